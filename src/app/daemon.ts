@@ -248,7 +248,7 @@ export class Daemon {
     if (this.#isStopping) return { ready: false, reason: 'stopping' };
     const { sites } = this.#parts;
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
-    if (!isServing) return { ready: false, reason: sites.only?.reasonForReaders() ?? 'no site is served yet' };
+    if (!isServing) return { ready: false, reason: sites.only?.whyNotReady() ?? 'no site is served yet' };
     const mustWait = this.#isStarting && sites.state !== 'off';
     return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
   }

@@ -29,7 +29,7 @@ export class FirstPages {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
     const read = this.#slots
-      .run(() => readFirst(release))
+      .run(() => readFirstAt(release, ''))
       .catch(() => {
         this.#known.delete(release);
         return NOTHING;
@@ -39,14 +39,15 @@ export class FirstPages {
   }
 }
 
-async function readFirst(release: ReleaseView): Promise<FirstPage> {
+/** What the first page of a folder says. @param path of the folder, without its last slash; empty for the root */
+export async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
   // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
-  let path = '';
+  let asked = path;
   let before = '';
   let page = NOTHING;
   for (let refreshes = 0; refreshes <= REFRESHES_MAX; refreshes++) {
-    const found = resolvePath(release.files, path, 'never');
+    const found = resolvePath(release.files, asked, 'never');
     const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
     if (entry === undefined) return NOTHING;
     // It only shows itself anew from time to time.
@@ -55,7 +56,7 @@ async function readFirst(release: ReleaseView): Promise<FirstPage> {
     const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
     if (next === null) return page.refresh === null ? page : NOTHING;
     before = entry.path;
-    path = next;
+    asked = next;
   }
   return NOTHING;
 }

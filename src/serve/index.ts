@@ -5,7 +5,7 @@ import { isWithheld } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import { StreamCompressor } from './compressed-stream.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
-import { MALFORMED, MISSING_ASSET, MISSING_PAGE, noticePage, noticeText } from './notice.ts';
+import { missingAnswer, NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
 import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
@@ -19,7 +19,7 @@ import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
-export { type Notice, noticePage, noticeText } from './notice.ts';
+export * from './notices/notice.ts';
 export type { PlainAnswer } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';
@@ -35,7 +35,6 @@ export interface ServeEvents {
 
 type Answer = Response | Promise<Response>;
 
-const RETRY_AFTER_S = 5;
 /** As many as a snapshot keeps files: about 1 KiB each. */
 const PREPARED_MAX = 8192;
 
@@ -99,8 +98,10 @@ export class SiteServer {
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
       : null;
     if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
-    if (found.isAsset) return MISSING_ASSET;
-    if (found.page === null) return MISSING_PAGE;
+    if (found.isAsset || found.page === null) {
+      const language = snapshot.languages.known(asked.path);
+      return language === undefined ? null : missingAnswer(language, found.isAsset);
+    }
     if (found.page instanceof UnmountedFile) return null;
     const body = this.#bodies.get(found.page, found.page.encodingFor(headers['accept-encoding']));
     if (body === undefined) return null;
@@ -111,25 +112,28 @@ export class SiteServer {
   /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
   respond(request: SiteRequest): Answer {
     const { method } = request;
-    if (method !== 'GET' && method !== 'HEAD') return noticeText(method, METHOD_NOT_ALLOWED);
     const snapshot = this.#current;
+    if (method !== 'GET' && method !== 'HEAD') {
+      // At once: the rest of the request may be malformed, which ends the connection.
+      return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
+    }
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
     const target = canonicalise(request.target);
-    if (target.kind === 'malformed') return noticePage(method, MALFORMED);
+    if (target.kind === 'malformed') return this.#notice(NOTICES.malformed, '', request);
     const path = target.kind === 'path' ? target.path : null;
     const query = target.kind === 'path' ? target.query : '';
     const found = snapshot.find(path, { query, host: request.header('host') });
     const answer = (each: Found): Answer => {
       if (path !== null && snapshot === this.#current) this.#prepare(request.target, path, each);
-      return this.#found(each, request);
+      return this.#found(each, path ?? '', request, snapshot);
     };
     if (!(found instanceof Promise)) return answer(found);
     return found.then(answer, (error: unknown) => this.#unreadable({ path: path ?? '' }, request, error));
   }
 
-  #found(found: Found, request: SiteRequest): Answer {
+  #found(found: Found, path: string, request: SiteRequest, snapshot: SiteSnapshot): Answer {
     if (found.kind === 'file') return this.#answer(found.file, request);
-    if (found.kind === 'missing') return this.#missing(found, request);
+    if (found.kind === 'missing') return this.#missing(found, path, request, snapshot);
     return redirect(found.status, found.location);
   }
 
@@ -192,7 +196,7 @@ export class SiteServer {
     if (verdict === 'not-modified') {
       return new Response(null, { status: 304, headers: file.validatorHeaders(form) });
     }
-    return noticeText(request.method, { status: 412, title: 'Precondition failed' });
+    return protocolLine(request.method, 412, 'Precondition failed');
   }
 
   #whole(file: SiteFile, body: Body, request: SiteRequest): Response {
@@ -236,7 +240,7 @@ export class SiteServer {
   async #range(file: SiteFile, range: ByteRange | 'unsatisfiable', request: SiteRequest): Promise<Response> {
     if (range === 'unsatisfiable') {
       const headers = { 'Content-Range': `bytes */${file.size}`, 'Accept-Ranges': 'bytes' };
-      return noticeText('GET', { status: 416, title: 'Range not satisfiable', headers });
+      return protocolLine('GET', 416, 'Range not satisfiable', headers);
     }
     const { start, length } = range;
     try {
@@ -258,36 +262,35 @@ export class SiteServer {
   }
 
   /** 404 with the site's own page, if any. */
-  async #missing({ page, isAsset }: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
-    const { method } = request;
-    if (isAsset) return toResponse(MISSING_ASSET, method);
-    if (page === null) return toResponse(MISSING_PAGE, method);
+  async #missing(
+    { page, isAsset }: Extract<Found, { kind: 'missing' }>,
+    path: string,
+    request: SiteRequest,
+    { languages }: SiteSnapshot,
+  ): Promise<Response> {
+    const own = async (): Promise<Response> =>
+      toResponse(missingAnswer(await languages.at(path), isAsset), request.method);
+    if (isAsset || page === null) return own();
     try {
       const file = page instanceof UnmountedFile ? await page.mount(this.#bodies) : page;
-      if (this.#isStreamed(file)) return toResponse(MISSING_PAGE, method);
+      if (this.#isStreamed(file)) return own();
       const encoding = file.encodingFor(request.header('accept-encoding'));
-      return toResponse(
-        file.missing(this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding))),
-        method,
-      );
+      const body = this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding));
+      return toResponse(file.missing(body), request.method);
     } catch (error) {
       return this.#unreadable(page, request, error);
     }
   }
 
   /** A fault of the storage is never a 404: the file table has the file. */
-  #unreadable(file: Pick<SiteFile, 'path'>, request: SiteRequest, error: unknown): Response {
-    const { method } = request;
-    const fault = toDocshelfError(error);
-    this.#events.onFault?.(fault, request.id());
-    const notice = {
-      status: 503,
-      title: `Temporarily unavailable (${fault.code})`,
-      text: 'The storage of the documentation does not give this file at the moment. Try again shortly.',
-      headers: { 'Retry-After': String(RETRY_AFTER_S) },
-    };
-    return isAssetPath(file.path) ? noticeText(method, notice) : noticePage(method, notice);
+  #unreadable({ path }: Pick<SiteFile, 'path'>, request: SiteRequest, error: unknown): Promise<Response> {
+    this.#events.onFault?.(toDocshelfError(error), request.id());
+    const form = isAssetPath(path) ? 'line' : 'page';
+    return this.#notice({ ...NOTICES.unavailable, form }, path, request);
+  }
+
+  async #notice(notice: Omit<Notice, 'language'>, path: string, request: SiteRequest): Promise<Response> {
+    const language = await this.#current?.languages.at(path);
+    return noticeResponse(request, { ...notice, language: language ?? null });
   }
 }
-
-export const METHOD_NOT_ALLOWED = { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } };

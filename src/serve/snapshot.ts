@@ -9,6 +9,7 @@ import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
 import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type MountableRelease, MountedRelease } from './mounted-release.ts';
+import { SiteLanguages } from './notices/site-languages.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 
@@ -52,6 +53,7 @@ const FILES_MAX = 8192;
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
+  readonly languages: SiteLanguages;
   readonly #active: ReleaseView;
   readonly #redirects: RedirectRules;
   readonly #headers: HeaderPolicy;
@@ -72,6 +74,7 @@ export class SiteSnapshot {
     const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false } = form;
     this.version = active.version;
     this.digest = active.digest;
+    this.languages = new SiteLanguages(active);
     this.#active = active;
     this.#immutable = new ImmutableNames(active.files);
     this.#older = older;

@@ -193,7 +193,7 @@ describe('a version without bundleUrl', () => {
 });
 
 describe('without a version to serve', () => {
-  test('the site answers 503 with a page that says why, and admin answers', async () => {
+  test('the site answers 503 with a page for readers, and admin answers and says why', async () => {
     const daemon = await bench.start({});
     const { next } = await daemon.untilError('no_version');
     expect(next).toContain('bundle import');
@@ -201,7 +201,7 @@ describe('without a version to serve', () => {
     expect(page.status).toBe(503);
     expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(await page.text()).toContain('no version is active');
+    expect(await page.text()).toContain('This documentation is not ready yet');
     expect((await fetch(`${daemon.admin}/livez`)).status).toBe(200);
     expect((await fetch(`${daemon.admin}/readyz`)).status).toBe(503);
     expect(await daemon.status()).toMatchObject({ state: 'waiting', active: null, versions: [] });

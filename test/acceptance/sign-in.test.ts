@@ -161,7 +161,7 @@ describe('a shelf of sites', () => {
     expect(await listed(BEN)).toEqual(['acme']);
     expect(await listed(ANNA)).toEqual(['acme', 'beta', 'gamma']);
     const open = await get('other.test', '/', null);
-    expect(open.body).toContain('<a href="?sign-in">Sign in</a>');
+    expect(open.body).toContain('<a href="?sign-in">Sign in to see more</a>');
     expect(open.body).not.toMatch(/beta|gamma|delta/);
     expect(open.headers['cache-control']).toMatch(/^private/);
     expect(open.headers.vary).toContain('Authorization');

@@ -93,7 +93,9 @@ describe('a fetch that takes its time', () => {
     bench.onEnd(() => server.close());
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` } });
     await daemon.until(({ activity }) => activity?.startsWith('fetching') === true);
-    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('docshelf is fetching');
+    const waiting = await (await fetch(`${daemon.site}/`)).text();
+    expect(waiting).toContain('This documentation is not ready yet');
+    expect(waiting).not.toContain('fetching');
     await daemon.rewriteConfig({ staticExport: { bundleUrl: `${server.origin}/docs-2024-07-01.tar.gz` } });
     expect(await daemon.untilServing('2024-07-01')).toMatchObject({ lastError: null });
   });

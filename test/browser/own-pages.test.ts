@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportFeatures } from '../../src/domain/feature.ts';
 import type { StatusReport } from '../../src/domain/status.ts';
 import { adminPage } from '../../src/http/admin/page.ts';
-import { createSiteApp, type SiteStatus } from '../../src/http/site/site.ts';
+import { createSiteApp } from '../../src/http/site/site.ts';
 import { BodyCache, SiteServer } from '../../src/serve/index.ts';
+import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { tellBreaches } from '../helpers/accessibility.ts';
 import { shelfWith } from '../http/site/shelf-example.ts';
 import { STATUS } from '../http/status-example.ts';
@@ -51,12 +52,6 @@ const ADMIN: Readonly<Record<string, Partial<StatusReport>>> = {
   },
 };
 
-const NOTICES: Readonly<Record<string, SiteStatus>> = {
-  'waiting (503)': { state: 'waiting', reason: null },
-  'waiting, with a long reason': { state: 'waiting', reason: LONG },
-  'off (404)': { state: 'off', reason: null },
-};
-
 describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${whyNoChromium}`, () => {
   let browser: Browser;
   let page: Page;
@@ -66,10 +61,13 @@ describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${why
   });
   afterAll(() => browser.close());
 
-  it.each(Object.entries(NOTICES))('the notice: %s', async (_name, status) => {
+  it.each(PAGE_LANGUAGES.map(({ tag }) => tag))('the notices in %s', async (tag) => {
     const server = new SiteServer(new BodyCache(1024));
-    const app = createSiteApp({ server, status: () => status, features: () => FEATURES });
-    expect(await breachesOf(await (await app.request('/a')).text())).toEqual([]);
+    const headers = { 'accept-language': tag };
+    for (const state of ['waiting', 'off'] as const) {
+      const app = createSiteApp({ server, state: () => state, features: () => FEATURES });
+      expect(await breachesOf(await (await app.request('/a', { headers })).text())).toEqual([]);
+    }
   });
 
   it('the notice: nothing at this address (404)', async () => {

@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(await shown()).toEqual(['Acme Docs', 'Café Handbuch', 'Coming']);
     await box.fill('cafe');
     await page.getByRole('button', { name: 'Find' }).click();
-    await status('1 of 3 sites');
+    await status('Sites: 1 of 3');
     expect([new URL(page.url()).search, await shown()]).toEqual(['?q=cafe', ['Café Handbuch']]);
     await page.getByRole('link', { name: 'Café Handbuch' }).waitFor();
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
@@ -106,13 +106,13 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
   it('filters as one types, and shows all again', async () => {
     const { reader, page, shown, status, box, questions } = await open({ search: false });
     await box.pressSequentially('ROCK anv');
-    await status('1 of 3 sites');
+    await status('Sites: 1 of 3');
     expect(await shown()).toEqual(['Acme Docs']);
     await box.fill('nothing has this');
-    await status('0 of 3 sites');
+    await status('Sites: 0 of 3');
     expect(await shown()).toEqual([]);
     await box.fill('');
-    await status('3 sites');
+    await status('Sites: 3');
     expect(await shown()).toHaveLength(3);
     expect([questions, new URL(page.url()).search]).toEqual([[], '']);
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
@@ -121,12 +121,12 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
   it('shows the same after a reload and on the way back', async () => {
     const { page, shown, status, box } = await open({ search: false });
     await box.fill('handbuch');
-    await status('1 of 3 sites');
+    await status('Sites: 1 of 3');
     await page.waitForURL(/\?q=handbuch$/);
     await page.reload();
     expect([await shown(), await box.inputValue()]).toEqual([['Café Handbuch'], 'handbuch']);
     await box.fill('');
-    await status('3 sites');
+    await status('Sites: 3');
   });
 
   it('searches the pages of all sites, grouped by site in the order of their best', async () => {
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
       result('gone', '/x', 'Of a site that is not listed', ''),
       result('soon', '/x', 'Of a site that is not there yet', ''),
     ]);
-    await status('0 of 3 sites, 3 results in 2 sites');
+    await status('Sites: 0 of 3 · Pages found: 3');
     const found = page.getByRole('region', { name: 'In their pages' });
     expect(await found.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Café Handbuch', 'Acme Docs']);
     const links = await found.getByRole('link').all();
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     // A third question and its answer: whatever the first's would have done, it has done by then.
     await box.fill('third');
     (await question('third')).answer([result('acme', '/third', 'Third', 'third')]);
-    await status('0 of 3 sites, 1 result in 1 site');
+    await status('Sites: 0 of 3 · Pages found: 1');
     expect(await page.locator('#results a').allInnerTexts()).toEqual(['Third']);
     expect(questions.map(({ query }) => query)).toEqual(['ke', 'keys', 'third']);
   });
@@ -201,18 +201,18 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     await answer('first');
     await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
     expect(await page.locator('#results a').allInnerTexts()).toEqual(['second']);
-    await status('0 of 3 sites, 1 result in 1 site');
+    await status('Sites: 0 of 3 · Pages found: 1');
   });
 
   it.each([
-    [429, 'too many searches at the moment, try again shortly'],
-    [503, 'the search is not ready yet, try again shortly'],
-    [500, 'the search did not answer'],
+    [429, 'Too many searches at the moment, try again shortly'],
+    [503, 'The search is not ready yet, try again shortly'],
+    [500, 'The search did not answer'],
   ])('says what is wrong when the search answers %i, and goes on filtering', async (status, sentence) => {
     const { page, box, question, status: said, shown } = await open();
     await box.fill('acme');
     (await question('acme')).answer(Response.json({ error: 'x' }, { status }));
-    await said(`1 of 3 sites, ${sentence}`);
+    await said(`Sites: 1 of 3 · ${sentence}`);
     expect(await shown()).toEqual(['Acme Docs']);
     await box.fill('acme docs');
     (await question('acme docs')).answer([result('acme', '/a', 'A', 'a')]);
@@ -228,7 +228,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
         result('evil', path, HOSTILE, HOSTILE, 'script'),
       ),
     );
-    await status('1 of 1 site, 4 results in 1 site');
+    await status('Sites: 1 of 1 · Pages found: 4');
     const links = page.locator('#results a');
     const origins = await links.evaluateAll((all) =>
       all.map((link) => new URL((link as { href?: string }).href ?? '').origin),
@@ -240,7 +240,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
       0,
     ]);
     await box.fill('');
-    await status('1 site');
+    await status('Sites: 1');
     expect([reader.blocked, reader.failures, reader.complaints]).toEqual([[], [], []]);
   });
 
@@ -252,12 +252,12 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(await box.inputValue()).toBe('a/b');
     await page.keyboard.press('/');
     expect(await box.inputValue()).toBe('a/b/');
-    await status('0 of 3 sites');
+    await status('Sites: 0 of 3');
     await page.keyboard.press('Escape');
-    await status('3 sites');
+    await status('Sites: 3');
     expect(await box.inputValue()).toBe('');
     await box.fill('acme');
-    await status('1 of 3 sites');
+    await status('Sites: 1 of 3');
     await page.keyboard.press('Tab');
     const link = page.getByRole('link', { name: 'Acme Docs' });
     const outline = await link.evaluate((element) => {
@@ -305,11 +305,11 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(await tellBreaches(page)).toEqual([]);
     await box.fill('acme');
     (await question('acme')).answer([result('acme', '/a', 'Keys', `the word Keys ${'x'.repeat(300)}`)]);
-    await status('1 of 3 sites, 1 result in 1 site');
+    await status('Sites: 1 of 3 · Pages found: 1');
     expect(await tellBreaches(page)).toEqual([]);
     await box.fill('nothing');
     (await question('nothing')).answer([]);
-    await status('0 of 3 sites, no page found');
+    await status('Sites: 0 of 3 · No page found');
     expect(await tellBreaches(page)).toEqual([]);
     const ground = await page.locator('body').evaluate((body) => {
       const view = body.ownerDocument.defaultView;
@@ -343,7 +343,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
 
   it('has a page that speaks for itself where there is no site', async () => {
     const { reader, page, status } = await open({ sites: [] });
-    await status('There is no documentation on this shelf yet.');
+    await status('There is no documentation here yet.');
     await page.keyboard.press('/');
     expect(await tellBreaches(page)).toEqual([]);
     expect([reader.failures, reader.complaints]).toEqual([[], []]);
@@ -369,7 +369,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     // A frame has 17 ms; machines that run tests have other work too.
     expect(medianMs).toBeLessThan(100);
     await box.fill('site-19 number');
-    await status('11 of 200 sites');
+    await status('Sites: 11 of 200');
     expect(await shown()).toHaveLength(11);
     await page.getByRole('link', { name: 'site-199' }).waitFor();
   });

@@ -226,7 +226,8 @@ export class ShelfSite {
     };
   }
 
-  reasonForReaders(): string | null {
+  /** For operators: one sentence, free of secrets. */
+  whyNotReady(): string | null {
     if (this.deployment.state === 'off') return null;
     const { lastError, activity } = this.deployment;
     return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
@@ -258,7 +259,7 @@ export class ShelfSite {
     const app = createSiteApp({
       server,
       basePath,
-      status: () => ({ state: deployment.state, reason: this.reasonForReaders() }),
+      state: () => deployment.state,
       features: () => this.features(),
       ...(this.search === null ? {} : { search: this.#searchAnswer(this.search) }),
       reports: this.#reports,

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { DocshelfError } from '../../domain/errors.ts';
+import { noticeAnswer } from '../../serve/index.ts';
 import { problemOf } from '../problem.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
@@ -113,6 +114,15 @@ export function refusalParts(
 
 /** At once: the parser may find the rest of the request at fault next. */
 export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
+  const { headers: fields } = outgoing.req;
+  // The one of them that a link may lead a reader to.
+  if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
+    const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
+    const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
+    const { headers, body } = noticeAnswer({ header: (name) => fields[name]?.toString() }, notice);
+    outgoing.writeHead(refusal.status, [...headers]).end(body);
+    return;
+  }
   const { headers, body } = refusalParts(refusal, requestId);
   outgoing.writeHead(refusal.status, headers).end(body);
 }

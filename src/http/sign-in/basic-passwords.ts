@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ClientRates } from '../limits/client-rates.ts';
+import { ownPage } from './own-page.ts';
 import type { Passwords } from './passwords/password-check.ts';
-import { refusal } from './refusals.ts';
 import type { SignIn, SignInEvents } from './sign-in.ts';
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
@@ -63,10 +63,9 @@ export class BasicPasswords implements SignIn {
   }
 
   #challenge(incoming: IncomingMessage): Response {
-    return refusal(incoming, {
+    return ownPage(incoming, {
       status: 401,
-      title: 'Sign in to read this documentation',
-      text: 'It asks for your name and your password. Reload the page to enter them.',
+      words: 'signIn',
       headers: CHALLENGE,
     });
   }
@@ -75,10 +74,9 @@ export class BasicPasswords implements SignIn {
 /** @throws the error where it is another than `rate_limited` */
 function tooMany(incoming: IncomingMessage, error: unknown): Response {
   if (!(error instanceof DocshelfError) || error.code !== 'rate_limited') throw error;
-  return refusal(incoming, {
+  return ownPage(incoming, {
     status: 429,
-    title: 'Too many wrong passwords',
-    text: 'Too many wrong passwords came from your network. Wait a little, and try again.',
+    words: 'wrongPasswords',
     headers: { 'Retry-After': String(error.fields.retryAfterS ?? 5) },
   });
 }

@@ -1,10 +1,10 @@
 import type { HttpBindings } from '@hono/node-server';
-import { noticeText } from '../../serve/index.ts';
+import { noticeResponse } from '../../serve/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
-import { outsideAnswer } from '../site/site.ts';
-import { refusal } from './refusals.ts';
+import { NOTHING_HERE, outsideAnswer, siteRequest } from '../site/site.ts';
+import { ownPage } from './own-page.ts';
 import type { SignIn } from './sign-in.ts';
 
 type AnswerSite = (request: Request, env: HttpBindings) => Response | Promise<Response>;
@@ -29,20 +29,17 @@ export const isFree = (target: string): boolean => FREE.test(target);
 /** A site whose every address below its base path needs the sign-in, before any route is looked at: a later one is covered. */
 export function guarded({ signIn, basePath, reports, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
-    const { incoming } = env;
-    const stripped = stripBase(incoming.url ?? '/', basePath);
-    if (stripped.kind !== 'inside') return outsideAnswer(request.method, stripped);
-    if (isFree(stripped.target)) return answerFree(request, stripped.target, reports);
+    const asked = siteRequest(request, env);
+    const stripped = stripBase(asked.target, basePath);
+    if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
+    if (isFree(stripped.target)) {
+      if (request.method === 'POST' && stripped.target === REPORTS_PATH) return reports.answer(request);
+      // Not by the site, whose own 404 page and rules may speak of it; of docshelf's files its pages have none yet.
+      return noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
+    }
     const refused = await admit(signIn, env, stripped.target, onFault);
     return asPrivate(refused ?? (await answer(request, env)), signIn);
   };
-}
-
-/** Not by the site, whose own 404 page and rules may speak of it; of docshelf's files its pages have none yet. */
-function answerFree(request: Request, target: string, reports: Guard['reports']): Response | Promise<Response> {
-  const { method } = request;
-  if (method === 'POST' && target === REPORTS_PATH) return reports.answer(request);
-  return noticeText(method, { status: 404, title: 'Not found' });
 }
 
 /** Null where the reader may read on. A fault lets nobody in. */
@@ -57,10 +54,9 @@ export async function admit(
     return await signIn.admit(env.incoming, target, begins);
   } catch (error) {
     onFault(error, requestIdOf(env));
-    return refusal(env.incoming, {
+    return ownPage(env.incoming, {
       status: 503,
-      title: 'Signing in does not work at the moment',
-      text: 'Try again shortly.',
+      words: 'noSignIn',
       headers: { 'Retry-After': '5' },
     });
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { trustedPeers } from '../listener/remote-address.ts';
-import { refusal } from './refusals.ts';
+import { ownPage } from './own-page.ts';
 import type { SignIn } from './sign-in.ts';
 
 interface TrustedHeaderOptions {
@@ -27,10 +27,9 @@ export class TrustedHeader implements SignIn {
     // Twice: the proxy has let the reader's own through beside it.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
     if (isNamed && this.#isTrusted(socket.remoteAddress ?? '')) return null;
-    return refusal(incoming, {
+    return ownPage(incoming, {
       status: 401,
-      title: 'You are not signed in',
-      text: 'This documentation is for signed-in readers. Open it by the address that your organization gives for it.',
+      words: 'notSignedIn',
       // RFC 9110, section 11.6.1, wants a challenge; browsers pass over a scheme that they do not know.
       headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
     });

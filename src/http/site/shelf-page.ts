@@ -1,5 +1,6 @@
+import type { DeployState } from '../../domain/status.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
-import type { SiteStatus } from './site.ts';
+import type { PageLanguage, ReaderWords } from '../../web/words/index.ts';
 
 /** A site as the shelf page shows it; its words are text, whatever they hold. */
 export interface ListedSite {
@@ -14,10 +15,12 @@ export interface ListedSite {
   readonly date: string | null;
   /** Of its first page, with the last slash: a path of this host (`/docs/`), or absolute. */
   readonly address: string;
-  readonly state: SiteStatus['state'];
+  readonly state: DeployState;
 }
 
 export interface ShelfPage {
+  /** Of the page itself. */
+  readonly language: PageLanguage;
   readonly sites: readonly ListedSite[];
   /** What is looked for among the sites; empty: nothing. */
   readonly query: string;
@@ -36,67 +39,74 @@ export const SHELF_QUERY_LENGTH_MAX = 200;
  * All sites, those that do not match hidden: the script shows them again without asking. Made of plain strings: a thousand
  * sites take 58 ms with `hono/html`, in which no other request is answered.
  */
-export function shelfPage({ sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
+export function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = wordsOf(query);
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
-  const nameLanguage = languageNames();
-  const items = sites.map((site, at) => siteItem(site, matching[at] === true, nameLanguage));
+  const said = language.words.shelf;
+  const naming = { said, nameLanguage: languageNames(language.tag) };
+  const items = sites.map((site, at) => siteItem(site, matching[at] === true, naming));
   return `<!doctype html>
-<html lang="en">
+<html lang="${language.tag}" dir="${language.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Documentation</title>
+<title>${said.title}</title>
 <link rel="icon" type="image/svg+xml" href="${assets.svg}">
 <link rel="stylesheet" href="${assets.css}">
 <script type="module" src="${assets.js}"></script>
 </head>
 <body>
 <header>
-<h1><img src="${assets.svg}" width="32" height="32" alt="">Documentation</h1>
-${sites.length === 0 ? '' : searchForm(query, hasSearch)}
+<h1><img src="${assets.svg}" width="32" height="32" alt="">${said.title}</h1>
+${sites.length === 0 ? '' : searchForm(query, hasSearch, said)}
 </header>
 <main>
-<p id="status" role="status">${statusOf(count, sites.length, query)}</p>
+<p id="status" role="status">${statusOf(count, sites.length, query, said)}</p>
 <ul id="sites">
 ${items.join('')}</ul>
-${hasMore ? '<p><a href="?sign-in">Sign in</a> to see more.</p>' : ''}
-${hasSearch ? '<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">In their pages</h2><div id="results"></div></section>' : ''}
+${hasMore ? `<p><a href="?sign-in">${said.signIn}</a></p>` : ''}
+${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">${said.inPages}</h2><div id="results"></div></section>` : ''}
 </main>
 </body>
 </html>
 `;
 }
 
-function searchForm(query: string, hasSearch: boolean): string {
-  return `<form role="search"${hasSearch ? ' data-search="_docshelf/search"' : ''}>
-<label for="q">Find a site</label>
-<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(query)}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>Find</button></div>
+type ShelfWords = ReaderWords['shelf'];
+
+function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string {
+  return `<form role="search" data-words="${escapeHtml(JSON.stringify(said))}"${hasSearch ? ' data-search="_docshelf/search"' : ''}>
+<label for="q">${said.findSite}</label>
+<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(query)}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>${said.find}</button></div>
 </form>`;
 }
 
-/** The same words as `assets/shelf.js` has. */
-function statusOf(count: number, total: number, query: string): string {
-  if (total === 0) return 'There is no documentation on this shelf yet.';
-  const sites = `${total} ${total === 1 ? 'site' : 'sites'}`;
-  return query === '' ? sites : `${count} of ${sites}`;
+/** The same as `assets/shelf.js` says. */
+function statusOf(count: number, total: number, query: string, said: ShelfWords): string {
+  if (total === 0) return said.empty;
+  return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
 }
 
-function siteItem(site: ListedSite, isShown: boolean, nameLanguage: (tag: string) => string): string {
+interface Naming {
+  readonly said: ShelfWords;
+  readonly nameLanguage: (tag: string) => string;
+}
+
+function siteItem(site: ListedSite, isShown: boolean, { said, nameLanguage }: Naming): string {
   const isServed = site.state === 'ready' || site.state === 'stale';
   const language = languageOf(site.language);
   const lang = language === null ? '' : ` lang="${language}"`;
   const name = escapeHtml(site.title ?? site.domain);
   const facts = [
-    site.version === null ? '' : fact('Version', escapeHtml(site.version)),
-    language === null ? '' : fact('Language', escapeHtml(nameLanguage(language))),
-    site.date === null ? '' : fact('Date', timeOf(site.date)),
+    site.version === null ? '' : fact(said.version, escapeHtml(site.version)),
+    language === null ? '' : fact(said.language, escapeHtml(nameLanguage(language))),
+    site.date === null ? '' : fact(said.date, timeOf(site.date)),
   ].join('');
   return `<li data-domain="${escapeHtml(site.domain)}"${isShown ? '' : ' hidden'}>
 <h2${lang} dir="auto">${isServed ? `<a href="${escapeHtml(site.address)}">${name}</a>` : name}</h2>
-${isServed ? '' : '<p class="state">Not there yet</p>\n'}${site.description === null ? '' : `<p${lang} dir="auto">${escapeHtml(site.description)}</p>\n`}${facts === '' ? '' : `<dl>${facts}</dl>\n`}</li>
+${isServed ? '' : `<p class="state">${said.soon}</p>\n`}${site.description === null ? '' : `<p${lang} dir="auto">${escapeHtml(site.description)}</p>\n`}${facts === '' ? '' : `<dl>${facts}</dl>\n`}</li>
 `;
 }
 
@@ -110,8 +120,8 @@ function timeOf(rfc3339: string): string {
 }
 
 /** A table for each page: a name costs 8 µs, and most sites are of one language. */
-function languageNames(): (tag: string) => string {
-  const names = new Intl.DisplayNames('en', { type: 'language' });
+function languageNames(shownIn: string): (tag: string) => string {
+  const names = new Intl.DisplayNames(shownIn, { type: 'language' });
   const known = new Map<string, string>();
   return (tag) => {
     const name = known.get(tag) ?? names.of(tag) ?? tag;

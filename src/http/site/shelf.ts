@@ -4,13 +4,14 @@ import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { compress } from '../../serve/body-cache.ts';
 import { FORMS, negotiateEncoding } from '../../serve/encoding.ts';
-import { COMMON_HEADERS, METHOD_NOT_ALLOWED, noticePage, noticeText, type SiteRequest } from '../../serve/index.ts';
+import { COMMON_HEADERS, NOTICES, noticeResponse, protocolLine, type SiteRequest } from '../../serve/index.ts';
 import { evaluatePreconditions } from '../../serve/preconditions.ts';
+import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
 import { answerAsset, type HashedAsset, hashedAsset } from '../hashed-asset.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf } from '../listener/served-request.ts';
 import { type ListedSite, SHELF_QUERY_LENGTH_MAX, shelfPage } from './shelf-page.ts';
-import { type SiteEnv, siteRequest } from './site.ts';
+import { faultAnswer, NOTHING_HERE, type SiteEnv, siteRequest } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
 export interface ShelfAppOptions {
@@ -55,12 +56,6 @@ const HEADERS = {
   ...COMMON_HEADERS,
 };
 
-const NOT_FOUND = {
-  status: 404,
-  title: 'Not found',
-  text: 'There is no documentation at this address.',
-};
-
 /** What is answered where no site fits: the shelf page, its search and its files, and 404 for all else. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
@@ -75,43 +70,44 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
   app.all('*', async (c) => {
     const request = siteRequest(c.req.raw, c.env);
     const { method } = request;
-    if (method !== 'GET' && method !== 'HEAD') return noticeText(method, METHOD_NOT_ALLOWED);
+    if (method !== 'GET' && method !== 'HEAD') return noticeResponse(request, { ...NOTICES.readOnly, language: null });
     const { isOn, search, hasMore } = current();
     const path = pathOf(request.target);
-    if (!isOn) return noticePage(method, NOT_FOUND);
+    if (!isOn) return noticeResponse(request, NOTHING_HERE);
     if (path === '/_docshelf/search' && search !== null) return search(c.req.raw, c.env);
     const file = byPath.get(path);
     if (file !== undefined) return answerAsset(file, request.header('accept-encoding'));
-    if (path !== '/') return noticePage(method, NOT_FOUND);
+    if (path !== '/') return noticeResponse(request, NOTHING_HERE);
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
-    return answerPage(
-      request,
-      shelfPage({ sites: await sites(request.header('host')), query, hasSearch: search !== null, hasMore, assets }),
-    );
+    const language = preferredLanguage(request.header('accept-language'));
+    const listed = await sites(request.header('host'));
+    const hasSearch = search !== null;
+    return answerPage(request, language, shelfPage({ language, sites: listed, query, hasSearch, hasMore, assets }));
   });
 
   app.onError((error, c) => {
     onError?.(error, requestIdOf(c.env));
-    return noticeText(c.req.method, { status: 500, title: 'Internal error' });
+    return faultAnswer(siteRequest(c.req.raw, c.env));
   });
   return app;
 }
 
-async function answerPage(request: SiteRequest, page: string): Promise<Response> {
+async function answerPage(request: SiteRequest, { tag }: PageLanguage, page: string): Promise<Response> {
   const bytes = Buffer.from(page);
   const encoding = negotiateEncoding(request.header('accept-encoding'));
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const etag = `"${digest}${FORMS[encoding].tag}"`;
-  const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+  const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding, Accept-Language' };
   // The page has no date of its own: no condition on one holds.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
   if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
-  if (outcome === 'failed') return noticeText(request.method, { status: 412, title: 'Precondition failed' });
+  if (outcome === 'failed') return protocolLine(request.method, 412, 'Precondition failed');
   const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
   return new Response(request.method === 'HEAD' ? null : body, {
     headers: {
       ...HEADERS,
       ...validators,
+      'Content-Language': tag,
       'Content-Length': String(body.length),
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
     },

@@ -1,24 +1,25 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
-import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
+import type { DeployState } from '../../domain/status.ts';
+import {
+  COMMON_HEADERS,
+  type NoticeRequest,
+  noticeResponse,
+  type SiteRequest,
+  type SiteServer,
+} from '../../serve/index.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf } from '../listener/served-request.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
-export interface SiteStatus {
-  readonly state: 'ready' | 'stale' | 'waiting' | 'off';
-  /** One sentence, free of secrets. */
-  readonly reason: string | null;
-}
-
 export interface SiteAppOptions {
   readonly server: SiteServer;
   /** With its last slash. Requests come with it. */
   readonly basePath?: string;
-  status(): SiteStatus;
+  state(): DeployState;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
   readonly reports?: PageReports;
@@ -27,22 +28,11 @@ export interface SiteAppOptions {
 
 export type SiteEnv = { Bindings: Partial<HttpBindings> };
 
-const RETRY_AFTER_S = 5;
-
-function nothingServed(method: string, { state, reason }: SiteStatus): Response {
-  if (state === 'off') {
-    return noticePage(method, {
-      status: 404,
-      title: 'This documentation is turned off',
-      text: reason ?? 'Serving of the documentation bundle is turned off in the configuration of this deployment.',
-    });
-  }
-  return noticePage(method, {
-    status: 503,
-    title: 'The documentation is not ready yet',
-    text: reason ?? 'No version of the documentation is active yet.',
-    headers: { 'Retry-After': String(RETRY_AFTER_S) },
-  });
+/** Why is told to operators alone, by the status. */
+function nothingServed(request: SiteRequest, state: DeployState): Response {
+  const notice = { language: null, form: 'page' } as const;
+  if (state === 'off') return noticeResponse(request, { status: 404, words: 'off', ...notice });
+  return noticeResponse(request, { status: 503, words: 'notReady', headers: { 'Retry-After': '5' }, ...notice });
 }
 
 function featureAnswer(method: string, report: FeatureReport): Response {
@@ -73,15 +63,20 @@ export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined):
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id };
 }
 
-const OUTSIDE = { status: 404, title: 'Not found', text: 'No documentation is served at this address.' };
+export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
 
 /** Of what is not below the base path. */
 export function outsideAnswer(
-  method: string,
+  request: NoticeRequest,
   stripped: Exclude<StrippedTarget, { readonly kind: 'inside' }>,
 ): Response {
-  if (stripped.kind === 'outside') return noticePage(method, OUTSIDE);
+  if (stripped.kind === 'outside') return noticeResponse(request, NOTHING_HERE);
   return new Response(null, { status: 308, headers: { Location: stripped.location, ...REDIRECT_HEADERS } });
+}
+
+/** Of what nobody foresaw. */
+export function faultAnswer(request: NoticeRequest): Response {
+  return noticeResponse(request, { status: 500, words: 'unavailable', language: null });
 }
 
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
@@ -94,7 +89,7 @@ export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search'] as 
  * URL of the Host header, too, and normalises it. The server is given targets without the base path.
  */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
-  const { server, basePath = '/', status, features, search, reports, onError } = options;
+  const { server, basePath = '/', state, features, search, reports, onError } = options;
   const app = new Hono<SiteEnv>();
 
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
@@ -106,20 +101,20 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   app.all('*', (c) => {
     const asked = siteRequest(c.req.raw, c.env);
     const stripped = stripBase(asked.target, basePath);
-    if (stripped.kind !== 'inside') return outsideAnswer(asked.method, stripped);
+    if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
     const path = pathOf(stripped.target);
     if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
     const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && read !== undefined) return read(c.req.raw, c.env);
-    if (isRead && server.current === null) return nothingServed(request.method, status());
+    if (isRead && server.current === null) return nothingServed(request, state());
     return server.respond(request);
   });
 
   app.onError((error, c) => {
     onError?.(error, requestIdOf(c.env));
-    return noticeText(c.req.method, { status: 500, title: 'Internal error' });
+    return faultAnswer(siteRequest(c.req.raw, c.env));
   });
   return app;
 }

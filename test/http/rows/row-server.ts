@@ -21,7 +21,7 @@ export async function openRowServer(
   server.swap(new SiteSnapshot(release, [], { trailingSlash: 'auto', ...form }, await loadSiteRules(release)));
   const app = createSiteApp({
     server,
-    status: () => ({ state: 'ready', reason: null }),
+    state: () => 'ready',
     features: () => reportFeatures('client-hosted', 'docs', { ...NO_FEATURE, staticExport: true, localSearch: true }),
   });
   const listener = await openListener({

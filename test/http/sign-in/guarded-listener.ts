@@ -49,7 +49,7 @@ export async function guardedSite(
   const app = createSiteApp({
     server,
     basePath,
-    status: () => ({ state: 'ready', reason: null }),
+    state: () => 'ready',
     features: () => FEATURES,
     search: async () => Response.json([{ content: SECRET }]),
   });

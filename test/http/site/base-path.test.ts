@@ -23,7 +23,7 @@ function siteApp() {
   return createSiteApp({
     server,
     basePath: BASE_PATH,
-    status: () => ({ state: 'ready', reason: null }),
+    state: () => 'ready',
     features: () => features,
     search: async () => new Response('found'),
   });
@@ -60,7 +60,7 @@ describe('the site below a base path', () => {
   });
 
   it('says nothing of the site elsewhere: the 404 page is our own', async () => {
-    expect(await (await siteApp().request('/none')).text()).toContain('No documentation is served at this address.');
+    expect(await (await siteApp().request('/none')).text()).toContain('There is no documentation at this address.');
     expect(await (await siteApp().request('/team/docs/none')).text()).toBe('<a href="/team/docs/">');
   });
 

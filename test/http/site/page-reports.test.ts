@@ -46,9 +46,9 @@ describe('PageReports', () => {
 it('are taken at their address below the base path, from nothing but POST', async () => {
   const reports = new PageReports(() => undefined);
   const server = new SiteServer(new BodyCache(1024));
-  const status = () => ({ state: 'off', reason: null }) as const;
+  const state = () => 'off' as const;
   const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
-  const app = createSiteApp({ server, basePath: '/docs/', status, features, reports });
+  const app = createSiteApp({ server, basePath: '/docs/', state, features, reports });
   const at = '/docs/_docshelf/csp-report';
   expect((await app.request(at, { method: 'POST', body: old('https://cdn.example/a.js') })).status).toBe(204);
   expect((await app.request(at)).status).toBe(404);

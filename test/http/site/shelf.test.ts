@@ -54,12 +54,29 @@ describe('the shelf page', () => {
       },
       { domain: 'soon', text: 'Coming Not there yet', href: null, isShown: true },
     ]);
-    expect(status).toBe('3 sites');
+    expect(status).toBe('Sites: 3');
   });
 
   it('shows the domain of a site that says nothing of itself', async () => {
     const bare = listed('bare', { version: null, language: null, date: null });
     expect(read(await page(shelfWith([bare]))).items[0]).toMatchObject({ text: 'bare', href: '/bare/' });
+  });
+
+  it('is in the reader’s language, and says to caches by what', async () => {
+    const headers = { 'accept-language': 'fa-IR,en;q=0.5' };
+    const response = await shelfWith().request('/?q=acme', { headers });
+    expect([response.headers.get('vary'), response.headers.get('content-language')]).toEqual([
+      'Accept-Encoding, Accept-Language',
+      'fa',
+    ]);
+    const { named, items, status } = read(await response.text());
+    const [html] = named('html');
+    expect(html?.attrs).toEqual([
+      { name: 'lang', value: 'fa' },
+      { name: 'dir', value: 'rtl' },
+    ]);
+    expect(status).toBe('مستندات: 1 از 3');
+    expect(items[0]?.text).toContain('نسخه2024-06-01زبانانگلیسی');
   });
 
   it('links a site whose last good version is served', async () => {
@@ -69,7 +86,7 @@ describe('the shelf page', () => {
 
   it('says so where there are none, and has no box then', async () => {
     const { named, status } = read(await page(shelfWith([])));
-    expect([status, named('form').length]).toEqual(['There is no documentation on this shelf yet.', 0]);
+    expect([status, named('form').length]).toEqual(['There is no documentation here yet.', 0]);
   });
 
   it.each([
@@ -86,7 +103,7 @@ describe('the shelf page', () => {
   ])('filters by %j: %j', async (query, domains) => {
     const { items, status, named } = read(await page(shelfWith(), `/?q=${encodeURIComponent(query)}`));
     expect(items.filter(({ isShown }) => isShown).map(({ domain }) => domain)).toEqual(domains);
-    expect(status).toBe(query === '' ? '3 sites' : `${domains.length} of 3 sites`);
+    expect(status).toBe(query === '' ? 'Sites: 3' : `Sites: ${domains.length} of 3`);
     expect(attribute(named('input')[0] as Node, 'value')).toBe(query.trim());
   });
 
@@ -217,7 +234,10 @@ describe('the shelf over HTTP', () => {
     const app = shelfWith();
     const plain = await app.request('/');
     const gzipped = await app.request('/', { headers: { 'Accept-Encoding': 'gzip' } });
-    expect([gzipped.headers.get('content-encoding'), gzipped.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
+    expect([gzipped.headers.get('content-encoding'), gzipped.headers.get('vary')]).toEqual([
+      'gzip',
+      'Accept-Encoding, Accept-Language',
+    ]);
     expect(gzipped.headers.get('etag')).not.toBe(plain.headers.get('etag'));
     expect(gunzipSync(Buffer.from(await gzipped.arrayBuffer())).toString()).toBe(await plain.text());
   });
@@ -257,6 +277,6 @@ describe('the shelf over HTTP', () => {
   it('lists a thousand sites', async () => {
     const many = Array.from({ length: 1_000 }, (_, at) => listed(`site-${at}`, { description: 'word '.repeat(30) }));
     const { items, status } = read(await page(shelfWith(many), '/?q=site-99'));
-    expect([items.length, status]).toEqual([1_000, '11 of 1000 sites']);
+    expect([items.length, status]).toEqual([1_000, 'Sites: 11 of 1000']);
   });
 });

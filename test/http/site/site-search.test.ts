@@ -26,7 +26,7 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
   const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
   const app = createSiteApp({
     server: new SiteServer(new BodyCache(0)),
-    status: () => ({ state: 'waiting', reason: null }),
+    state: () => 'waiting',
     features: () => features,
     search,
   });

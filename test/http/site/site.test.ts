@@ -8,7 +8,8 @@ import { getRequestListener } from '@hono/node-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import type { ReleaseView } from '../../../src/domain/release.ts';
-import { createSiteApp, type SiteStatus } from '../../../src/http/site/site.ts';
+import type { DeployState } from '../../../src/domain/status.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
@@ -32,10 +33,10 @@ const FEATURES = reportFeatures('client-hosted', 'acme', {
   localSearch: true,
 });
 
-function siteApp(release: ReleaseView | null, status: SiteStatus = { state: 'ready', reason: null }) {
+function siteApp(release: ReleaseView | null, state: DeployState = 'ready') {
   const server = new SiteServer(new BodyCache(512 * 1024));
   server.swap(release === null ? null : new SiteSnapshot(release, [], { trailingSlash: 'auto' }));
-  return createSiteApp({ server, status: () => status, features: () => FEATURES });
+  return createSiteApp({ server, state: () => state, features: () => FEATURES });
 }
 
 /** The site on a real socket, and its port. */
@@ -156,17 +157,19 @@ describe('docshelf’s own addresses', () => {
 });
 
 describe('the site without a version', () => {
-  it('answers 503 with the reason and Retry-After while waiting', async () => {
-    const app = siteApp(null, { state: 'waiting', reason: 'The version "v9" & <others> are not there.' });
+  it.each([
+    ['waiting', 503, '5', 'This documentation is not ready yet'],
+    ['off', 404, null, 'This documentation is turned off'],
+  ] as const)('says in the reader’s language that it is %s', async (state, status, retryAfter, title) => {
+    const app = siteApp(null, state);
     const response = await app.request('/any/page.js');
-    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(await response.text()).toContain('The version &quot;v9&quot; &amp; &lt;others&gt; are not there.');
-  });
-
-  it('answers 404 and says so when serving is off', async () => {
-    const response = await siteApp(null, { state: 'off', reason: null }).request('/');
-    expect([response.status, response.headers.get('retry-after')]).toEqual([404, null]);
-    expect(await response.text()).toContain('turned off');
+    const { headers } = response;
+    expect([response.status, headers.get('retry-after')]).toEqual([status, retryAfter]);
+    expect(headers.get('vary')).toBe('Accept-Encoding, Accept-Language');
+    expect(await response.text()).toContain(`<h1>${title}</h1>`);
+    const german = await app.request('/any/page.js', { headers: { 'accept-language': 'de-AT,en;q=.5' } });
+    expect(german.headers.get('content-language')).toBe('de');
+    expect(await german.text()).toContain('<html lang="de" dir="ltr">');
   });
 
   it('still refuses other methods', async () => {
@@ -204,7 +207,7 @@ describe('a fault that nobody foresaw', () => {
     const faults: unknown[] = [];
     const app = createSiteApp({
       server: new SiteServer(new BodyCache(0)),
-      status: () => {
+      state: () => {
         throw new Error('a bug');
       },
       features: () => FEATURES,
@@ -212,6 +215,8 @@ describe('a fault that nobody foresaw', () => {
     });
     const response = await app.request('/');
     expect([response.status, faults.length]).toEqual([500, 1]);
-    expect(await response.text()).not.toContain('a bug');
+    expect(await response.text()).toBe('This page cannot be shown at the moment\n');
+    const headers = { accept: 'text/html,*/*;q=.8', 'accept-language': 'ja' };
+    expect(await (await app.request('/', { headers })).text()).toContain('<html lang="ja" dir="ltr">');
   });
 });

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import * as oidc from 'openid-client';
 import { bearerToken } from '../../bearer.ts';
-import { refusal } from '../refusals.ts';
+import { ownPage } from '../own-page.ts';
 import { CALLBACK, SIGN_OUT, type SignIn, type SignInEvents } from '../sign-in.ts';
 import { SiteCookie } from './cookies.ts';
 import { allowedOf } from './groups.ts';
 import { type IdentityProvider, isBadToken } from './identity-provider.ts';
 import { isNavigation, returnPath } from './navigation.ts';
 import type { Seals } from './seals.ts';
-import { signOutPage } from './sign-out-page.ts';
 
 export interface OidcSettings {
   /** Besides `openid`. */
@@ -95,10 +94,9 @@ export class OidcSignIn implements SignIn {
   }
 
   #challenge(incoming: IncomingMessage, error?: 'invalid_token'): Response {
-    return refusal(incoming, {
+    return ownPage(incoming, {
       status: 401,
-      title: 'Sign in to read this documentation',
-      text: 'You are not signed in, or no longer. Open the page anew to sign in.',
+      words: 'signIn',
       headers: { 'WWW-Authenticate': `Bearer realm="Documentation"${error === undefined ? '' : `, error="${error}"`}` },
     });
   }
@@ -190,9 +188,12 @@ export class OidcSignIn implements SignIn {
     const config = await provider.configuration().catch(() => null);
     const end = config?.serverMetadata().end_session_endpoint;
     const elsewhere = end === undefined ? null : new URL(end).origin;
-    if (method !== 'POST') return signOutPage(method ?? 'GET', elsewhere);
+    if (method !== 'POST') {
+      const formAction = ["'self'", ...(elsewhere === null ? [] : [elsewhere])].join(' ');
+      return ownPage(incoming, { status: 200, words: 'signOut', form: 'page', formAction });
+    }
     if (headers.origin !== origin) {
-      return refusal(incoming, { status: 403, title: 'Not signed out', text: 'Open this address to sign out.' });
+      return ownPage(incoming, { status: 403, words: 'stillSignedIn' });
     }
     const to =
       config === null || end === undefined
@@ -217,18 +218,16 @@ function redirect(location: string, cookies: readonly string[], status: 302 | 30
 }
 
 function unfinished(incoming: IncomingMessage): Response {
-  return refusal(incoming, {
+  return ownPage(incoming, {
     status: 400,
-    title: 'You are not signed in yet',
-    text: 'It took too long, or was begun in another browser. Open the documentation again to sign in.',
+    words: 'signInUnfinished',
   });
 }
 
 function notAllowed(incoming: IncomingMessage): Response {
-  return refusal(incoming, {
+  return ownPage(incoming, {
     status: 403,
-    title: 'This documentation is not open to you',
-    text: 'You are signed in, and your account may not read it. Ask whoever gave you its address.',
+    words: 'notAllowed',
   });
 }
 

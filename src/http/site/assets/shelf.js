@@ -10,7 +10,8 @@ const RESULTS_MAX = 30;
 
 // The same as on the server (shelf-page.ts).
 const fold = (text) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+const said = JSON.parse(form?.dataset.words ?? '{}');
+const fill = (sentence, numbers) => sentence.replaceAll(/\{(\w+)\}/g, (_, name) => numbers[name]);
 
 const sites = [...document.querySelectorAll('#sites > li')].map((item) => {
   const address = item.querySelector('a')?.getAttribute('href') ?? null;
@@ -35,7 +36,7 @@ function filter(query) {
     if (isShown) count += 1;
     if (item.hidden === isShown) item.hidden = !isShown;
   }
-  return query === '' ? counted(sites.length, 'site') : `${count} of ${counted(sites.length, 'site')}`;
+  return fill(query === '' ? said.sites : said.matching, { count, total: sites.length });
 }
 
 /** Cannot leave the site's host, whatever the path holds. */
@@ -87,33 +88,33 @@ function showResults(list) {
   const groups = [...bySite].flatMap(([site, items]) => [element('h3', '', site.title), element('ol', '', ...items)]);
   results.replaceChildren(...groups);
   found.hidden = count === 0;
-  return bySite.size === 0 ? 'no page found' : `${counted(count, 'result')} in ${counted(bySite.size, 'site')}`;
+  return count === 0 ? said.noneFound : fill(said.found, { count });
 }
 
 const FAULTS = new Map([
-  [429, 'too many searches at the moment, try again shortly'],
-  [503, 'the search is not ready yet, try again shortly'],
+  [429, said.searchBusy],
+  [503, said.searchNotReady],
 ]);
 
 let asked = new AbortController();
 let timer = 0;
 
 async function search(query, ofSites, { signal }) {
-  let said;
+  let told;
   try {
     const parameters = new URLSearchParams({ q: query, limit: RESULTS_MAX });
     const response = await fetch(`${form.dataset.search}?${parameters}`, { signal });
     const list = response.ok ? await response.json() : [];
     // An answer that came after the next question is not shown.
     if (signal.aborted) return;
-    said = showResults(list);
-    if (!response.ok) said = FAULTS.get(response.status) ?? 'the search did not answer';
+    told = showResults(list);
+    if (!response.ok) told = FAULTS.get(response.status) ?? said.searchAway;
   } catch {
     if (signal.aborted) return;
     showResults([]);
-    said = 'the search did not answer';
+    told = said.searchAway;
   }
-  status.textContent = `${ofSites}, ${said}`;
+  status.textContent = `${ofSites} · ${told}`;
 }
 
 function update() {
@@ -132,7 +133,7 @@ function update() {
 }
 
 if (form !== null) {
-  if (found !== null) document.querySelector('label').textContent = 'Search all documentation';
+  if (found !== null) document.querySelector('label').textContent = said.searchAll;
   form.querySelector('button').hidden = true;
   box.setAttribute('aria-keyshortcuts', '/');
   box.addEventListener('input', update);

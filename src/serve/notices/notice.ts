@@ -1,0 +1,124 @@
+import { escapeHtml } from '../../web/escape-html.ts';
+import { PAGE_LANGUAGES, type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
+import { type AnswerHeaders, COMMON_HEADERS } from '../answer-headers.ts';
+import { flatHeaders, type PlainAnswer, toResponse } from '../plain-answer.ts';
+import type { SiteRequest } from '../request.ts';
+
+/** An answer in docshelf's own words. */
+export interface Notice {
+  readonly status: number;
+  readonly words: keyof ReaderWords['notices'];
+  /** Of the site; null: none is known, and the reader's own counts. */
+  readonly language: PageLanguage | null;
+  /** A page for who reads, one line for scripts and pictures. By default as the request accepts it. */
+  readonly form?: 'page' | 'line';
+  readonly headers?: AnswerHeaders;
+  /** Where the answer of the page's button may lead, as the policy writes it. It posts to the page's own address. */
+  readonly formAction?: string;
+}
+
+export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
+
+const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...COMMON_HEADERS };
+
+/** Only the page's own style runs: markup in a sentence stays text. */
+const policyOf = (formAction = "'none'"): string =>
+  `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
+
+const STYLE = `:root{color-scheme:light dark}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:canvas;color:canvastext;font:1rem/1.6 system-ui,sans-serif}
+main{max-width:34rem;padding:2rem}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
+p{margin:0;overflow-wrap:anywhere}
+button{margin-top:1.5rem;padding:.5rem 1.25rem;font:inherit}`;
+
+function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswer {
+  const body = Buffer.from(text);
+  const own = { 'Content-Length': String(body.length) };
+  return { status, headers: flatHeaders({ ...BASE_HEADERS, ...headers, ...own }), body };
+}
+
+type InLanguage = Omit<Notice, 'language' | 'form'> & { readonly language: PageLanguage };
+
+function plainPage({ status, words, language, headers, formAction }: InLanguage): PlainAnswer {
+  const { tag, direction } = language;
+  const said = language.words.notices[words];
+  const button = 'button' in said ? `\n<form method="post"><button>${escapeHtml(said.button)}</button></form>` : '';
+  const html = `<!doctype html>
+<html lang="${tag}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(said.title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(said.title)}</h1>
+<p>${escapeHtml(said.text)}</p>${button}
+</main>
+</body>
+</html>
+`;
+  const own = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': tag,
+    Vary: 'Accept-Encoding',
+    'Content-Security-Policy': policyOf(formAction),
+  };
+  return plain(status, { ...own, ...headers }, html);
+}
+
+function plainLine({ status, words, language, headers }: InLanguage): PlainAnswer {
+  const own = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Language': language.tag,
+    Vary: 'Accept-Encoding',
+  };
+  return plain(status, { ...own, ...headers }, `${language.words.notices[words].title}\n`);
+}
+
+export function noticeResponse(request: NoticeRequest, notice: Notice): Response {
+  return toResponse(noticeAnswer(request, notice), request.method);
+}
+
+export function noticeAnswer(
+  { header }: Pick<NoticeRequest, 'header'>,
+  { form, language, headers, ...notice }: Notice,
+): PlainAnswer {
+  const vary = ['Accept-Encoding'];
+  if (form === undefined) vary.push('Accept');
+  if (language === null) vary.push('Accept-Language');
+  const isPage = form === undefined ? header('accept')?.includes('text/html') === true : form === 'page';
+  return (isPage ? plainPage : plainLine)({
+    ...notice,
+    language: language ?? preferredLanguage(header('accept-language')),
+    headers: { Vary: vary.join(', '), ...headers },
+  });
+}
+
+/** One line of HTTP's own words, for programs: no reader sees it. */
+export function protocolLine(method: string, status: number, line: string, headers: AnswerHeaders = {}): Response {
+  const own = { 'Content-Type': 'text/plain; charset=utf-8', Vary: 'Accept-Encoding' };
+  return toResponse(plain(status, { ...own, ...headers }, `${line}\n`), method);
+}
+
+export const NOTICES = {
+  readOnly: { status: 405, words: 'readOnly', headers: { Allow: 'GET, HEAD' } },
+  malformed: { status: 400, words: 'badAddress', form: 'page' },
+  unavailable: { status: 503, words: 'unavailable', headers: { 'Retry-After': '5' } },
+} as const;
+
+/** Addresses that name nothing have no end: these are made once. */
+const MISSING = new Map(PAGE_LANGUAGES.map((language) => [language, missingIn(language)]));
+
+export function missingAnswer(language: PageLanguage, isAsset: boolean): PlainAnswer {
+  const { page, asset } = MISSING.get(language) ?? missingIn(language);
+  return isAsset ? asset : page;
+}
+
+function missingIn(language: PageLanguage): { readonly page: PlainAnswer; readonly asset: PlainAnswer } {
+  const notice = { status: 404, words: 'notFound', language } as const;
+  return { page: plainPage(notice), asset: plainLine(notice) };
+}

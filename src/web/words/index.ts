@@ -1,0 +1,74 @@
+import { de } from './de.ts';
+import { en, type ReaderWords } from './en.ts';
+import { es } from './es.ts';
+import { fa } from './fa.ts';
+import { fr } from './fr.ts';
+import { ja } from './ja.ts';
+import { ko } from './ko.ts';
+import { pt } from './pt.ts';
+import { ru } from './ru.ts';
+import { zh } from './zh.ts';
+
+export type { ReaderWords } from './en.ts';
+
+/** A language that docshelf's own words for readers are written in. */
+export interface PageLanguage {
+  /** BCP 47. */
+  readonly tag: string;
+  readonly direction: 'ltr' | 'rtl';
+  readonly words: ReaderWords;
+}
+
+const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
+/** Of Accept-Language; browsers send up to ten. */
+const RANGES_MAX = 32;
+
+export const ENGLISH = pageLanguage('en', en);
+
+/** Those of the corpus. Another one is a file and a row. */
+export const PAGE_LANGUAGES: readonly PageLanguage[] = [
+  ENGLISH,
+  pageLanguage('de', de),
+  pageLanguage('es', es),
+  pageLanguage('fa', fa),
+  pageLanguage('fr', fr),
+  pageLanguage('ja', ja),
+  pageLanguage('ko', ko),
+  pageLanguage('pt-BR', pt),
+  pageLanguage('ru', ru),
+  pageLanguage('zh-Hans', zh),
+];
+const BY_KEY = new Map(PAGE_LANGUAGES.map((language) => [keyOf(language.tag), language]));
+
+function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
+  const { script } = new Intl.Locale(tag).maximize();
+  return { tag, direction: RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr', words };
+}
+
+/** Language and script: Chinese of Taiwan is not written as that of Beijing. Null for what is no tag. */
+function keyOf(tag: string): string | null {
+  try {
+    // `_` for `-` is a common slip.
+    const { language, script } = new Intl.Locale(tag.replaceAll('_', '-')).maximize();
+    return `${language} ${script}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Null where no words are in the language. @param tag as a page has it in `lang` */
+export function languageOf(tag: string): PageLanguage | null {
+  return BY_KEY.get(keyOf(tag)) ?? null;
+}
+
+/** What a reader's browser prefers (RFC 9110, section 12.5.4), else English. */
+export function preferredLanguage(acceptLanguage: string | undefined): PageLanguage {
+  const ranges = (acceptLanguage ?? '').split(',', RANGES_MAX).map((each) => {
+    const [range = '', weight = ''] = each.split(';', 2).map((part) => part.trim());
+    const quality = /^q=/i.test(weight) ? Number(weight.slice(2)) : 1;
+    return { language: languageOf(range), quality: quality > 0 ? quality : 0 };
+  });
+  // A stable sort: of equal ones the first.
+  ranges.sort((one, other) => other.quality - one.quality);
+  return ranges.find(({ language, quality }) => language !== null && quality > 0)?.language ?? ENGLISH;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { languageOf, PAGE_LANGUAGES, preferredLanguage } from '../../src/web/words/index.ts';
+
+describe('the language of a page', () => {
+  it.each([
+    ['en', 'en'],
+    ['en-US', 'en'],
+    ['DE-at', 'de'],
+    ['fa-IR', 'fa'],
+    ['pt', 'pt-BR'],
+    ['pt_BR', 'pt-BR'],
+    ['zh', 'zh-Hans'],
+    ['zh-CN', 'zh-Hans'],
+    ['zh-Hans', 'zh-Hans'],
+    ['zh-TW', null],
+    ['zh-Hant', null],
+    ['sv', null],
+    ['english', null],
+    ['x', null],
+    ['', null],
+    ['*', null],
+    ['"><script>', null],
+  ])('%j is written in the words of %j', (tag, words) => {
+    expect(languageOf(tag)?.tag ?? null).toBe(words);
+  });
+});
+
+describe('the language that a browser prefers', () => {
+  it.each([
+    [undefined, 'en'],
+    ['', 'en'],
+    ['*', 'en'],
+    ['de-DE,de;q=0.9,en;q=0.8', 'de'],
+    ['en;q=0.1, ja;q=0.9', 'ja'],
+    ['sv, fr;q=.2', 'fr'],
+    ['fr;q=0', 'en'],
+    ['fr ; Q=0.5 , es ; q=0.6', 'es'],
+    ['ko;q=, ru;q=abc, fr', 'fr'],
+    ['de, fr', 'de'],
+    [`${'sv,'.repeat(5_000)}de`, 'en'],
+  ])('%j: %s', (header, tag) => {
+    expect(preferredLanguage(header).tag).toBe(tag);
+  });
+});
+
+type Sentence = readonly [key: string, text: string];
+const sentences = (words: object, path = ''): Sentence[] =>
+  Object.entries(words).flatMap(([key, value]: [string, unknown]) =>
+    typeof value === 'string' ? [[path + key, value] as const] : sentences(value as object, `${path + key}.`),
+  );
+const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+
+describe.each(PAGE_LANGUAGES)('the words in $tag', ({ tag, direction, words }) => {
+  const [english] = PAGE_LANGUAGES;
+  it('fill in the same numbers as the English ones, and say something everywhere', () => {
+    const own = sentences(words).map(([key, text]) => [key, text.trim() === '' ? 'empty' : placeholders(text)]);
+    expect(own).toEqual(sentences(english?.words ?? {}).map(([key, text]) => [key, placeholders(text)]));
+  });
+
+  it('hold no markup and no word of operators', () => {
+    const text = sentences(words).map(([, sentence]) => sentence);
+    expect(
+      text.filter((each) => /[<>"]|\b(?:release|bundle|config|deploy|static|pin|docshelf|[45]\d\d)/i.test(each)),
+    ).toEqual([]);
+  });
+
+  it('are written to the side that their script is', () => {
+    expect(direction).toBe(tag === 'fa' ? 'rtl' : 'ltr');
+  });
+});
