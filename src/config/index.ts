@@ -69,7 +69,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findOrganizationFaults(sound, config),
     ...findSiteFaults(sound, config),
     ...findTlsFaults(sound, config),
-    ...findMixedSignIns(sound, many.sites),
+    ...findMixedSignIns(sound, config, many.sites),
     ...many.findFaults(),
     ...findNotBuilt(sound),
     ...namedFiles.faults,

@@ -46,9 +46,31 @@ describe('server.auth', () => {
       `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'hosts: [A.test]')}${entry('beta', 'basePath: /b, hosts: [b.test, a.test], auth: { kind: none }')}`,
       /"beta" and site "acme" share a\.test/,
     ],
+    [
+      `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'hosts: [a.test]')}${entry('beta', 'basePath: /b, hosts: [b.test], auth: { kind: none }')}`,
+      /sites\[1\]\.auth: site "beta" and the shelf page share b\.test and differ in auth.*server\.shelf to false/,
+    ],
+    [
+      `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'basePath: /a, auth: { kind: none }')}`,
+      /site "acme" and the shelf page share every other host/,
+    ],
   ])('%s is a fault', async (yaml, told) => {
     const faults = await faultsOf(yaml);
     expect(faults.map(({ message }) => message).join('\n')).toMatch(told);
+  });
+
+  it.each([
+    [
+      'an open shelf page',
+      'auth: { kind: none }',
+      'basePath: /b, hosts: [b.test], auth: { kind: header, name: X-User }',
+    ],
+    ['no shelf page', 'shelf: false, auth: { kind: header, name: X-User }', 'basePath: /b, auth: { kind: none }'],
+    ['a shelf page elsewhere', 'auth: { kind: header, name: X-User }', 'hosts: [b.test], auth: { kind: none }'],
+    ['the same', 'auth: { kind: header, name: X-User }', 'basePath: /b'],
+  ])('a site may stand beside %s', async (_, server, site) => {
+    const yaml = `server: { trustedProxies: [10.0.0.1], ${server} }\nsites:\n${entry('beta', site)}`;
+    expect(await faultsWith(USER, yaml)).toEqual([]);
   });
 
   it.each<[string, string]>([

@@ -6,6 +6,7 @@ import type { Config } from '../../config/index.ts';
 import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
+import { LateAnswers } from '../../http/limits/late-answers.ts';
 import { forwardedForOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
@@ -31,6 +32,7 @@ const KEY_BYTES = 32;
 export class SignIns {
   readonly #network: Network;
   readonly #passwords = new PasswordCheck();
+  readonly #late = new LateAnswers();
   readonly #rates = new ClientRates({ policy: WRONG_RATE, act: 'sign in', cause: 'wrong passwords' });
 
   constructor(network: Network) {
@@ -49,6 +51,7 @@ export class SignIns {
           users: auth.usersFile?.text.reveal() ?? '',
           passwords: this.#passwords,
           rates: this.#rates,
+          late: this.#late,
           clientOf: clientBehind(trustedProxies),
         });
       case 'header':

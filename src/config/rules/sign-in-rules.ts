@@ -1,6 +1,7 @@
 import { hostName } from '../../domain/deployment.ts';
 import type { ConfigFault } from '../faults.ts';
 import type { SiteConfig } from '../loaded-config.ts';
+import type { Config } from '../schema/index.ts';
 import { faultInside, type Settings } from '../setting.ts';
 import { LOOPBACK, type Rule, rule } from './rule.ts';
 
@@ -56,20 +57,33 @@ function isEncrypted(url: string | null): boolean {
 }
 
 /** Sites of one host share a browser origin: what one of them shows, a script of the other can read (contract, section 2.1). */
-export function findMixedSignIns(settings: Settings, sites: readonly SiteConfig[]): ConfigFault[] {
+export function findMixedSignIns(settings: Settings, { server }: Config, sites: readonly SiteConfig[]): ConfigFault[] {
   const setting = settings.get('sites');
   const first = new Map<string, number>();
-  return sites.flatMap(({ hosts, config, domain }, index) => {
-    for (const host of hosts.length === 0 ? ['every other host'] : hosts.map(hostName)) {
+  const fault = (index: number, told: string): ConfigFault =>
+    faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${told}`);
+  // An open shelf page shows what everybody may see, and its only scripts are docshelf's own.
+  const hasGuardedShelf = setting !== undefined && server.shelf && server.auth.kind !== 'none';
+  const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
+  return sites.flatMap((site, index) => {
+    const { config, domain } = site;
+    for (const host of hostsOf(site)) {
       const other = first.get(host);
       if (other === undefined) first.set(host, index);
       else if (signInOf(config) !== signInOf(sites[other]?.config ?? config)) {
         const told = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, though scripts of one can read the other; give one of them a host of its own`;
-        return [faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${told}`)];
+        return [fault(index, told)];
       }
     }
-    return [];
+    const host = hasGuardedShelf ? hostsOf(site).find((each) => !withRoot.has(each)) : undefined;
+    if (host === undefined || signInOf(config) === JSON.stringify(server.auth)) return [];
+    const told = `site "${domain}" and the shelf page share ${host} and differ in auth, though scripts of the site can read what the page lists; give the site a host of its own and base path "/", or set server.shelf to false`;
+    return [fault(index, told)];
   });
 }
+
+/** In the words of a fault. */
+const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
+  hosts.length === 0 ? ['every other host'] : hosts.map(hostName);
 
 const signInOf = ({ server }: SiteConfig['config']): string => JSON.stringify(server.auth);

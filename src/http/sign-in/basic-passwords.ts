@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ClientRates } from '../limits/client-rates.ts';
+import type { LateAnswers } from '../limits/late-answers.ts';
 import { ownPage } from './own-page.ts';
 import type { Passwords } from './passwords/password-check.ts';
 import type { SignIn, SignInEvents } from './sign-in.ts';
@@ -13,13 +14,13 @@ interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   /** Of wrong passwords. */
   readonly rates: ClientRates;
   readonly clientOf: (incoming: IncomingMessage) => string;
-  readonly delayMs?: number;
+  readonly late: LateAnswers;
 }
 
 /** RFC 7617; the scheme is compared without case. */
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
-/** Of a client that has given many wrong ones. */
-const DELAY_MS = 1_000;
+/** Of bcrypt. */
+const COST_MIN = 4;
 /** Longer than any that a person or a program has; bcrypt reads 72 bytes. */
 const PASSWORD_BYTES_MAX = 1024;
 
@@ -30,25 +31,26 @@ export class BasicPasswords implements SignIn {
   readonly vary = 'Authorization';
   readonly #options: BasicPasswordsOptions;
   readonly #hashes: ReadonlyMap<string, string>;
-  /** Compared where nobody has that name: an answer takes as long as for a wrong password. */
-  readonly #nobodysHash: string;
+  /** Of the costliest hash: an answer to any wrong password takes as long as one to a wrong name. */
+  readonly #costMax: number;
 
   constructor(options: BasicPasswordsOptions) {
     this.#options = options;
     this.#hashes = readUsers(options.users);
-    const [first = ''] = this.#hashes.values();
-    this.#nobodysHash = `${first.slice(0, 7)}${'.'.repeat(53)}`;
+    this.#costMax = Math.max(COST_MIN, ...[...this.#hashes.values()].map(costOf));
   }
 
   async admit(incoming: IncomingMessage): Promise<Response | null> {
     const given = credentialsOf(incoming.headers.authorization);
     if (given === null) return this.#challenge(incoming);
-    const { passwords, rates, clientOf, onWrong, delayMs = DELAY_MS } = this.#options;
+    const { passwords, rates, clientOf, onWrong, late } = this.#options;
     const client = clientOf(incoming);
     const hash = this.#hashes.get(given.name);
     try {
-      const holds = await passwords.holds(client, given.password, hash ?? this.#nobodysHash);
-      if (holds && hash !== undefined) return null;
+      if (hash !== undefined && (await passwords.holds(client, given.password, hash))) return null;
+      // A cost doubles the work: from that of the hash on they add up to the costliest.
+      const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
+      for (const cost of costs) await passwords.holds(client, given.password, nobodysHash(given.name, cost));
     } catch (error) {
       return tooMany(incoming, error);
     }
@@ -56,7 +58,7 @@ export class BasicPasswords implements SignIn {
     try {
       rates.take(client);
     } catch (error) {
-      await delay(delayMs);
+      await late.turnOf(client);
       return tooMany(incoming, error);
     }
     return this.#challenge(incoming);
@@ -80,6 +82,15 @@ function tooMany(incoming: IncomingMessage, error: unknown): Response {
     headers: { 'Retry-After': String(error.fields.retryAfterS ?? 5) },
   });
 }
+
+const costOf = (hash: string): number => Number(hash.slice(4, 6));
+/** One for each name: a password that was compared for another name is not remembered. */
+function nobodysHash(name: string, cost: number): string {
+  const salt = createHash('sha256').update(name).digest('base64').replaceAll('+', '.').slice(0, 22);
+  return `$2b$${String(cost).padStart(2, '0')}$${salt}${'.'.repeat(31)}`;
+}
+
+const range = (from: number, end: number): number[] => Array.from({ length: end - from }, (_, at) => from + at);
 
 /** Of two lines for one name the first counts, as in htpasswd's own readers. */
 function readUsers(text: string): ReadonlyMap<string, string> {

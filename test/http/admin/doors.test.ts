@@ -5,6 +5,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { requireOwnName } from '../../../src/http/admin/own-names.ts';
 import { TokenGuard } from '../../../src/http/admin/token-guard.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+import { LateAnswers } from '../../../src/http/limits/late-answers.ts';
 
 describe('requireOwnName()', () => {
   it.each([
@@ -40,7 +41,7 @@ describe('TokenGuard', () => {
         wrong.count += 1;
       },
       rates: new ClientRates({ policy: { burst: 2, perSecond: 1 }, now: () => nowMs.at }),
-      wait,
+      late: new LateAnswers(wait),
     });
     const codeOf = (token: string, client = '10.0.0.1') =>
       guard.admit(`Bearer ${token}`, client).then(
@@ -90,7 +91,7 @@ describe('TokenGuard', () => {
     const guard = new TokenGuard({
       token: () => new Secret(RIGHT),
       onWrong: () => undefined,
-      wait: async () => undefined,
+      late: new LateAnswers(async () => undefined),
     });
     const asked = () => guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
     for (let tries = 0; tries < 20; tries += 1) expect(await asked()).toMatchObject({ code: 'unauthorized' });

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+import { LateAnswers } from '../../../src/http/limits/late-answers.ts';
 import { BasicPasswords } from '../../../src/http/sign-in/basic-passwords.ts';
 import { PasswordCheck, type Passwords } from '../../../src/http/sign-in/passwords/password-check.ts';
 import { basic, guardedSite, SECRET } from './guarded-listener.ts';
@@ -16,7 +17,9 @@ const BEN = basic('ben', 'tide-table-7');
 const passwords = new PasswordCheck();
 afterAll(() => passwords.end());
 
-function signInOf(options: { users?: string; burst?: number; passwords?: Passwords } = {}) {
+function signInOf(
+  options: { users?: string; burst?: number; passwords?: Passwords; wait?: (ms: number) => Promise<unknown> } = {},
+) {
   const wrong: string[] = [];
   const signIn = new BasicPasswords({
     users: options.users ?? USERS,
@@ -24,7 +27,7 @@ function signInOf(options: { users?: string; burst?: number; passwords?: Passwor
     rates: new ClientRates({ policy: { burst: options.burst ?? 100, perSecond: 0.001 } }),
     clientOf: ({ headers, socket }) => String(headers['x-client'] ?? socket.remoteAddress),
     onWrong: () => wrong.push('wrong'),
-    delayMs: 1,
+    late: new LateAnswers(options.wait ?? (async () => undefined)),
   });
   return { signIn, wrong };
 }
@@ -108,17 +111,50 @@ describe('BasicPasswords', () => {
     expect(wrong).toHaveLength(8);
   });
 
-  it('compares as long for a name that nobody has', async () => {
-    const hashes: string[] = [];
-    const counted: Passwords = {
-      holds: (_client, _password, hash) => {
-        hashes.push(hash);
-        return true;
-      },
+  it('answers parallel wrong ones past the rate one after the other, by client', async () => {
+    const waits: { readonly ms: number; readonly end: () => void }[] = [];
+    const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
+    await using site = await guardedSite(signInOf({ burst: 1, wait }).signIn);
+    const guess = (client: string) => site.ask('/', { authorization: basic('anna', 'guess'), 'x-client': client });
+    for (const client of ['a', 'b']) expect(await guess(client)).toMatchObject({ status: 401 });
+    const guesses = ['a', 'a', 'a', 'b'].map(guess);
+    await expect.poll(() => waits.map(({ ms }) => ms).sort()).toEqual([1_000, 1_000, 2_000, 3_000]);
+    expect(await site.ask('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
+    for (const { end } of waits) end();
+    expect((await Promise.all(guesses)).map(({ status }) => status)).toEqual([429, 429, 429, 429]);
+  });
+
+  it('compares as long for a name that nobody has, and for each that somebody has', async () => {
+    const users = [6, 4, 9].map((cost) => `of${cost}:$2y$0${cost}$${'x'.repeat(53)}`).join('\n');
+    const work = async (name: string) => {
+      let work = 0;
+      const holds: Passwords['holds'] = (_client, _password, hash) => {
+        expect(hash).toMatch(/^\$2[by]\$0\d\$[./A-Za-z0-9]{53}$/);
+        work += 2 ** Number(hash.slice(4, 6));
+        return false;
+      };
+      await using site = await guardedSite(signInOf({ users, passwords: { holds } }).signIn);
+      expect(await site.ask('/', { authorization: basic(name, 'x') })).toMatchObject({ status: 401 });
+      return work;
     };
-    await using site = await guardedSite(signInOf({ passwords: counted }).signIn);
+    expect(await Promise.all(['nobody', 'of4', 'of6', 'of9'].map(work))).toEqual(Array(4).fill(2 ** 9));
+  });
+
+  it('compares a password anew for each name that nobody has', async () => {
+    const hashes = new Set<string>();
+    const holds: Passwords['holds'] = (_client, _password, hash) => {
+      hashes.add(hash);
+      return false;
+    };
+    await using site = await guardedSite(signInOf({ passwords: { holds } }).signIn);
+    for (const name of ['one', 'two']) await site.ask('/', { authorization: basic(name, 'x') });
+    expect(hashes.size).toBe(2);
+  });
+
+  it('lets nobody in by the hash that stands for no user', async () => {
+    const holds = () => true;
+    await using site = await guardedSite(signInOf({ passwords: { holds } }).signIn);
     expect(await site.ask('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
-    expect(hashes).toEqual([expect.stringMatching(/^\$2y\$04\$[./A-Za-z0-9]{53}$/)]);
   });
 
   it('lets nobody in while passwords cannot be verified, and says so', async () => {
