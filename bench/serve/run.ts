@@ -49,6 +49,7 @@ const casesOf = (pages: readonly Page[]): readonly Case[] => [
   {
     name: '50 MB by ranges of 1 MiB',
     targets: ['/large.bin?range'],
+    connections: 8,
     headers: async () => ({ Range: 'bytes=20000000-21048575' }),
   },
   {
@@ -89,6 +90,8 @@ async function measure(
     '-t1',
     `-c${connections ?? CONNECTIONS}`,
     `-d${ROUND_S}`,
+    '--timeout',
+    '60s',
     ...choice,
     ...fields,
   ];
