@@ -45,6 +45,7 @@ const HEAVY = [
   'systemd',
   'transfer',
   'variants',
+  'workers',
 ].map((name) => `test/acceptance/${name}.test.ts`);
 
 /**

@@ -56,9 +56,9 @@ const SOCKET_MAKERS: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-web-identity': 'fromTokenFile',
 };
 const SOCKET_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']);
-/** Past the gate to a daemon of ours: by commands alone. */
+/** Past the gate to a daemon of ours: by commands and its own serving processes alone. */
 const DAEMON_REQUEST = 'net/daemon-request.ts';
-const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/)/;
+const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/|app\/workers\/)/;
 
 /** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {

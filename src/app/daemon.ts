@@ -3,7 +3,7 @@ import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
+import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
 import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { type Listeners, openListeners } from './listeners.ts';
@@ -19,12 +19,14 @@ import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
 import { readVolume, volumeNotices } from './volume.ts';
+import type { Workers } from './workers/workers.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
   readonly logRequest: (fields: string) => void;
+  readonly logLines: (text: string) => void;
   readonly programVersion: string;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
@@ -36,6 +38,8 @@ export interface DaemonParts {
   readonly folder: ShelfFolder;
   readonly sites: Sites;
   readonly variants: VariantMaker;
+  /** Null where this process alone serves the site. */
+  readonly workers: Workers | null;
   readonly signIns: SignIns;
   /** Null where exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
@@ -44,6 +48,9 @@ export interface DaemonParts {
 
 /** The admin listener ends last: probes see the daemon unready while it drains. */
 const ADMIN_STOP_MS = 1_000;
+
+/** Of counts that a scrape waits for. */
+const FLUSH_MS_MAX = 1_000;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
@@ -159,7 +166,7 @@ export class Daemon {
     const { sites, search, folder, network, signIns } = this.#parts;
     // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
-      this.#listeners?.site.stop(requestsMs),
+      this.#listeners?.site.stop(requestsMs).then(() => this.#listeners?.handedOn?.stop(0)),
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
       ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
@@ -177,11 +184,12 @@ export class Daemon {
 
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
-    const { metrics, sites } = this.#parts;
+    const { metrics, sites, workers } = this.#parts;
     return openListeners({
       config: this.#opened.config,
       current: () => this.#config,
       sites,
+      workers,
       admin: {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
@@ -192,6 +200,7 @@ export class Daemon {
         jobs: () => this.#jobs(),
         volume: () => readVolume(this.#opened.config.storage.dir),
         certificates: () => presentedCertificates(this.#config),
+        workers: () => this.#workers(),
         actions: {
           reload: () => this.reload(),
           site: (domain) => siteActions(sites.chosen(domain)),
@@ -220,6 +229,7 @@ export class Daemon {
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
       this.#loaded = loaded;
+      await this.#parts.workers?.settled();
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
@@ -253,6 +263,13 @@ export class Daemon {
     return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
   }
 
+  /** With all that they have counted. */
+  async #workers(): Promise<WorkerCounts | null> {
+    const { workers } = this.#parts;
+    await workers?.flush(FLUSH_MS_MAX);
+    return workers && { running: workers.running.length, ends: workers.ends };
+  }
+
   async #jobs(): Promise<ExportJobs> {
     const exports = await this.#exports?.promise;
     return exports === undefined ? NO_JOBS : exports.counts();
@@ -262,7 +279,12 @@ export class Daemon {
     const jobs = await this.#jobs().catch(() => NO_JOBS);
     const volume = await readVolume(this.#opened.config.storage.dir);
     return daemonStatus(this.#parts.sites, {
-      notices: [...volumeNotices(volume, this.#config), ...certificateNotices(this.#config, Date.now())],
+      notices: [
+        ...volumeNotices(volume, this.#config),
+        ...certificateNotices(this.#config, Date.now()),
+        ...(this.#parts.workers?.notices ?? []),
+      ],
+      workers: this.#parts.workers?.running ?? [],
       deploymentType: this.#config.deployment.type,
       opened: this.#opened,
       current: this.#loaded,

@@ -13,7 +13,7 @@ import { startDaemon as start } from './start-daemon.ts';
 export { searchOnce } from './search-once.ts';
 export { featureReport } from './slices.ts';
 
-export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {
+export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest' | 'logLines'>) {
   const logs = await openLogs(options.loaded.config.log);
   const { log } = logs;
   const daemon = await start({ ...options, ...logs });

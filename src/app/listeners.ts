@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
-import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
+import { type DaemonSocket, dataPaths, handOnPath, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { organizationsOf } from '../domain/organization.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
@@ -9,6 +9,7 @@ import { RateLogFile } from '../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
 import { accessLog } from '../http/listener/access-log.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
+import { takePeer } from '../http/listener/remote-address.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { redirectAnswer } from '../http/tls/redirect.ts';
@@ -18,6 +19,7 @@ import type { Exports } from './open-exports.ts';
 import type { Sites } from './sites/sites.ts';
 import { organizationsSlice } from './slices.ts';
 import { tlsSlice } from './tls.ts';
+import type { Workers } from './workers/workers.ts';
 
 interface ListenerParts {
   readonly config: Config;
@@ -25,6 +27,8 @@ interface ListenerParts {
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly exports: Promise<Exports> | null;
+  /** Null where this process alone serves the site. */
+  readonly workers: Workers | null;
   /** Decided at the start: a site that comes later waits for the next. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
@@ -41,6 +45,8 @@ export interface Listeners {
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
   /** Ports without TLS that lead to those with it. */
   readonly redirects: readonly Listener[];
+  /** Requests that serving processes hand on; ends after them. */
+  readonly handedOn: Listener | null;
   /** Takes certificates anew, for new connections. */
   useConfig(config: Config): void;
   /** Of the rate limit's counts. */
@@ -96,30 +102,63 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     onFault: (error) => logFailure(log, 'rates', error),
   });
   try {
-    const site = await open('site', {
-      plain: (incoming) => sites.plain(incoming),
-      fetch: (request, env) => sites.answer(request, env),
-    });
-    const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
-    const hasApi = parts.apiHasSearch || parts.exports !== null;
-    const api = hasApi ? await open('api', { fetch: apiAnswer(parts, rateLog) }) : null;
-    for (const [name, listener] of secure) await openRedirect(name, listener);
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
     ).catch((error: unknown) => {
       // Others reach the daemon over the network.
+      if (parts.workers !== null) throw error;
       logFailure(log, 'listen', error);
       return null;
     });
+    const shared = parts.workers && commands && (await openShared(parts, parts.workers, commands.socket));
+    opened.push(...Object.values(shared ?? {}));
+    if (shared !== null && tlsSlice(config.server.tls) !== null) secure.set('site', shared.site);
+    const site =
+      shared?.site ??
+      (await open('site', {
+        plain: (incoming) => sites.plain(incoming),
+        fetch: (request, env) => sites.answer(request, env),
+      }));
+    const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
+    const hasApi = parts.apiHasSearch || parts.exports !== null;
+    const api = hasApi ? await open('api', { fetch: apiAnswer(parts, rateLog) }) : null;
+    for (const [name, listener] of secure) await openRedirect(name, listener);
     const useConfig = (next: Config): void => {
       for (const [name, listener] of secure) {
         const tls = tlsSlice(next[LISTENERS[name].section].tls);
         if (tls !== null) listener.useTls(tls);
       }
     };
-    return { site, admin, api, commands, redirects, useConfig, flush: () => rateLog.flush() };
+    const handedOn = shared?.handedOn ?? null;
+    return { site, handedOn, admin, api, commands, redirects, useConfig, flush: () => rateLog.flush() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
+    throw error;
+  }
+}
+
+/** The site's port in processes of its own, and what they hand on here. */
+async function openShared(
+  { config, sites, log }: ListenerParts,
+  workers: Workers,
+  commands: DaemonSocket,
+): Promise<{ readonly site: Listener; readonly handedOn: Listener }> {
+  const socket = handOnPath(commands);
+  const handedOn = await openListener({
+    name: 'site',
+    socket,
+    fetch: (request, env) => {
+      takePeer(env.incoming);
+      return sites.answer(request, env);
+    },
+    onFault: (error) => logFailure(log, 'listen', error),
+  });
+  try {
+    const { host, port, cacheBytes, trustedProxies, tls } = config.server;
+    const start = { cacheBytes, trustedProxies, socket };
+    return { site: await workers.listen({ host, port, tls: tlsSlice(tls), start }), handedOn };
+  } catch (error) {
+    await handedOn.stop(0);
     throw error;
   }
 }

@@ -1,5 +1,7 @@
 import { destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 
+import { lineMaker, timeField } from './log-line.ts';
+
 export type { Logger } from 'pino';
 
 interface LogSettings {
@@ -11,6 +13,8 @@ export interface Logs {
   readonly log: Logger;
   /** A line of a request, of the level `info`, in its place among the others: written in batches, of which a crash loses the last. */
   readonly logRequest: (fields: string) => void;
+  /** Such lines of another process, whole. */
+  readonly logLines: (text: string) => void;
 }
 
 const BATCH_BYTES = 32 * 1024;
@@ -24,11 +28,10 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   // Asked for in every format: Node's stream makes a pipe non-blocking, where a write to one that nobody reads would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
-  const time = timeField();
   const options: LoggerOptions = {
     level: settings.level,
     base: null,
-    timestamp: time,
+    timestamp: timeField(),
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
@@ -39,25 +42,13 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
     flush: batches.flush.bind(batches),
   };
   const log = pino(options, pretty === null ? batches : inPretty);
-  const logRequest = (fields: string): void => {
+  const lineOf = lineMaker();
+  const logLines = (text: string): void => {
     if (!log.isLevelEnabled('info')) return;
-    const line = `{"level":"info"${time()},${fields}}\n`;
-    if (pretty === null) batches.writeLater(line);
-    else batches.write(pretty(line));
+    if (pretty === null) batches.writeLater(text);
+    else for (const line of text.trimEnd().split('\n')) batches.write(pretty(`${line}\n`));
   };
-  return { log, logRequest };
-}
-
-/** Many lines are of one millisecond. */
-function timeField(): () => string {
-  let atMs = 0;
-  let field = '';
-  return () => {
-    const nowMs = Date.now();
-    if (nowMs !== atMs) field = `,"time":"${new Date(nowMs).toISOString()}"`;
-    atMs = nowMs;
-    return field;
-  };
+  return { log, logLines, logRequest: (fields) => logLines(lineOf(fields)) };
 }
 
 /** Standard output, in the order of the lines; what waits is written out when the process exits, too. */

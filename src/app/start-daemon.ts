@@ -1,4 +1,7 @@
+import { availableParallelism } from 'node:os';
+import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
@@ -11,6 +14,8 @@ import { openFolder } from './sites/open-shelf.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
+import { followerOf, placesOf } from './workers/follower.ts';
+import { Workers, type WorkersOptions } from './workers/workers.ts';
 
 /**
  * Once the listeners are open, no fault of a bundle or of a changed config ends it.
@@ -30,9 +35,33 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const folder = await openFolder(loaded.config, network, ownExports);
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
-  const variants = new VariantMaker(() => bodies.forgetMade());
   const signIns = new SignIns(network);
   const isList = loaded.config.sites.length > 0;
+  const workers = openWorkers(loaded.config, {
+    shutdownMs: () => network.config.server.shutdownTimeoutMs,
+    onRequest: (counted) => metrics.onRequest(counted),
+    onLines: options.logLines,
+    onCache: (key, hits, misses) => {
+      search.noteRead();
+      sites.entries.find(({ domain }) => domain === key)?.site.metrics.onCache(hits, misses);
+    },
+    onFault: ({ key, step, error, requestId }) => {
+      logFailure(
+        isList && key !== null ? log.child({ site: key }) : log,
+        step,
+        DocshelfError.fromPlain(error),
+        requestId,
+      );
+    },
+    onEnded: (fault) => {
+      metrics.onError(fault.code);
+      logFailure(log, 'serve', fault);
+    },
+  });
+  const variants = new VariantMaker(() => {
+    bodies.forgetMade();
+    workers?.forgetMade();
+  });
   let daemon: Daemon | null = null;
   const sites: Sites = new Sites({
     isList,
@@ -54,11 +83,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       bodies,
       variants,
       signIns,
+      follower: workers && followerOf(workers, domain ?? ''),
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),
       onProgress,
     }),
     elsewhere: (request, env) => shelf.answer(request, env),
+    onEntries: (entries) => void workers?.route(placesOf(entries, isList)),
   });
   const shelf = new ShelfPageAnswer({
     entries: () => sites.entries,
@@ -73,7 +104,27 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const listed = loaded.config.sites.map(({ domain }) => domain);
   if (isList) await adoptDefaultDomain(folder.paths, listed);
   await sites.accept(loaded.sites);
-  daemon = new Daemon(options, { network, metrics, search, folder, sites, variants, signIns, exports, ownExports });
+  daemon = new Daemon(options, {
+    network,
+    metrics,
+    search,
+    folder,
+    sites,
+    variants,
+    workers,
+    signIns,
+    exports,
+    ownExports,
+  });
   await daemon.start();
   return daemon;
 }
+
+/** Null where this process serves alone. */
+function openWorkers({ server }: Config, options: Omit<WorkersOptions, 'count'>): Workers | null {
+  const count = server.workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : server.workers;
+  return count === 1 ? null : new Workers({ count, ...options });
+}
+
+/** As the config bounds it. */
+const WORKERS_MAX = 64;

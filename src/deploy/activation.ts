@@ -69,7 +69,7 @@ export class Activation {
     const isDated = (await store.info(release.digest))?.manifest != null;
     if (isDated) await store.noteActive({ version: view.version, createdAt: view.createdAt });
     if (pin === null) await this.#point(release, reason);
-    commit();
+    await commit();
     this.#others = digestsOf(older);
     const { version, digest, pages, bytes } = view;
     this.#current = { version, digest, pages, bytes, activatedAt: now };
@@ -103,7 +103,7 @@ export class Activation {
     // At once, as `serve` swaps: the status never says other than what readers get.
     const wasServing = this.#current !== null;
     this.#current = null;
-    this.#context.onOff();
+    await this.#context.onOff();
     if (wasServing) this.#context.journal.event({ kind: 'turned-off' });
     await this.#context.registration.serves([]);
   }

@@ -1,7 +1,7 @@
 /**
  * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `reconcile.ts` loops, `plan.ts` decides, purely.
  */
-export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
+export { type DaemonSocket, handOnPath, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, DaemonRegistration, runningDaemons } from './daemons.ts';
 export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';

@@ -11,11 +11,14 @@ import type { BeforeSeal } from './take-in/take-in.ts';
 import type { Unpack } from './take-in/unpack-thread.ts';
 
 /**
- * Builds the serving side's new state; the function that it gives puts it in place.
+ * Builds the serving side's new state; the function that it gives puts it in place, and what that gives is awaited.
  *
  * @param older the site's other releases, the one active last first
  */
-export type PrepareSwap = (active: ReleaseView, older: readonly KeptRelease[]) => (() => void) | Promise<() => void>;
+export type PrepareSwap = (
+  active: ReleaseView,
+  older: readonly KeptRelease[],
+) => (() => unknown) | Promise<() => unknown>;
 
 /** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
 const FETCHES_PER_UNPACKING = 4;
@@ -39,7 +42,8 @@ export interface DeploymentOptions {
   readonly prepareSwap: PrepareSwap;
   /** The site's other releases have changed, and the active one has not. */
   readonly onOthers: (older: readonly KeptRelease[]) => void;
-  readonly onOff: () => void;
+  /** Awaited. */
+  readonly onOff: () => unknown;
   readonly onEvent: (event: DeployEvent) => void;
 }
 

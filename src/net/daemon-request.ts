@@ -1,11 +1,17 @@
 import { once } from 'node:events';
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
 /**
- * To a daemon of ours, past the gate: commands alone make one, to the socket or the address of its mark, or to the address
+ * To a daemon of ours, past the gate: commands alone make one, and its own serving processes, to the socket or the address of its mark, or to the address
  * that the operator names.
  */
 export function requestDaemon(target: RequestOptions): ClientRequest {
@@ -26,5 +32,30 @@ export async function askDaemon(url: URL, signal: AbortSignal): Promise<Response
     return answer === undefined ? null : new Response(await buffer(answer), { status: answer.statusCode ?? 500 });
   } catch {
     return null;
+  }
+}
+
+/** Requests of a serving process that wait for the daemon at once; more wait their turn here. */
+const LINES_MAX = 256;
+/** Shorter than the daemon keeps a connection, so that none is closed as a request is sent into it. */
+const IDLE_MS_MAX = 30_000;
+
+/** Connections to the daemon's socket that are kept for the next request. */
+export class DaemonLine {
+  readonly #socketPath: string;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: LINES_MAX, timeout: IDLE_MS_MAX });
+
+  constructor(socketPath: string) {
+    this.#socketPath = socketPath;
+  }
+
+  /** @param headers names and values in turns, as they are sent */
+  request(method: string, path: string, headers: readonly string[]): ClientRequest {
+    const [socketPath, agent] = [this.#socketPath, this.#agent];
+    return httpRequest({ socketPath, agent, method, path, headers: headers as unknown as OutgoingHttpHeaders });
+  }
+
+  close(): void {
+    this.#agent.destroy();
   }
 }

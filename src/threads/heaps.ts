@@ -30,6 +30,8 @@ export const HEAPS = {
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** Far more than a page takes. Up to here garbage grows slowly: 20,000 pages took 317 MiB in all, and 390 without a bound. */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
+  /** Of a serving process: prepared files of its sites, 8 MiB each at most. Tables and bodies are buffers. */
+  serving: { maxOldGenerationSizeMb: 4096 },
 } as const satisfies Readonly<Record<string, Heap>>;
 
 /** Of a process that may hold so many bytes in all: the rest is for the program, buffers, SQLite and a model. */

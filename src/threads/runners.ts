@@ -1,4 +1,5 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
+import cluster from 'node:cluster';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -10,6 +11,7 @@ interface RunnerOrder {
   readonly heap: Heap;
   /** Of a process: it is ended where it holds more. Seen on Linux alone. */
   readonly residentBytesMax?: number | undefined;
+  readonly sharesPorts?: boolean | undefined;
   /** The module's `workerData`; a process has none. */
   readonly data: unknown;
   /** Once, with the reason in words: `its thread ended with 1`. */
@@ -50,19 +52,20 @@ function stateOfThread(cause: unknown, code: number): string {
  * A process of its own, for native code: a thread that is terminated in it takes the whole process along (onnxruntime-node 1.30
  * throws into the dying thread: SIGABRT, seen at every second swap on a busy machine).
  */
-export function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOrder): Runner {
+export function startProcess({ entry, heap, residentBytesMax, sharesPorts, onExit }: RunnerOrder): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
     // A young generation is three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
-  const child = fork(fileURLToPath(entry), {
+  const settings: ProcessSettings = {
     execArgv: [...process.execArgv, ...bounds],
     serialization: 'advanced',
     // Its standard output would stand between the lines of the log.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  };
+  const child = sharesPorts === true ? forkSharing(entry, settings) : fork(fileURLToPath(entry), settings);
   let cause: unknown;
   child.on('error', (error) => {
     cause = error;
@@ -94,6 +97,19 @@ export function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOr
     unref: refs('unref'),
     terminate: () => void child.kill('SIGKILL'),
   };
+}
+
+interface ProcessSettings {
+  readonly execArgv: string[];
+  readonly serialization: 'advanced';
+  readonly stdio: ('ignore' | 'inherit' | 'ipc')[];
+}
+
+/** In turns: left to the kernel, one of two busy processes gets most connections. The port stays open while any of them has it. */
+function forkSharing(entry: URL, settings: ProcessSettings): ChildProcess {
+  cluster.schedulingPolicy = cluster.SCHED_RR;
+  cluster.setupPrimary({ ...settings, exec: fileURLToPath(entry), args: [] });
+  return cluster.fork().process;
 }
 
 /** V8 aborts a process whose heap is full. */

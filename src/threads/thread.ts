@@ -19,13 +19,15 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly signal?: AbortSignal;
   /** A process of its own in place of a thread: for native code that may have to be ended in its middle. Transfers are copies then. */
   readonly isProcess?: boolean;
+  /** Of a process: connections to a port are dealt out in turns to all such processes that listen on it. */
+  readonly sharesPorts?: boolean;
   /** Of a process, all that it holds: V8's bounds do not count buffers, SQLite or a model. Default: none but the heap's. */
   readonly residentBytesMax?: number;
   /** How long an aborted call has to end in order before its thread is terminated. Default: none. */
   readonly abortWithinMs?: number;
   /** False: after it has died all calls fail, since another thread would not know what this one was told. */
   readonly isReplaced?: boolean;
-  readonly onEnd?: () => void;
+  readonly onEnd?: (fault: DocshelfError) => void;
 }
 
 interface Running<Calls extends CallsOf<Calls>> {
@@ -115,17 +117,19 @@ export class Thread<Calls extends CallsOf<Calls>> {
       isReplaced,
       isProcess,
       residentBytesMax,
+      sharesPorts,
     } = this.#options;
     const exited = Promise.withResolvers<void>();
     const onExit = (state: string, cause?: unknown): void => {
       this.#running = null;
       const fault = this.#error('ended', state, cause);
       if (isReplaced === false) this.#fault = fault;
-      this.#options.onEnd?.();
+      this.#options.onEnd?.(fault);
       channel.fail(fault);
       exited.resolve();
     };
-    const runner = (isProcess === true ? startProcess : startThread)({ entry, heap, residentBytesMax, data, onExit });
+    const start = isProcess === true ? startProcess : startThread;
+    const runner = start({ entry, heap, residentBytesMax, sharesPorts, data, onExit });
     const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
     const channel = new Channel<Calls>(runner.port, handlers, {
       full,

@@ -151,7 +151,11 @@ describe('a faulty config', () => {
   test.each([
     ['that is no YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
     ['with an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
-    ['that asks for what is not built', 'staticExport: { enabled: true }\nserver: { workers: 4 }', /server\.workers/],
+    [
+      'that asks for what is not built',
+      'staticExport: { enabled: true }\nserver: { markdown: false }',
+      /server\.markdown/,
+    ],
     ['that is empty of sense', '- 1\n- 2\n', /./],
   ])('%s changes nothing, is said, and is recovered from', async (_what, text, fault) => {
     const daemon = await startWithTwo();

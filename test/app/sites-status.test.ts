@@ -22,7 +22,14 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
   };
   const all = current.sites.map((_, at) => site(at));
   const sites = { isList: true, only: null, all, notices: [], state: 'ready' } as unknown as Sites;
-  const facts = { jobs: { queued: 0, running: 0 }, startedAt: '', programVersion: '', lastReload: null, notices: [] };
+  const facts = {
+    jobs: { queued: 0, running: 0 },
+    startedAt: '',
+    programVersion: '',
+    lastReload: null,
+    notices: [],
+    workers: [],
+  };
   const type = { deploymentType: 'client-hosted', apiHasSearch } as const;
   return (await daemonStatus(sites, { ...facts, ...type, opened, current })).pending;
 }

@@ -3,7 +3,6 @@ import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 
 describe('what is not built yet', () => {
   it.each([
-    ['server: { workers: 2 }', 'server.workers'],
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
@@ -29,13 +28,13 @@ describe('what is not built yet', () => {
   });
 
   it('gives the whole error its code where nothing else is wrong', async () => {
-    expect((await errorOf(load('server: { workers: 2 }'))).code).toBe('config_not_built');
+    expect((await errorOf(load('server: { markdown: false }'))).code).toBe('config_not_built');
   });
 
   it('loads where a key asks for what holds anyway, however it is written', async () => {
     await load(`
 sites: []
-server: { basePath: /, workers: 1, tls: { http2: true, certificates: [] }, readyAfter: 300s, shelf: true, markdown: true, headers: { preset: recommended, set: {} }, auth: { kind: none } }
+server: { basePath: /, tls: { http2: true, certificates: [] }, readyAfter: 300s, shelf: true, markdown: true, headers: { preset: recommended, set: {} }, auth: { kind: none } }
 admin: { hosts: [] }
 metrics: { sites: 200 }
 deploy: { parallel: 2 }
@@ -51,6 +50,6 @@ organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
   });
 
   it('is reported once where the value is wrong as well', async () => {
-    expect(await briefsOf('server: { workers: many }')).toEqual(['config_invalid server.workers config.yaml:1:11']);
+    expect(await briefsOf('server: { markdown: maybe }')).toEqual(['config_invalid server.markdown config.yaml:1:11']);
   });
 });

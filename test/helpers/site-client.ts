@@ -38,7 +38,7 @@ export class SiteClient {
         },
       );
       sent.on('timeout', () => sent.destroy(new Error(`no answer to ${target} within ${REQUEST_MS_MAX} ms`)));
-      sent.on('error', reject);
+      sent.on('error', (error) => reject(Object.assign(error, { isReused: sent.reusedSocket })));
       sent.end();
     });
   }

@@ -184,7 +184,7 @@ describe('Metrics', () => {
 
   it('names no site where there are too many', async () => {
     const metrics = new Metrics(() => false);
-    metrics.of('acme').onCache(true);
+    metrics.of('acme').onCache(1, 0);
     metrics.onRequest({ ...SERVED, site: 'acme' });
     const text = await metrics.expose(READINGS);
     expect(text).toContain('docshelf_cache_hits_total 1');
@@ -193,7 +193,7 @@ describe('Metrics', () => {
 
   it('shares nothing between two of them', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
-    one.of(null).onCache(true);
+    one.of(null).onCache(1, 0);
     other.of(null);
     expect(await linesOf(other)).toContain('docshelf_cache_hits_total 0');
     expect(await linesOf(one)).toContain('docshelf_cache_hits_total 1');

@@ -50,7 +50,7 @@ interface ShelfHooks {
   readonly folder: ShelfFolder;
   readonly prepareSwap: PrepareSwap;
   readonly onOthers: DeploymentOptions['onOthers'];
-  readonly onOff: () => void;
+  readonly onOff: DeploymentOptions['onOff'];
   readonly onEvent: (event: DeployEvent) => void;
   readonly search: SiteSearch | null;
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { dirname } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
@@ -11,7 +11,7 @@ import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import { guarded } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
-import { createSiteApp } from '../../http/site/site.ts';
+import { createSiteApp, plainBelow } from '../../http/site/site.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import {
   type IndexedRelease,
@@ -29,7 +29,7 @@ import { ReaderSearch } from '../reader-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
 import { type SignIns, signInKey } from './sign-ins.ts';
-import { SiteSwitch, snapshotForm } from './site-switch.ts';
+import { SiteSwitch, type SwapFollower, snapshotForm } from './site-switch.ts';
 
 /** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
 const LISTED_POLL_MS = 5_000;
@@ -42,6 +42,8 @@ export interface SiteHost {
   readonly bodies: BodyCache;
   readonly variants: VariantMaker;
   readonly signIns: SignIns;
+  /** Serves beside this process; null where nothing does. */
+  readonly follower: SwapFollower | null;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
@@ -77,10 +79,10 @@ export class ShelfSite {
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
     const { network, metrics, log, variants, onProgress } = host;
     const server = new SiteServer(host.bodies, {
-      onCache: (isHit) => metrics.onCache(isHit),
+      onCache: (isHit) => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
-    const site = new SiteSwitch(server, snapshotForm(config));
+    const site = new SiteSwitch(server, snapshotForm(config), host.follower);
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
@@ -88,7 +90,7 @@ export class ShelfSite {
       prepareSwap: async (active, older) => {
         const commit = await site.prepare(active, older);
         return () => {
-          commit();
+          const done = commit();
           localSearch?.follow(indexedRelease(active), active.version);
           variants.follow(server, {
             active,
@@ -97,13 +99,14 @@ export class ShelfSite {
             onMade: (made) => logVariants(log, active.version, made),
             onFault: (error) => logFailure(log, 'variants', error),
           });
+          return done;
         };
       },
       onOthers: site.useOthers,
       onOff: () => {
-        site.turnOff();
         localSearch?.forget();
         variants.forget(server);
+        return site.turnOff();
       },
       onEvent: (event) => {
         if (event.kind === 'progress') onProgress(event);
@@ -163,13 +166,10 @@ export class ShelfSite {
   }
 
   /** Null for what `answer` is for. */
-  plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+  plain(incoming: IncomingMessage): PlainAnswer | null {
     if (this.#signIn !== null) return null;
-    const { basePath } = this.#config;
-    const { server } = this.#parts;
     this.#host.search.noteRead();
-    if (basePath === '/') return server.plain(target, headers);
-    return target.startsWith(basePath) ? server.plain(target.slice(basePath.length - 1), headers) : null;
+    return plainBelow(this.#parts.server, this.#config.basePath, incoming);
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {

@@ -7,7 +7,7 @@ import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
 import { LateAnswers } from '../../http/limits/late-answers.ts';
-import { forwardedForOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
+import { forwardedForOf, peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
 import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
@@ -136,5 +136,5 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  return ({ socket, headers }) => clientOf(remoteAddress(socket.remoteAddress ?? '', forwardedForOf(headers)));
+  return (incoming) => clientOf(remoteAddress(peerOf(incoming), forwardedForOf(incoming.headers)));
 }

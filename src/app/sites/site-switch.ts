@@ -25,15 +25,27 @@ function snapshotOf({ active, older, rules }: Served, form: SnapshotForm): SiteS
   return new SiteSnapshot(active, older, form, rules);
 }
 
+/** Other processes that serve the site, too. */
+export interface SwapFollower {
+  /** Resolves when all of them are ready for the act, which resolves when all of them have made the swap. */
+  prepare(served: ServedRelease, form: SnapshotForm): Promise<() => Promise<void>>;
+  /** @param served null: nothing is served */
+  follow(served: ServedRelease | null, form: SnapshotForm): Promise<void>;
+}
+
+type ServedRelease = Pick<Served, 'active' | 'older'>;
+
 /** The release that becomes active becomes the snapshot that is served. */
 export class SiteSwitch {
   readonly #server: SiteServer;
+  readonly #follower: SwapFollower | null;
   #form: SnapshotForm;
   #served: Served | null = null;
 
-  constructor(server: SiteServer, form: SnapshotForm) {
+  constructor(server: SiteServer, form: SnapshotForm, follower: SwapFollower | null = null) {
     this.#server = server;
     this.#form = form;
+    this.#follower = follower;
   }
 
   get release(): ReleaseView | null {
@@ -45,35 +57,40 @@ export class SiteSwitch {
     return this.#served?.rules.notices ?? [];
   }
 
-  /** Builds the snapshot; the act that it gives only swaps a reference. */
-  readonly prepare = async (active: ReleaseView, older: readonly KeptRelease[]): Promise<() => void> => {
+  /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */
+  readonly prepare = async (active: ReleaseView, older: readonly KeptRelease[]): Promise<() => Promise<void>> => {
     const served = { active, older, rules: await loadSiteRules(active) };
     const form = this.#form;
     const snapshot = snapshotOf(served, form);
-    return () => {
-      this.#served = served;
+    const followers = await this.#follower?.prepare(served, form);
+    return async () => {
       // A reload may have come in between.
-      this.#server.swap(form === this.#form ? snapshot : snapshotOf(served, this.#form));
+      if (form !== this.#form) return this.#serve(served);
+      this.#served = served;
+      this.#server.swap(snapshot);
+      await followers?.();
     };
   };
 
   readonly useOthers = (older: readonly KeptRelease[]): void => {
-    if (this.#served !== null) this.#serve({ ...this.#served, older });
+    if (this.#served !== null) void this.#serve({ ...this.#served, older });
   };
 
-  readonly turnOff = (): void => {
+  readonly turnOff = async (): Promise<void> => {
     this.#served = null;
     this.#server.swap(null);
+    await this.#follower?.follow(null, this.#form);
   };
 
   use(form: SnapshotForm): void {
     if (isDeepStrictEqual(form, this.#form)) return;
     this.#form = form;
-    if (this.#served !== null) this.#serve(this.#served);
+    if (this.#served !== null) void this.#serve(this.#served);
   }
 
-  #serve(served: Served): void {
+  async #serve(served: Served): Promise<void> {
     this.#served = served;
     this.#server.swap(snapshotOf(served, this.#form));
+    await this.#follower?.follow(served, this.#form);
   }
 }

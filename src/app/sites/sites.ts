@@ -24,6 +24,8 @@ export interface SitesOptions {
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
+  /** After each change of them. */
+  readonly onEntries: (entries: readonly SiteEntry[]) => void;
   /** Answers where no site fits. */
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
@@ -101,11 +103,10 @@ export class Sites {
   /** Null for what `answer` is for. */
   plain(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
-    const target = incoming.url ?? '/';
-    if (only !== null) return plainOf(only, incoming, target);
-    const route = this.#routes.find(incoming.headers.host, target);
+    if (only !== null) return plainOf(only, incoming);
+    const route = this.#routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind !== 'site') return null;
-    return plainOf(route.site.site, incoming, target, route.site.domain);
+    return plainOf(route.site.site, incoming, route.site.domain);
   }
 
   /** The site of a request, by its host and path. */
@@ -176,6 +177,7 @@ export class Sites {
     for (const commit of commits) commit();
     this.#entries = entries;
     this.#routes = new SiteRoutes(entries);
+    this.#options.onEntries(entries);
     const kept = new Set(entries.map(({ site }) => site));
     return [...former.values()].filter((site) => !kept.has(site));
   }
@@ -188,8 +190,8 @@ export class Sites {
 }
 
 /** @param domain on a shelf of many */
-function plainOf(site: ShelfSite, incoming: IncomingMessage, target: string, domain?: string): PlainAnswer | null {
-  const answer = site.plain(target, incoming.headers);
+function plainOf(site: ShelfSite, incoming: IncomingMessage, domain?: string): PlainAnswer | null {
+  const answer = site.plain(incoming);
   if (answer !== null) tellSite(incoming, { site: domain, version: site.version });
   return answer;
 }

@@ -5,7 +5,7 @@ import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/st
 import type { ShelfSite } from './shelf-site.ts';
 import type { Sites } from './sites.ts';
 
-interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt' | 'programVersion'> {
+interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'workers' | 'startedAt' | 'programVersion'> {
   readonly deploymentType: DeploymentType;
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { KeptRelease, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { type LockMode, whileLocked } from '../../files/file-lock.ts';
-import { findInTable, flushPath, ifThere, readFileTable, readIfThere } from '../../files/index.ts';
+import { flushPath, ifThere, readFileTable, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
+import { withTable } from './release-tables.ts';
 
 export const RELEASE_FORMAT_VERSION = 2;
 
@@ -95,17 +96,7 @@ export class ReleaseStore {
   }
 
   kept({ digest, createdAt, builtFor = '/' }: ReleaseInfo, servedAt: string | null): KeptRelease {
-    const folder = this.folderOf(digest);
-    const unreadable = rethrowAs('cannot_read', `read the file table of release ${digest.slice(0, 12)}`);
-    return {
-      digest,
-      createdAt,
-      servedAt,
-      builtFor,
-      siteDir: join(folder, 'site'),
-      find: (path) => findInTable(folder, path).catch(unreadable),
-      readTable: () => readFileTable(folder).catch(unreadable),
-    };
+    return withTable({ digest, createdAt, servedAt, builtFor, siteDir: join(this.folderOf(digest), 'site') });
   }
 
   /** Moves a sealed folder to its place. A release of that digest that another process put there is as good. */

@@ -8,7 +8,7 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
-import type { ExportJobs, Metrics, Readings } from '../metrics/metrics.ts';
+import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
@@ -70,6 +70,7 @@ export interface AdminOptions extends FaultHooks {
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];
+  readonly workers?: () => Promise<WorkerCounts | null>;
   readonly metrics: Metrics;
   readonly actions: AdminActions;
   readonly programVersion: string;
@@ -105,7 +106,9 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
-      const text = await metrics.expose({ states: states(), isReady: readiness().ready, jobs, volume, certificates });
+      const workers = (await options.workers?.()) ?? null;
+      const isReady = readiness().ready;
+      const text = await metrics.expose({ states: states(), isReady, jobs, volume, certificates, workers });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),

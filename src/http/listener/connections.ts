@@ -1,6 +1,9 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** For a request that a client sends as the connection is about to be closed: it would find no answer. */
+const UNDERWAY_MS = 500;
+
 /**
  * Open connections and the answers owed on each. Node's `closeIdleConnections` leaves unused connections, which
  * browsers open in advance, and those whose answer began before the close.
@@ -64,10 +67,12 @@ export class Connections {
 
   drain(): void {
     this.#isDraining = true;
-    for (const [socket, answers] of this.#owed) {
-      if (answers.size === 0) socket.destroySoon();
+    for (const answers of this.#owed.values()) {
       for (const answer of answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
     }
+    setTimeout(() => {
+      for (const [socket, answers] of this.#owed) if (answers.size === 0) socket.destroySoon();
+    }, UNDERWAY_MS).unref();
   }
 
   cut(): void {

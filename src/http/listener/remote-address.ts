@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 const IPV4_MAPPED = '::ffff:';
@@ -23,6 +23,23 @@ export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAd
     }
     return address;
   };
+}
+
+/** Names the client of a request that a serving process hands on; on any other door it is a field like others. */
+export const PEER_HEADER = 'x-docshelf-peer';
+
+const PEER = Symbol('peer');
+type HandedOnMessage = IncomingMessage & { [PEER]?: string };
+
+/** For requests of the daemon's own serving processes alone. */
+export function takePeer(incoming: HandedOnMessage): void {
+  const told = incoming.headers[PEER_HEADER];
+  if (typeof told === 'string') incoming[PEER] = told;
+}
+
+/** Address of the other end of the client's connection; empty where it is closed. */
+export function peerOf(incoming: HandedOnMessage): string {
+  return incoming[PEER] ?? incoming.socket.remoteAddress ?? '';
 }
 
 /** All of its fields, in their order. */

@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
-import type { ServedRequest } from '../listener/served-request.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
+import type { CountedRequest } from './request-metrics.ts';
 import { SiteMetrics } from './site-metrics.ts';
 
 export interface Readings {
@@ -14,12 +14,20 @@ export interface Readings {
   readonly jobs: ExportJobs | null;
   /** Of the data folder; null where the system does not tell. */
   readonly volume: VolumeSpace | null;
+  /** Null where one process serves alone. */
+  readonly workers?: WorkerCounts | null;
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
 }
 
 export interface VolumeSpace {
   readonly freeBytes: number;
   readonly sizeBytes: number;
+}
+
+export interface WorkerCounts {
+  readonly running: number;
+  /** Of those that nobody asked to end, since the start. */
+  readonly ends: number;
 }
 
 export type ExportJobs = StatusReport['jobs'];
@@ -55,7 +63,7 @@ export class Metrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
-  async expose({ states, isReady, jobs, volume, certificates = [] }: Readings): Promise<string> {
+  async expose({ states, isReady, jobs, volume, certificates = [], workers = null }: Readings): Promise<string> {
     this.#metrics.state.reset();
     for (const { site, state } of states) {
       const label = site === null ? {} : { site };
@@ -68,6 +76,9 @@ export class Metrics {
       this.#metrics.volumeFree.set(volume.freeBytes);
       this.#metrics.volumeSize.set(volume.sizeBytes);
     }
+    this.#metrics.workers.set(workers?.running ?? 0);
+    this.#metrics.workerEnds.reset();
+    this.#metrics.workerEnds.inc(workers?.ends ?? 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
     // A sample is the time between two ticks of its timer.
@@ -76,7 +87,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  onRequest(served: ServedRequest): void {
+  onRequest(served: CountedRequest): void {
     this.#metrics.requests.count(served, this.#namesSites() ? served.site : undefined);
   }
 

@@ -12,6 +12,9 @@ interface RequestCells {
   readonly bytes: Cell;
 }
 
+/** What counts of a request. */
+export type CountedRequest = Pick<ServedRequest, 'listener' | 'site' | 'status' | 'bytes' | 'durationMs'>;
+
 export class RequestMetrics {
   readonly #requests: CellCounter<'site' | 'listener' | 'class'>;
   readonly #bytes: CellCounter<'site' | 'listener'>;
@@ -33,7 +36,7 @@ export class RequestMetrics {
     this.#seconds = new CellHistogram(registry, seconds, 'listener', DURATION_BUCKETS);
   }
 
-  count({ listener, status, bytes, durationMs }: ServedRequest, site: string | undefined): void {
+  count({ listener, status, bytes, durationMs }: CountedRequest, site: string | undefined): void {
     const cells = this.#cells.get(listener)?.get(site) ?? this.#add(listener, site);
     const first = Math.floor(status / 100);
     cells.classes[first] ??= this.#requests.cell({ ...labelOf(site), listener, class: `${first}xx` });

@@ -27,8 +27,9 @@ export class SiteMetrics {
     lastActivation.set(this.#label, 0);
   }
 
-  onCache(isHit: boolean): void {
-    (isHit ? this.#cacheHits : this.#cacheMisses).value++;
+  onCache(hits: number, misses: number): void {
+    this.#cacheHits.value += hits;
+    this.#cacheMisses.value += misses;
   }
 
   onWrongSignIn(): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { trustedPeers } from '../listener/remote-address.ts';
+import { peerOf, trustedPeers } from '../listener/remote-address.ts';
 import { ownPage } from './own-page.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -22,11 +22,11 @@ export class TrustedHeader implements SignIn {
   }
 
   admit(incoming: IncomingMessage): Response | null {
-    const { socket, rawHeaders } = incoming;
+    const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
     // Twice: the proxy has let the reader's own through beside it.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
-    if (isNamed && this.#isTrusted(socket.remoteAddress ?? '')) return null;
+    if (isNamed && this.#isTrusted(peerOf(incoming))) return null;
     return ownPage(incoming, {
       status: 401,
       words: 'notSignedIn',

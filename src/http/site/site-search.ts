@@ -3,7 +3,7 @@ import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, type Search } from '../../search/index.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
-import { remoteAddressBehind } from '../listener/remote-address.ts';
+import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault, clientLeft, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
@@ -34,7 +34,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   return async (request, env) => {
     using client = untilClientLeaves(request, env);
     try {
-      const peer = env?.incoming?.socket.remoteAddress ?? '';
+      const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
       const { q: query, limit: pageSize, language } = readQuery(new URL(request.url).searchParams);
       const filter = language === undefined ? {} : { language };

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
@@ -6,6 +7,7 @@ import {
   COMMON_HEADERS,
   type NoticeRequest,
   noticeResponse,
+  type PlainAnswer,
   type SiteRequest,
   type SiteServer,
 } from '../../serve/index.ts';
@@ -64,6 +66,16 @@ export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined):
 }
 
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
+
+/** A prepared answer of the site at its base path, by the raw target. */
+export function plainBelow(
+  server: SiteServer,
+  basePath: string,
+  { url: target = '/', headers }: IncomingMessage,
+): PlainAnswer | null {
+  if (basePath === '/') return server.plain(target, headers);
+  return target.startsWith(basePath) ? server.plain(target.slice(basePath.length - 1), headers) : null;
+}
 
 /** Of what is not below the base path. */
 export function outsideAnswer(

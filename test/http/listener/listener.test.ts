@@ -176,6 +176,17 @@ describe('stop()', () => {
     expect(await fresh.untilClosed()).toBe('');
   });
 
+  it('answers what is on its way on an idle connection, as its last request', async () => {
+    const listener = await open();
+    const connection = await connectTo(listener);
+    connection.write(GET);
+    await connection.until(/hello$/);
+    const stopped = listener.stop(60_000);
+    connection.write(GET);
+    expect(await connection.untilClosed()).toMatch(/hello.*Connection: close.*hello$/is);
+    await stopped;
+  });
+
   it('lets a request in flight finish, says that the connection closes, and takes no other', async () => {
     const [asked, answer] = [gate(), gate()];
     const listener = await open({
