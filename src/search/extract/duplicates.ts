@@ -24,10 +24,13 @@ export class Duplicates {
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
   #kept = new Uint32Array(2 * FINGERPRINTS_AT_FIRST);
   readonly #ranks: PageRank[] = [];
+  /** Of the page that is added: all of them with what else is known of their pages would take 2 KB a page. */
+  #rank: PageRank | null = null;
 
   /** @param rank the same object for all sections of a page @param fingerprint of `fingerprintOf` @param handle 32 bits, the caller's own */
   add(rank: PageRank, fingerprint: Uint8Array, handle: number): Verdict {
-    if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
+    if (this.#rank !== rank) this.#ranks.push({ page: rank.page, distance: rank.distance });
+    this.#rank = rank;
     const { count } = this.#fingerprints;
     const number = this.#fingerprints.add(fingerprint);
     if (2 * this.#fingerprints.count > this.#kept.length)

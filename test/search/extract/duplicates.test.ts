@@ -1,3 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { Duplicates, rankOf } from '../../../src/search/extract/index.ts';
 import type { Section } from '../../../src/search/section.ts';
@@ -78,5 +81,24 @@ describe('Duplicates', () => {
     duplicates.add(rankOf({ page: '/a', canonical: null }), fingerprintOf(section), 0);
     const rank = rankOf({ page: '/b', canonical: null });
     expect(duplicates.add(rank, fingerprintOf({ ...section, ...other }), 1)).toEqual({ kept: true, replaced: null });
+  });
+
+  it('holds nothing else of the pages: a hundred thousand of them come with their links', () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const duplicates = new Duplicates();
+    const summaries = Array.from({ length: 100 }, (_, at) => {
+      const summary = { ...rankOf({ page: `/${at}`, canonical: null }), links: [`/${at + 1}`] };
+      duplicates.add(summary, fingerprintOf({ ...section, text: `${at}` }), at);
+      return new WeakRef(summary);
+    });
+    // What a WeakRef has given lives to the end of the task that made it.
+    return setImmediate().then(() => {
+      collect();
+      expect(summaries.filter((summary) => summary.deref() !== undefined).length).toBeLessThanOrEqual(1);
+      expect(
+        duplicates.add(rankOf({ page: '/longer', canonical: null }), fingerprintOf({ ...section, text: '5' }), 100),
+      ).toEqual({ kept: false });
+    });
   });
 });
