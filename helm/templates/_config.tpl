@@ -76,6 +76,11 @@
 {{- ternary "https" "http" (hasKey (include "docshelf.files" .root | fromYaml) (printf "%s.tls.certFile" .section)) -}}
 {{- end -}}
 
+{{/* The site's port that redirects to TLS; nothing where there is none. */}}
+{{- define "docshelf.redirectPort" -}}
+{{- dig "server" "tls" "redirectPort" "" .Values.config -}}
+{{- end -}}
+
 {{/*
 Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}; a site's by sites.DOMAIN.KEY. They are mounted beside
 config.yaml.

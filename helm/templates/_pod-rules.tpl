@@ -50,8 +50,14 @@ values sees it.
 {{/* Readers are led to listeners that are there. */}}
 {{- define "docshelf.readerRules" -}}
 {{- $root := . -}}
-{{- if eq (int .Values.service.port) (int .Values.service.apiPort) -}}
-{{- fail (printf "service.port and service.apiPort are both %d: change one of them" (int .Values.service.port)) -}}
+{{- $ports := dict "port" .Values.service.port "apiPort" .Values.service.apiPort -}}
+{{- if include "docshelf.redirectPort" . -}}{{- $_ := set $ports "redirectPort" .Values.service.redirectPort -}}{{- end -}}
+{{- $taken := dict -}}
+{{- range $key, $port := $ports -}}
+{{- with get $taken (toString $port) -}}
+{{- fail (printf "service.%s and service.%s are both %v: change one of them" . $key $port) -}}
+{{- end -}}
+{{- $_ := set $taken (toString $port) $key -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.enabled is true, and no Gateway is named: set httpRoute.parentRefs" -}}

@@ -51,6 +51,9 @@ spec:
       ports:
         {{- if $isSite }}
         - { name: http, containerPort: 8080 }
+        {{- with include "docshelf.redirectPort" $root }}
+        - { name: redirect, containerPort: {{ . }} }
+        {{- end }}
         {{- end }}
         {{- if or (eq $part "export") (and $isSite (include "docshelf.siteHasApi" $root)) }}
         - { name: api, containerPort: 8081 }

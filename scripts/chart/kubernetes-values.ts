@@ -168,6 +168,7 @@ export const kubernetes: TProperties = {
       type: oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the service.'),
       port: port('Port of the site.'),
       apiPort: port('Port of the search and export API.'),
+      redirectPort: port('Port without TLS that redirects, where config.server.tls.redirectPort is set.'),
       annotations: words('Annotations.'),
     },
     'The services.',

@@ -39,6 +39,18 @@ describe('tls', () => {
     expect(only(manifests, 'ServiceMonitor').spec.endpoints[0]).toMatchObject({ scheme: 'https' });
   });
 
+  it('opens the redirecting port on pod, Service and network policy', () => {
+    const values = ['tls.existingSecret=docs-tls', 'service.port=443', 'networkPolicy.enabled=true'];
+    const manifests = templateWith(...values, 'config.server.tls.redirectPort=8082');
+    expect(configOf(manifests).server.tls.redirectPort).toBe(8082);
+    const redirect = { name: 'redirect', containerPort: 8082 };
+    expect(siteOf(manifests).spec.template.spec.containers[0].ports).toContainEqual(redirect);
+    const port = { name: 'redirect', port: 80, targetPort: 'redirect', appProtocol: 'http' };
+    expect(serviceOf(manifests).spec.ports).toContainEqual(port);
+    expect(only(manifests, 'NetworkPolicy').spec.ingress[0].ports).toContainEqual({ port: 8082, protocol: 'TCP' });
+    expect(JSON.stringify(templateWith(...values))).not.toContain('redirect"');
+  });
+
   it('is off by default', () => {
     const manifests = templateWith();
     expect(configOf(manifests).server.tls).toBeUndefined();
