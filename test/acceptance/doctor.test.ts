@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/domain/diagnosis.ts';
 import { type CommandResult, type ConfigFile, openBench } from '../helpers/daemon.ts';
+import { TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { httpServer, tlsServer } from '../helpers/local-server.ts';
 import { bundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
@@ -103,6 +104,27 @@ describe('docshelf doctor', () => {
     const result = await doctor({ server: { host: '127.0.0.1', port } });
     expect(result.code).toBe(69);
     expect(about(result, 'port', /server/)).toMatchObject([{ state: 'fault', code: 'port_taken' }]);
+  });
+
+  test('asks the provider that readers sign in at whether it is the one that is named', async () => {
+    const provider = await TestIdentityProvider.start();
+    bench.onEnd(() => provider.close());
+    await provider.serve({ redirectUris: ['http://127.0.0.1/_docshelf/oidc/callback'] });
+    const withIssuer = (issuer: string): Promise<CommandResult> => {
+      const auth = { kind: 'oidc', issuer, clientId: 'docs', allowedGroups: ['docs'] };
+      return doctor({ server: { publicUrl: 'http://127.0.0.1', auth } });
+    };
+    const sound = await withIssuer(`${provider.issuer}/`);
+    expect(about(sound, 'reach')).toMatchObject([{ state: 'ok', subject: 'server.auth.issuer' }]);
+    // The same provider by another name, and a path at which there is none.
+    for (const [issuer, told] of [
+      [provider.issuer.replace('127.0.0.1', 'localhost'), `that of "${provider.issuer}"`],
+      [`${provider.issuer}/realms/docs`, 'answered with 404'],
+    ] as const) {
+      const result = await withIssuer(issuer);
+      expect(result.code).toBe(69);
+      expect(about(result, 'reach')).toMatchObject([{ state: 'fault', message: expect.stringContaining(told) }]);
+    }
   });
 
   test('asks a running daemon in place of its ports', async () => {

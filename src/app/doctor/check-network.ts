@@ -7,6 +7,7 @@ import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/di
 import { bareHost, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { collect } from '../../files/index.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
@@ -15,6 +16,8 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState } from './certificate-state.ts';
 
 const STEP_MS_MAX = 10_000;
+/** Providers' own have a few kilobytes. */
+const DISCOVERY_BYTES_MAX = 1024 ** 2;
 /** Links are made for an hour; one that ends sooner is of no use to a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
@@ -71,7 +74,7 @@ async function checkTarget(
   const { setting, kind } = target;
   const link = revealed(target);
   const shown = linkWithoutSecrets(link);
-  const isNeeded = needsLink || kind === 'service';
+  const isNeeded = needsLink || kind !== 'bundle';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
   const isDead = found.some(({ code }) => code === 'link_expired');
   const url = new URL(link);
@@ -81,9 +84,9 @@ async function checkTarget(
     if (name?.state === 'fault') return found;
     const startMs = performance.now();
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
-    await (kind === 'bundle' && !isDead
-      ? openBundle(target, config, bounded)
-      : callService(target, link, config, bounded));
+    if (kind === 'bundle' && !isDead) await openBundle(target, config, bounded);
+    else if (kind === 'issuer') await askIssuer(target, link, config, bounded);
+    else await callService(target, link, config, bounded);
     const afterMs = Math.round(performance.now() - startMs);
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
   } catch (cause) {
@@ -173,6 +176,42 @@ async function callService(
   }
 }
 
+/** OpenID Connect Discovery 1.0, section 4: the document is the issuer's own. */
+async function askIssuer(
+  { policy }: NetworkTarget,
+  issuer: string,
+  { network }: Config,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = new HttpClient(policy, network);
+  const fault = (state: string): DocshelfError =>
+    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
+      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
+    });
+  try {
+    const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const response = await client.get(link, { signal, redirects: 'answer' });
+    if (response.status !== 200) {
+      response.close();
+      throw fault(`its discovery document is answered with ${response.status}`);
+    }
+    const named = issuerIn(await collect(response.stream(), DISCOVERY_BYTES_MAX));
+    if (named === null) throw fault('its discovery document names no issuer');
+    if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
+  } finally {
+    await client.close();
+  }
+}
+
+function issuerIn(document: Buffer | null): string | null {
+  try {
+    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
+    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
+  } catch {
+    return null;
+  }
+}
+
 async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
@@ -217,13 +256,13 @@ function clockState(origin: string, aheadMs: number): Diagnosis {
 interface NetworkTarget {
   readonly setting: string;
   readonly link: Secret | string;
-  /** `bundle`: opened as by a fetch; `service`: any answer will do. */
-  readonly kind: 'bundle' | 'service';
+  /** `bundle`: opened as by a fetch; `issuer`: it names itself; `service`: any answer will do. */
+  readonly kind: 'bundle' | 'issuer' | 'service';
   readonly policy: EgressPolicy;
 }
 
 function networkTargets(config: Config): NetworkTarget[] {
-  const { staticExport, features, search, exportApi, deployment } = config;
+  const { staticExport, features, search, exportApi, deployment, server } = config;
   const model = modelSlice(config);
   const policy = new EgressPolicy(egressSlice(config, portsOf(config)));
   const targets: NetworkTarget[] = [];
@@ -235,6 +274,7 @@ function networkTargets(config: Config): NetworkTarget[] {
     add('staticExport.signature.url', staticExport.signature.url, 'bundle');
     add('staticExport.renew.apiUrl', staticExport.renew.apiUrl);
   }
+  if (server.auth.kind === 'oidc') add('server.auth.issuer', server.auth.issuer, 'issuer');
   const report = featureReport(config, deployment.domain ?? '');
   const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
   if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
