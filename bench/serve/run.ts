@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { gz, rawTar } from '../../test/helpers/archives.ts';
 import { withDefaults } from '../../test/helpers/daemon.ts';
-import { cpuMsOf } from '../../test/helpers/process-facts.ts';
 import { type Page, writePages } from '../export/pages.ts';
-import { isThere, type Server, startBare, startCaddy, startDocshelf, startNginx } from './servers.ts';
+import { connectionsOf, cpuMsOfAll } from './process-tree.ts';
+import { isThere, SERVER_CORE, type Server, startBare, startCaddy, startDocshelf, startNginx } from './servers.ts';
 
 /**
  * Requests a second of the site listener, beside a bare node:http server that sends the same bytes, nginx and Caddy where they
@@ -67,6 +68,8 @@ async function tagOf(origin: string): Promise<string> {
 interface Measured {
   readonly rate: number;
   readonly cpuUs: number;
+  /** Of each process that has any. */
+  readonly connections: readonly number[];
 }
 
 async function measure(
@@ -95,15 +98,23 @@ async function measure(
     ...choice,
     ...fields,
   ];
-  const beforeMs = await cpuMsOf(pid);
-  const { stdout } = await run('taskset', [...args, `${server.origin}${targets.length > 1 ? '/' : targets[0]}`]);
-  const cpuMs = (await cpuMsOf(pid)) - beforeMs;
+  const beforeMs = await cpuMsOfAll(pid);
+  const load = run('taskset', [...args, `${server.origin}${targets.length > 1 ? '/' : targets[0]}`]);
+  const [{ stdout }, connectionsHeld] = await Promise.all([
+    load,
+    sleep((ROUND_S * 1000) / 2).then(() => connectionsOf(pid, Number(new URL(server.origin).port))),
+  ]);
+  const cpuMs = (await cpuMsOfAll(pid)) - beforeMs;
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   const failed = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
   if (!(requests > 0) || failed !== (name === '404' ? requests : 0) || /Socket errors/.test(stdout)) {
     throw new Error(`${server.name}, ${name}: ${stdout}`);
   }
-  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]), cpuUs: (cpuMs * 1000) / requests };
+  return {
+    rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
+    cpuUs: (cpuMs * 1000) / requests,
+    connections: connectionsHeld,
+  };
 }
 
 const median = (values: readonly number[]): number =>
@@ -147,11 +158,12 @@ function makeLarge(): readonly { readonly name: string; readonly body: Buffer }[
   ];
 }
 
-function writeConfig(folder: string, bundles: string, access: boolean): string {
-  const file = join(folder, `access-${access}.yaml`);
+function writeConfig(folder: string, bundles: string, access: boolean, workers: number): string {
+  const file = join(folder, `access-${access}-${workers}.yaml`);
   const config = withDefaults({
+    server: { workers },
     staticExport: { preload: bundles },
-    storage: { dir: `./data-${access}` },
+    storage: { dir: `./data-${access}-${workers}` },
     search: { enabled: false },
     log: { access },
   });
@@ -183,8 +195,10 @@ function print(name: string, measured: ReadonlyMap<string, Measured[]>): void {
     const ratios = ['bare', 'nginx'].map((peer) => ratio(figures, measured.get(peer)));
     const rate = median(figures.map(({ rate: each }) => each)).toFixed(0);
     const cpuUs = leastUs(figures);
+    const shares = figures.map(({ connections }) => connections.join(' + '));
+    const shared = shares.some((share) => share.includes('+')) ? `, connections ${shares.join(', ')}` : '';
     console.log(
-      `| ${server} | ${rate} | ${ratios.join(' | ')} | ${cpuUs.toFixed(1)} | ${(bareUs / cpuUs).toFixed(2)} |`,
+      `| ${server}${shared} | ${rate} | ${ratios.join(' | ')} | ${cpuUs.toFixed(1)} | ${(bareUs / cpuUs).toFixed(2)} |`,
     );
   }
 }
@@ -203,8 +217,13 @@ try {
   const cases = casesOf(pages).filter(({ name }) => name.includes(process.argv[2] ?? ''));
   for (const access of [false, true]) {
     const name = `docshelf, access log ${access ? 'on' : 'off'}`;
-    servers.push(await startDocshelf(name, folder, writeConfig(folder, bundles, access)));
+    servers.push(await startDocshelf(name, folder, writeConfig(folder, bundles, access, 1), SERVER_CORE));
   }
+  // On both cores, of which the client takes its part: what is told is their processor time, and who has the connections.
+  const two = 'docshelf, log on, two workers';
+  servers.push(
+    await startDocshelf(two, folder, writeConfig(folder, bundles, true, 2), `${SERVER_CORE},${CLIENT_CORE}`),
+  );
   const [docshelf] = servers as [Server];
   const asked: [string, Record<string, string>][] = [];
   for (const { targets, headers } of cases) {

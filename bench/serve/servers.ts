@@ -11,15 +11,15 @@ export interface Server {
   readonly process: ChildProcess;
 }
 
-const SERVER_CORE = '0';
+export const SERVER_CORE = '0';
 const START_MS_MAX = 120_000;
 const COMPRESS_MS_MAX = 900_000;
 const PROGRAM = process.env.DOCSHELF_BENCH_PROGRAM ?? join(import.meta.dirname, '../../dist/main.js');
 
 /** Whose lines go to a file, as a service manager's do. */
-export async function startDocshelf(name: string, folder: string, configFile: string): Promise<Server> {
+export async function startDocshelf(name: string, folder: string, configFile: string, cores: string): Promise<Server> {
   const log = join(folder, `${name}.log`);
-  const child = spawn('taskset', ['-c', SERVER_CORE, process.execPath, PROGRAM, 'serve', '--config', configFile], {
+  const child = spawn('taskset', ['-c', cores, process.execPath, PROGRAM, 'serve', '--config', configFile], {
     stdio: ['ignore', openSync(log, 'w'), 'inherit'],
   });
   const origin = await waitFor(
