@@ -137,12 +137,12 @@ describe('a link that gives no bundle is told as what it is, and costs nothing t
   });
 });
 
-test('a first start with an expired link waits, tells the operator why, and readers to come again', async () => {
+test('a first start with an expired link waits, tells the operator what is wrong, and readers that it could not be loaded', async () => {
   const waiting = await bench.start({ staticExport: { bundleUrl: `${base}/expired` }, network: { retries: 0 } });
   expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('fresh') });
   const page = await fetch(`${waiting.site}/`);
   expect(page.status).toBe(503);
   const text = await page.text();
-  expect(text).toContain('not ready yet');
+  expect(text).toContain('could not be loaded');
   expect(text).not.toContain('link');
 });

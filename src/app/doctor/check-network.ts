@@ -7,17 +7,15 @@ import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/di
 import { bareHost, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
-import { collect } from '../../files/index.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
 import { openSources } from '../open-sources.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
+import { askIssuer } from './ask-issuer.ts';
 import { certificateState } from './certificate-state.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Providers' own have a few kilobytes. */
-const DISCOVERY_BYTES_MAX = 1024 ** 2;
 /** Links are made for an hour; one that ends sooner is of no use to a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
@@ -85,7 +83,7 @@ async function checkTarget(
     const startMs = performance.now();
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
     if (kind === 'bundle' && !isDead) await openBundle(target, config, bounded);
-    else if (kind === 'issuer') await askIssuer(target, link, config, bounded);
+    else if (kind === 'issuer') await askIssuer(link, target.policy, config.network, bounded);
     else await callService(target, link, config, bounded);
     const afterMs = Math.round(performance.now() - startMs);
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
@@ -173,42 +171,6 @@ async function callService(
     });
   } finally {
     await client.close();
-  }
-}
-
-/** OpenID Connect Discovery 1.0, section 4: the document is the issuer's own. */
-async function askIssuer(
-  { policy }: NetworkTarget,
-  issuer: string,
-  { network }: Config,
-  signal: AbortSignal,
-): Promise<void> {
-  const client = new HttpClient(policy, network);
-  const fault = (state: string): DocshelfError =>
-    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
-      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
-    });
-  try {
-    const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const response = await client.get(link, { signal, redirects: 'answer' });
-    if (response.status !== 200) {
-      response.close();
-      throw fault(`its discovery document is answered with ${response.status}`);
-    }
-    const named = issuerIn(await collect(response.stream(), DISCOVERY_BYTES_MAX));
-    if (named === null) throw fault('its discovery document names no issuer');
-    if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
-  } finally {
-    await client.close();
-  }
-}
-
-function issuerIn(document: Buffer | null): string | null {
-  try {
-    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
-    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
-  } catch {
-    return null;
   }
 }
 

@@ -255,18 +255,21 @@ export class ShelfSite {
   #open(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
     const { deployment, server } = this.#parts;
     const { basePath } = this.#config;
-    const signIn = this.#signIn;
     const app = createSiteApp({
       server,
       basePath,
       state: () => deployment.state,
+      hasFailed: () => deployment.lastError !== null && deployment.activity === null,
       features: () => this.features(),
       ...(this.search === null ? {} : { search: this.#searchAnswer(this.search) }),
       reports: this.#reports,
       onError: this.#onError('site'),
     });
-    if (signIn === null) return app.fetch;
-    return guarded({ signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') }, app.fetch);
+    if (this.#signIn === null) return app.fetch;
+    return guarded(
+      { signIn: this.#signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') },
+      app.fetch,
+    );
   }
 
   /** Loaded with the first search: a start needs no validator. */

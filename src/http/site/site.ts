@@ -22,6 +22,8 @@ export interface SiteAppOptions {
   /** With its last slash. Requests come with it. */
   readonly basePath?: string;
   state(): DeployState;
+  /** True where the last attempt to get a version was in vain. */
+  hasFailed?(): boolean;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
   readonly reports?: PageReports;
@@ -30,11 +32,12 @@ export interface SiteAppOptions {
 
 export type SiteEnv = { Bindings: Partial<HttpBindings> };
 
-/** Why is told to operators alone, by the status. */
-function nothingServed(request: SiteRequest, state: DeployState): Response {
+/** Why, in words for readers; operators have the status. */
+function nothingServed(request: SiteRequest, state: DeployState, hasFailed: boolean): Response {
   const notice = { language: null, form: 'page' } as const;
   if (state === 'off') return noticeResponse(request, { status: 404, words: 'off', ...notice });
-  return noticeResponse(request, { status: 503, words: 'notReady', headers: { 'Retry-After': '5' }, ...notice });
+  const words = hasFailed ? 'notLoaded' : 'notReady';
+  return noticeResponse(request, { status: 503, words, headers: { 'Retry-After': '5' }, ...notice });
 }
 
 function featureAnswer(method: string, report: FeatureReport): Response {
@@ -101,7 +104,7 @@ export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search'] as 
  * URL of the Host header, too, and normalises it. The server is given targets without the base path.
  */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
-  const { server, basePath = '/', state, features, search, reports, onError } = options;
+  const { server, basePath = '/', state, hasFailed = () => false, features, search, reports, onError } = options;
   const app = new Hono<SiteEnv>();
 
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
@@ -120,7 +123,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && read !== undefined) return read(c.req.raw, c.env);
-    if (isRead && server.current === null) return nothingServed(request, state());
+    if (isRead && server.current === null) return nothingServed(request, state(), hasFailed());
     return server.respond(request);
   });
 

@@ -13,7 +13,11 @@ export const de: ReaderWords = {
     },
     notReady: {
       title: 'Diese Dokumentation ist noch nicht bereit',
-      text: 'Versuchen Sie es in einigen Minuten noch einmal.',
+      text: 'Es ist noch keine Fassung von ihr eingetroffen. Versuchen Sie es in einigen Minuten noch einmal.',
+    },
+    notLoaded: {
+      title: 'Diese Dokumentation ist noch nicht bereit',
+      text: 'Sie konnte bisher nicht geladen werden. Wer sie betreut, sieht den Grund.',
     },
     unavailable: {
       title: 'Diese Seite kann im Moment nicht gezeigt werden',

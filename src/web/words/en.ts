@@ -7,7 +7,14 @@ export const en = {
     },
     nothingHere: { title: 'Not found', text: 'There is no documentation at this address.' },
     off: { title: 'This documentation is turned off', text: 'Ask whoever gave you its address.' },
-    notReady: { title: 'This documentation is not ready yet', text: 'Try again in a few minutes.' },
+    notReady: {
+      title: 'This documentation is not ready yet',
+      text: 'No version of it has arrived yet. Try again in a few minutes.',
+    },
+    notLoaded: {
+      title: 'This documentation is not ready yet',
+      text: 'It could not be loaded so far. Whoever looks after it can see the reason.',
+    },
     unavailable: { title: 'This page cannot be shown at the moment', text: 'Try again shortly.' },
     badAddress: {
       title: 'This address cannot be read',

@@ -8,7 +8,14 @@ export const es: ReaderWords = {
     },
     nothingHere: { title: 'No encontrado', text: 'No hay documentación en esta dirección.' },
     off: { title: 'Esta documentación está desactivada', text: 'Pregunte a quien le dio su dirección.' },
-    notReady: { title: 'Esta documentación aún no está lista', text: 'Vuelva a intentarlo dentro de unos minutos.' },
+    notReady: {
+      title: 'Esta documentación aún no está lista',
+      text: 'Aún no ha llegado ninguna versión. Vuelva a intentarlo dentro de unos minutos.',
+    },
+    notLoaded: {
+      title: 'Esta documentación aún no está lista',
+      text: 'Hasta ahora no se ha podido cargar. Quien la mantiene puede ver el motivo.',
+    },
     unavailable: {
       title: 'Esta página no se puede mostrar en este momento',
       text: 'Vuelva a intentarlo dentro de poco.',

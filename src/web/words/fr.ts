@@ -13,7 +13,11 @@ export const fr: ReaderWords = {
     },
     notReady: {
       title: 'Cette documentation n’est pas encore prête',
-      text: 'Réessayez dans quelques minutes.',
+      text: 'Aucune version n’est encore arrivée. Réessayez dans quelques minutes.',
+    },
+    notLoaded: {
+      title: 'Cette documentation n’est pas encore prête',
+      text: 'Elle n’a pas pu être chargée jusqu’ici. La personne qui s’en occupe peut en voir la raison.',
     },
     unavailable: { title: 'Cette page ne peut pas être affichée pour le moment', text: 'Réessayez dans un instant.' },
     badAddress: {

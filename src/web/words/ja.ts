@@ -13,7 +13,11 @@ export const ja: ReaderWords = {
     },
     notReady: {
       title: 'このドキュメントはまだ準備中です',
-      text: '数分後にもう一度お試しください。',
+      text: 'まだどの版も届いていません。数分後にもう一度お試しください。',
+    },
+    notLoaded: {
+      title: 'このドキュメントはまだ準備中です',
+      text: 'まだ読み込めていません。管理者は理由を確認できます。',
     },
     unavailable: { title: 'このページは現在表示できません', text: 'しばらくしてからもう一度お試しください。' },
     badAddress: {

@@ -8,7 +8,14 @@ export const ko: ReaderWords = {
     },
     nothingHere: { title: '찾을 수 없음', text: '이 주소에는 문서가 없습니다.' },
     off: { title: '이 문서는 꺼져 있습니다', text: '주소를 알려 준 분에게 문의하세요.' },
-    notReady: { title: '이 문서는 아직 준비되지 않았습니다', text: '몇 분 후에 다시 시도하세요.' },
+    notReady: {
+      title: '이 문서는 아직 준비되지 않았습니다',
+      text: '아직 도착한 버전이 없습니다. 몇 분 후에 다시 시도하세요.',
+    },
+    notLoaded: {
+      title: '이 문서는 아직 준비되지 않았습니다',
+      text: '아직 불러오지 못했습니다. 관리자가 그 이유를 볼 수 있습니다.',
+    },
     unavailable: { title: '지금은 이 페이지를 표시할 수 없습니다', text: '잠시 후에 다시 시도하세요.' },
     badAddress: {
       title: '이 주소를 읽을 수 없습니다',

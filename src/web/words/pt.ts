@@ -8,7 +8,14 @@ export const pt: ReaderWords = {
     },
     nothingHere: { title: 'Não encontrado', text: 'Não há documentação neste endereço.' },
     off: { title: 'Esta documentação está desativada', text: 'Pergunte a quem lhe deu o endereço.' },
-    notReady: { title: 'Esta documentação ainda não está pronta', text: 'Tente novamente em alguns minutos.' },
+    notReady: {
+      title: 'Esta documentação ainda não está pronta',
+      text: 'Nenhuma versão chegou ainda. Tente novamente em alguns minutos.',
+    },
+    notLoaded: {
+      title: 'Esta documentação ainda não está pronta',
+      text: 'Não foi possível carregá-la até agora. Quem cuida dela pode ver o motivo.',
+    },
     unavailable: {
       title: 'Esta página não pode ser exibida no momento',
       text: 'Tente novamente em instantes.',
