@@ -28,7 +28,7 @@ import type { OpenedSearch } from '../open-search.ts';
 import { ReaderSearch } from '../reader-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
-import { type SignIns, signInKey } from './sign-ins.ts';
+import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { SiteSwitch, type SwapFollower, snapshotForm } from './site-switch.ts';
 
 /** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
@@ -255,6 +255,7 @@ export class ShelfSite {
   #open(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
     const { deployment, server } = this.#parts;
     const { basePath } = this.#config;
+    const signIn = this.#signIn;
     const app = createSiteApp({
       server,
       basePath,
@@ -265,11 +266,8 @@ export class ShelfSite {
       reports: this.#reports,
       onError: this.#onError('site'),
     });
-    if (this.#signIn === null) return app.fetch;
-    return guarded(
-      { signIn: this.#signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') },
-      app.fetch,
-    );
+    if (signIn === null) return app.fetch;
+    return guarded({ signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
   /** Loaded with the first search: a start needs no validator. */
@@ -295,9 +293,4 @@ export class ShelfSite {
 
 function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
   return { digest, releaseDir: dirname(siteDir), trailingSlash };
-}
-
-/** Equal where sign-in and answers are at the same place. */
-function placeKey({ config, hosts, basePath }: SiteConfig): string {
-  return JSON.stringify([signInKey(config), hosts, basePath]);
 }

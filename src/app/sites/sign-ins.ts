@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { Config } from '../../config/index.ts';
+import type { Config, SiteConfig } from '../../config/index.ts';
 import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
@@ -132,6 +132,11 @@ function originOf(publicUrl: string, hosts: readonly string[], asked: string | u
 export function signInKey({ server: { auth, publicUrl } }: Config): string {
   const files = [auth.usersFile, auth.clientSecretFile, auth.sessionKeyFile];
   return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
+}
+
+/** Equal where sign-in and answers of a site are at the same place. */
+export function placeKey({ config, hosts, basePath }: SiteConfig): string {
+  return JSON.stringify([signInKey(config), hosts, basePath]);
 }
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
