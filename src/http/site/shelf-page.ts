@@ -124,10 +124,19 @@ function languageNames(shownIn: string): (tag: string) => string {
   const names = new Intl.DisplayNames(shownIn, { type: 'language' });
   const known = new Map<string, string>();
   return (tag) => {
-    const name = known.get(tag) ?? names.of(tag) ?? tag;
+    const name = known.get(tag) ?? nameOf(tag, names);
     known.set(tag, name);
     return name;
   };
+}
+
+/** Extensions and private use (`de-x-house`) have no names: `of` throws at them. */
+function nameOf(tag: string, names: Intl.DisplayNames): string {
+  try {
+    return names.of(new Intl.Locale(tag).baseName) ?? tag;
+  } catch {
+    return tag;
+  }
 }
 
 /** The tag in its usual writing; null for none, and for what is no tag: `_` for `-` is a common slip. */

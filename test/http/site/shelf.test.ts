@@ -131,6 +131,16 @@ describe('the shelf page', () => {
     expect(attribute(named('h2')[0] as Node, 'lang')).toBeUndefined();
   });
 
+  it.each([
+    ['de-x-foo', 'German'],
+    ['en-u-ca-gregory', 'English'],
+    ['en-a-bbb', 'English'],
+  ])('names the language of %s, whose extension has no name', async (language, name) => {
+    const { items, named } = read(await page(shelfWith([listed('acme', { language }), listed('other')])));
+    expect(items[0]?.text).toContain(`Language${name}`);
+    expect(named('h2').map((node) => attribute(node, 'lang'))).toContain(language);
+  });
+
   it('marks the words of a site with its language', async () => {
     const { named } = read(await page(shelfWith([listed('acme', { language: 'zh_hans_CN' })])));
     expect(attribute(named('h2')[0] as Node, 'lang')).toBe('zh-Hans-CN');
