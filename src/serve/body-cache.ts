@@ -33,6 +33,7 @@ export class BodyCache {
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
+  readonly #loadingKept = new Map<string, Promise<Body | null>>();
   readonly #slots = new Slots(LOADS_MAX);
 
   constructor(cacheBytes: number) {
@@ -63,24 +64,20 @@ export class BodyCache {
   /** The body, compressed where that pays. @throws DocshelfError `cannot_read`, `release_damaged`. */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
-    const loading = this.#loading.get(key);
-    if (loading !== undefined) return loading;
-    const started = this.#slots
-      .run(() => this.#make(file, encoding))
-      .then((body) => {
-        this.#bodies.set(key, body);
-        return body;
-      })
-      .finally(() => this.#loading.delete(key));
-    this.#loading.set(key, started);
-    return started;
+    return shared(this.#loading, key, async () => {
+      const body = await this.#slots.run(() => this.#make(file, encoding));
+      this.#bodies.set(key, body);
+      return body;
+    });
   }
 
   /** Null where it is not kept compressed, or not whole. Never rejects. */
-  async loadKept(file: CacheableFile, coding: Coding): Promise<Body | null> {
-    const body = await this.#slots.run(() => file.readKept(coding));
-    if (body !== null) this.keep(file, body);
-    return body;
+  loadKept(file: CacheableFile, coding: Coding): Promise<Body | null> {
+    return shared(this.#loadingKept, file.bodyKey(coding), async () => {
+      const body = await this.#slots.run(async () => this.get(file, coding) ?? (await file.readKept(coding)));
+      if (body !== null) this.keep(file, body);
+      return body;
+    });
   }
 
   async #make(file: CacheableFile, encoding: Encoding): Promise<Body> {
@@ -92,6 +89,15 @@ export class BodyCache {
     const compressed = await compress(bytes, encoding);
     return compressed.length < bytes.length ? { ...FORMS[encoding], bytes: compressed } : plain;
   }
+}
+
+/** One act for all who ask while it is under way. */
+function shared<T>(running: Map<string, Promise<T>>, key: string, start: () => Promise<T>): Promise<T> {
+  const known = running.get(key);
+  if (known !== undefined) return known;
+  const started = start().finally(() => running.delete(key));
+  running.set(key, started);
+  return started;
 }
 
 const brotliAsync = promisify(brotliCompress);
