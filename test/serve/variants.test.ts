@@ -1,12 +1,30 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
-import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  constants,
+  crc32,
+  gunzipSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { BodyCache } from '../../src/serve/index.ts';
 import { makeVariants, type VariantsOrder } from '../../src/serve/variants/make-variants.ts';
 import { mostLinked } from '../../src/serve/variants/most-linked.ts';
+import { HEADER_BYTES, VARIANTS_FORMAT, variantHeader } from '../../src/serve/variants/variant-file.ts';
 import { type Files, serve, sha256, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -156,10 +174,61 @@ describe('variants', () => {
     await make(site);
     rmSync(join(variantsOf(site), 'made'));
     rmSync(fileOf(site, TEXT, 'gz'));
-    writeFileSync(join(variantsOf(site), '.tmp-0123'), 'half');
+    const temporary = join(variantsOf(site), '.tmp-0123');
+    writeFileSync(temporary, 'half');
     expect(await make(site)).toMatchObject({ made: 1 });
-    expect(namesOf(site)).not.toContain('.tmp-0123');
     expect(existsSync(fileOf(site, TEXT, 'gz'))).toBe(true);
+    // Another daemon may be writing it.
+    expect(namesOf(site)).toContain('.tmp-0123');
+    utimesSync(temporary, 0, 0);
+    await make(site);
+    expect(namesOf(site)).not.toContain('.tmp-0123');
+  });
+
+  it('are not all made where another process took one away before it had its name', async () => {
+    const site = await release({ 'data.csv': TEXT });
+    let isOver = false;
+    const sweep = () => {
+      if (isOver) return;
+      const names = existsSync(variantsOf(site)) ? namesOf(site) : [];
+      for (const name of names) if (name.startsWith('.tmp-')) rmSync(join(variantsOf(site), name), { force: true });
+      setImmediate(sweep);
+    };
+    sweep();
+    expect(await make(site)).toMatchObject({ made: 0, isAll: true });
+    isOver = true;
+    expect(namesOf(site)).toEqual([]);
+    expect(await make(site)).toMatchObject({ made: 1 });
+  });
+
+  it('of 1 MiB and more that are damaged are made anew at the next look, and not linked', async () => {
+    const lines = Array.from({ length: 40_000 }, (_, at) => sha256(String(at))).join('\n');
+    const first = await release({ 'data.csv': lines });
+    // Brotli would take the test a while.
+    await make(first, [], { leftOut: [sha256(lines)] });
+    const file = fileOf(first, lines, 'gz');
+    const body = gzipSync(lines);
+    writeFileSync(file, Buffer.concat([variantHeader(body.length, crc32(body)), body]));
+    const brotli = brotliCompressSync(lines, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+    writeFileSync(fileOf(first, lines, 'br'), Buffer.concat([variantHeader(brotli.length, crc32(brotli)), brotli]));
+    expect(body.length).toBeGreaterThan(1024 ** 2);
+    expect(await make(first)).toMatchObject({ made: 0 });
+    writeFileSync(file, readFileSync(file).fill(0, 500_000, 500_100));
+    const second = await release({ 'moved.csv': lines });
+    expect(await make(second, [first])).toMatchObject({ made: 1, linked: 1 });
+    writeFileSync(join(variantsOf(first), 'made'), VARIANTS_FORMAT);
+    expect(await make(first)).toMatchObject({ made: 1 });
+    expect(gunzipSync(readFileSync(file).subarray(HEADER_BYTES)).toString() === lines).toBe(true);
+  });
+
+  it('of a former format are made anew', async () => {
+    const site = await release({ 'data.csv': TEXT });
+    await make(site);
+    const file = fileOf(site, TEXT, 'gz');
+    writeFileSync(file, readFileSync(file).fill('DSV1', 0, 4));
+    writeFileSync(join(variantsOf(site), 'made'), '1\n');
+    expect(await make(site)).toMatchObject({ made: 1 });
+    expect(readFileSync(file).toString('latin1', 0, 4)).toBe(VARIANTS_FORMAT);
   });
 
   it('of the same bytes in a release before are linked, not made', async () => {
@@ -240,11 +309,18 @@ describe('variants from files of the bundle', () => {
   }
 
   it.each([
-    ['gzip', 'gz'],
     ['br', 'br'],
     ['zstd', 'zst'],
   ] as const)('are sent as they are where they decode to the same bytes: %s', async (coding, ending) => {
     expect((await sent({ [`data.csv.${ending}`]: ENCODED[ending] }, coding)).equals(ENCODED[ending])).toBe(true);
+  });
+
+  it('are none of gzip: of several members browsers read the first alone', async () => {
+    const [head, rest] = [TEXT.slice(0, 100), TEXT.slice(100)];
+    const members = Buffer.concat([head, rest].map((part) => gzipSync(part)));
+    const body = await sent({ 'data.csv.gz': members }, 'gzip');
+    expect(body.equals(members)).toBe(false);
+    expect(body.equals(gzipSync(TEXT, { level: 9 }))).toBe(true);
   });
 
   const LIES: Readonly<Record<string, (of: (text: string | Buffer) => Buffer, sound: Buffer) => Buffer>> = {

@@ -9,7 +9,6 @@ import {
   crc32,
   createBrotliCompress,
   createBrotliDecompress,
-  createGunzip,
   createGzip,
   createZstdDecompress,
 } from 'node:zlib';
@@ -24,13 +23,12 @@ import { COMPRESSED_BYTES_MIN } from '../site-file.ts';
 import { mostLinked } from './most-linked.ts';
 import {
   areMade,
-  findVariant,
+  CHUNK_BYTES,
   HEADER_BYTES,
   madeFile,
-  readVariant,
+  soundVariant,
   VARIANTS,
   VARIANTS_FORMAT,
-  type Variant,
   variantHeader,
   variantName,
 } from './variant-file.ts';
@@ -63,13 +61,19 @@ const LINKED_PAGES = 500;
 const LARGE_BYTES = 1024 ** 2;
 /** Above that Brotli 11, at .5 MB/s, would be at it for more than a minute; 9 has 20 MB/s. */
 const BEST_BYTES_MAX = 32 * 1024 ** 2;
-/** Smaller ones are checked whole wherever they are read; larger ones are flushed, and known by their size. */
+/** Smaller ones are checked whole wherever they are read; larger ones may be sent by their size alone. */
 const FLUSHED_BYTES_MIN = 1024 ** 2;
-const CHUNK_BYTES = 256 * 1024;
+/** What takes long is last. */
+const CODINGS = ['gzip', 'zstd', 'br'] as const;
 const NO_SPACE = ['ENOSPC', 'EDQUOT'];
 
-const SIBLINGS: Readonly<Record<Coding, { readonly suffix: string; readonly open: () => Duplex }>> = {
-  gzip: { suffix: '.gz', open: createGunzip },
+interface Sibling {
+  readonly suffix: string;
+  readonly open: () => Duplex;
+}
+
+/** No gzip: browsers end after the first member of several (RFC 1952, section 2.2), which zlib reads on. */
+const SIBLINGS: Readonly<Partial<Record<Coding, Sibling>>> = {
   br: { suffix: '.br', open: createBrotliDecompress },
   // RFC 9659: no client needs to have a larger window.
   zstd: { suffix: '.zst', open: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }) },
@@ -85,14 +89,15 @@ export async function makeVariants(order: VariantsOrder, onFile: (sha256: string
   const folder = join(releaseDir, VARIANTS);
   const writer = new VariantWriter(order, await readFileTable(releaseDir), onFile);
   try {
+    await sweepTemporaries([folder], Date.now());
+    if (await areMade(releaseDir)) await writer.check();
     if (await areMade(releaseDir)) return writer.made(true);
     // The release itself is not made anew: it may have been removed.
     await mkdir(folder).catch((error: unknown) => {
       if (errnoOf(error) !== 'EEXIST') throw error;
     });
-    await sweepTemporaries([folder], Number.POSITIVE_INFINITY);
     const isAll = await writer.run();
-    if (isAll && !isMounted) await replaceFile(madeFile(releaseDir), VARIANTS_FORMAT);
+    if (isAll && !isMounted && !writer.hasLost) await replaceFile(madeFile(releaseDir), VARIANTS_FORMAT);
     return writer.made(isAll);
   } catch (error) {
     if (NO_SPACE.includes(errnoOf(error) ?? '')) return writer.made(false);
@@ -109,6 +114,8 @@ class VariantWriter {
   #made = 0;
   #linked = 0;
   #bytes = 0;
+  /** True where another process took a file away before it had its name. */
+  hasLost = false;
 
   constructor(order: VariantsOrder, files: FileTable, onFile: (sha256: string) => void) {
     this.#order = order;
@@ -122,9 +129,20 @@ class VariantWriter {
     return { made: this.#made, linked: this.#linked, bytes: this.#bytes, isAll };
   }
 
+  /** What is damaged is no longer `made`. */
+  async check(): Promise<void> {
+    for (const entry of this.#files.values()) {
+      if (!this.#isWanted(entry)) continue;
+      for (const coding of CODINGS) await soundVariant(this.#order.releaseDir, entry.sha256, coding);
+    }
+  }
+
   /** False where there is no room for more. */
   async run(): Promise<boolean> {
-    return (await this.#makeAll('gzip')) && (await this.#makeAll('zstd')) && (await this.#makeAll('br'));
+    for (const coding of CODINGS) {
+      if (!(await this.#makeAll(coding))) return false;
+    }
+    return true;
   }
 
   async #makeAll(coding: Coding): Promise<boolean> {
@@ -154,13 +172,14 @@ class VariantWriter {
   async #make(entry: FileEntry, coding: Coding, isMade: boolean): Promise<boolean> {
     const { releaseDir } = this.#order;
     const { path, sha256, size } = entry;
-    const sibling = this.#files.get(path + SIBLINGS[coding].suffix);
+    const kind = SIBLINGS[coding];
+    const sibling = kind && this.#files.get(path + kind.suffix);
     if (!isMade && sibling === undefined) return true;
     if ((await soundVariant(releaseDir, sha256, coding)) !== null || (await this.#link(sha256, coding))) return true;
     const { bavail, bsize } = await statfs(releaseDir);
     if (bavail * bsize < this.#order.reserveBytes + size) return false;
     this.#onFile(sha256);
-    if (sibling !== undefined && sibling.size < size && (await this.#isSame(sibling, entry, coding))) {
+    if (kind && sibling && sibling.size < size && (await this.#isSame(sibling, entry, kind.open()))) {
       await this.#write(entry, coding, sibling, null);
     } else if (isMade && isCompressible(entry.type, await this.#head(entry))) {
       await this.#write(entry, coding, entry, compressorOf(coding, size));
@@ -186,8 +205,7 @@ class VariantWriter {
   }
 
   /** True where a file of the bundle decodes to the bytes of the one that it lies beside, and to no byte more. */
-  async #isSame(sibling: FileEntry, { size, sha256 }: FileEntry, coding: Coding): Promise<boolean> {
-    const decoder = SIBLINGS[coding].open();
+  async #isSame(sibling: FileEntry, { size, sha256 }: FileEntry, decoder: Duplex): Promise<boolean> {
     try {
       await pipeline(this.#read(sibling), decoder, checked(size, sha256), drain);
       // What follows the end of the encoded bytes is passed over here, and by no client.
@@ -215,7 +233,10 @@ class VariantWriter {
       if (bytes >= entry.size) return;
       await handle.write(variantHeader(bytes, crc), 0, HEADER_BYTES, 0);
       if (bytes >= FLUSHED_BYTES_MIN) await handle.sync();
-      await rename(temporary, join(this.#folder, variantName(entry.sha256, coding)));
+      await rename(temporary, join(this.#folder, variantName(entry.sha256, coding))).catch((error: unknown) => {
+        this.hasLost = true;
+        throw error;
+      });
       this.#made += 1;
       this.#bytes += bytes;
     } catch (error) {
@@ -233,12 +254,6 @@ class VariantWriter {
   #read({ path }: FileEntry): AsyncIterable<Buffer> {
     return createReadStream(join(this.#order.releaseDir, 'site', path), { highWaterMark: CHUNK_BYTES });
   }
-}
-
-async function soundVariant(releaseDir: string, sha256: string, coding: Coding): Promise<Variant | null> {
-  const found = await findVariant(releaseDir, sha256, coding);
-  if (found === null || found.size >= FLUSHED_BYTES_MIN) return found;
-  return (await readVariant(releaseDir, sha256, coding)) && found;
 }
 
 class OtherBytes extends Error {}

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -8,12 +9,12 @@ import type { SiteFileOnDisk } from '../site-bytes.ts';
 export const VARIANTS = 'variants';
 /** Says that all is made, of this format; written last. */
 const MADE_FILE = 'made';
-/** Raised where other bytes are made: levels, codings, files chosen. */
-export const VARIANTS_FORMAT = '1\n';
+/** Raised where other bytes are made (levels, codings, files chosen): of another format, none is sent or linked. */
+export const VARIANTS_FORMAT = 'DSV2';
 
-/** Magic, length of the body (a double), its CRC-32; little-endian. So a file is whole or none, without a table. */
-const MAGIC = 'DSV1';
+/** Format, length of the body (a double), its CRC-32; little-endian. So a file is whole or none, without a table. */
 export const HEADER_BYTES = 16;
+export const CHUNK_BYTES = 256 * 1024;
 const EXTENSION: Readonly<Record<Coding, string>> = { gzip: 'gz', br: 'br', zstd: 'zst' };
 
 export interface Variant extends Form {
@@ -21,6 +22,8 @@ export interface Variant extends Form {
   readonly onDisk: SiteFileOnDisk;
   /** Without it. */
   readonly size: number;
+  /** CRC-32 that the bytes should have. */
+  readonly crc: number;
 }
 
 export function variantName(sha256: string, coding: Coding): string {
@@ -29,7 +32,7 @@ export function variantName(sha256: string, coding: Coding): string {
 
 export function variantHeader(bytes: number, crc: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
-  header.write(MAGIC, 'latin1');
+  header.write(VARIANTS_FORMAT, 'latin1');
   header.writeDoubleLE(bytes, 4);
   header.writeUInt32LE(crc, 12);
   return header;
@@ -37,13 +40,14 @@ export function variantHeader(bytes: number, crc: number): Buffer {
 
 /** The CRC-32 that the header says; null where it does not fit the file. */
 function crcOf(header: Buffer, fileBytes: number): number | null {
-  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== VARIANTS_FORMAT) return null;
   return header.readDoubleLE(4) === fileBytes - HEADER_BYTES ? header.readUInt32LE(12) : null;
 }
 
 const variantOf = (file: string, size: number, coding: Coding, crc: number): Variant => ({
   onDisk: { diskPath: file, size: size + HEADER_BYTES },
   size,
+  crc,
   encoding: coding,
   tag: `${FORMS[coding].tag}-${crc.toString(16).padStart(8, '0')}`,
 });
@@ -64,6 +68,22 @@ export async function findVariant(releaseDir: string, sha256: string, coding: Co
   } finally {
     await handle?.close().catch(() => undefined);
   }
+}
+
+/** By its bytes too, without holding them; null as `findVariant`. Never rejects. */
+export async function soundVariant(releaseDir: string, sha256: string, coding: Coding): Promise<Variant | null> {
+  const found = await findVariant(releaseDir, sha256, coding);
+  if (found === null) return null;
+  let crc = 0;
+  try {
+    const options = { start: HEADER_BYTES, highWaterMark: CHUNK_BYTES };
+    for await (const chunk of createReadStream(found.onDisk.diskPath, options)) crc = crc32(chunk, crc);
+    if (crc === found.crc) return found;
+  } catch {
+    // A bad sector, too, is written anew.
+  }
+  await forgetMade(releaseDir);
+  return null;
 }
 
 /** Its bytes, checked; null as `findVariant`. Never rejects. */

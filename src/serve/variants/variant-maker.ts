@@ -4,7 +4,6 @@ import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { MadeVariants, VariantsOrder } from './make-variants.ts';
-import { areMade } from './variant-file.ts';
 import type { VariantCalls } from './worker.ts';
 
 /** Versions that are switched through in a hurry, and a start, have the machine to themselves. */
@@ -88,7 +87,7 @@ export class VariantMaker {
   async #run(followed: Followed, work: Work): Promise<void> {
     const { active, onMade, onFault } = followed;
     const { signal } = work.ending;
-    if (signal.aborted || (await areMade(dirname(active.siteDir)))) return;
+    if (signal.aborted) return;
     try {
       const made = await this.#slots.run(() => this.#make(followed, signal), signal);
       if (!made.isAll) work.notice = noSpace(active);
