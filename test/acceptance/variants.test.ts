@@ -130,9 +130,8 @@ test('a killed daemon goes on where it was; a file that ends the process is left
     () => again.log(),
   );
   expect(await tagOf(again)).toMatch(/-br/);
-  expect((await readdir(folder)).filter((name) => name.startsWith(`${large}.br`) || name.startsWith('.tmp-'))).toEqual(
-    [],
-  );
+  // What the killed ones had begun goes with a later look: another daemon might be writing it.
+  expect((await readdir(folder)).filter((name) => name.startsWith(`${large}.br`))).toEqual([]);
 });
 
 describe.skipIf(skipped)(`on a small volume${whySkipped}`, () => {
