@@ -16,13 +16,18 @@ const THREADS_MAX = 2;
 
 interface Order {
   readonly password: string;
-  readonly hash: string;
+  readonly hashes: readonly string[];
   readonly done: (holds: Promise<boolean>) => void;
 }
 
 export interface Passwords {
-  /** @param client who asks, by address @throws DocshelfError `rate_limited` where too many of his wait; of the thread */
-  holds(client: string, password: string, hash: string): Promise<boolean> | boolean;
+  /**
+   * One turn, however many hashes: a wait per hash would tell names by their costs.
+   * @param client who asks, by address
+   * @param hashes the user's own first; the others are compared where it does not match, and let nobody in
+   * @throws DocshelfError `rate_limited` where too many of his wait; of the thread
+   */
+  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
 }
 
 /** bcrypt in threads, remembered by keyed digests. Clients take turns: who guesses waits behind himself. */
@@ -49,11 +54,13 @@ export class PasswordCheck implements Passwords {
     this.#waitingInAllMax = waitingInAllMax;
   }
 
-  holds(client: string, password: string, hash: string): Promise<boolean> | boolean {
-    const digest = createHmac('sha256', this.#key).update(`${hash}\n${password}`).digest('base64');
+  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean {
+    const digest = createHmac('sha256', this.#key)
+      .update(`${hashes.join(' ')}\n${password}`)
+      .digest('base64');
     const known = this.#known.get(digest) ?? this.#asked.get(digest);
     if (known !== undefined) return known;
-    const asked = this.#enqueue(client, password, hash)
+    const asked = this.#enqueue(client, { password, hashes })
       .then((holds) => {
         this.#known.set(digest, holds);
         return holds;
@@ -67,12 +74,12 @@ export class PasswordCheck implements Passwords {
     await this.#threads.end();
   }
 
-  async #enqueue(client: string, password: string, hash: string): Promise<boolean> {
+  async #enqueue(client: string, order: Omit<Order, 'done'>): Promise<boolean> {
     const own = this.#waiting.get(client) ?? [];
     if (own.length >= WAITING_MAX) throw tooMany();
     if (this.#waitingCount >= this.#waitingInAllMax) this.#makeRoomBeside(own);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    own.push({ password, hash, done: resolve });
+    own.push({ ...order, done: resolve });
     this.#waiting.set(client, own);
     this.#waitingCount++;
     this.#runNext();
@@ -100,10 +107,10 @@ export class PasswordCheck implements Passwords {
     this.#waiting.delete(client);
     if (orders.length > 0) this.#waiting.set(client, orders);
     if (order === undefined) return;
-    const { password, hash, done } = order;
+    const { password, hashes, done } = order;
     this.#waitingCount--;
     this.#running++;
-    const compared = this.#threads.run((thread) => thread.call('compare', { password, hash }));
+    const compared = this.#threads.run((thread) => thread.call('compare', { password, hashes }));
     done(
       compared.finally(() => {
         this.#running--;
