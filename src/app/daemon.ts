@@ -256,7 +256,8 @@ export class Daemon {
 
   #readiness(): { ready: boolean; reason: string | null } {
     if (this.#isStopping) return { ready: false, reason: 'stopping' };
-    const { sites } = this.#parts;
+    const { sites, workers } = this.#parts;
+    if (workers?.running.length === 0) return { ready: false, reason: 'no serving process runs' };
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
     if (!isServing) return { ready: false, reason: sites.only?.whyNotReady() ?? 'no site is served yet' };
     const mustWait = this.#isStarting && sites.state !== 'off';

@@ -35,15 +35,16 @@ export async function askDaemon(url: URL, signal: AbortSignal): Promise<Response
   }
 }
 
-/** Requests of a serving process that wait for the daemon at once; more wait their turn here. */
-const LINES_MAX = 256;
 /** Shorter than the daemon keeps a connection, so that none is closed as a request is sent into it. */
 const IDLE_MS_MAX = 30_000;
 
-/** Connections to the daemon's socket that are kept for the next request. */
+/**
+ * Connections to the daemon's socket that are kept for the next request. As many as requests wait for it, which the listeners bound:
+ * with fewer, one client's slow requests would keep all others waiting.
+ */
 export class DaemonLine {
   readonly #socketPath: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: LINES_MAX, timeout: IDLE_MS_MAX });
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: IDLE_MS_MAX });
 
   constructor(socketPath: string) {
     this.#socketPath = socketPath;

@@ -109,7 +109,10 @@ interface ProcessSettings {
 function forkSharing(entry: URL, settings: ProcessSettings): ChildProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ ...settings, exec: fileURLToPath(entry), args: [] });
-  return cluster.fork().process;
+  const worker = cluster.fork();
+  // Of its process, which tells it to its own listener.
+  worker.on('error', () => undefined);
+  return worker.process;
 }
 
 /** V8 aborts a process whose heap is full. */

@@ -35,7 +35,7 @@ function processPort(isForReaders: boolean): Port & { close(): void } {
   } catch {
     // Not Linux.
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit());
   return {
     postMessage: (items) => void process.send?.([...items], () => undefined),

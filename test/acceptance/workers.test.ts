@@ -223,6 +223,42 @@ describe('a site in two processes', () => {
     expect(await (await fetch(`${daemon.admin}/metrics`)).text()).toMatch(/^docshelf_worker_ends_total 1$/m);
   });
 
+  test('lives on, without a word, whatever reports are sent to it', async () => {
+    const { daemon } = await start();
+    const pids = await pidsOf(daemon);
+    for (let at = 0; at < 12; at++) {
+      const path = '/_docshelf/csp-report';
+      const told = ask(daemon.site, { method: 'POST', path, body: 'x'.repeat(200_000) });
+      // The connection may be closed while the rest is on its way.
+      expect(
+        await told.then(
+          ({ status }) => status,
+          () => 413,
+        ),
+      ).toBe(413);
+    }
+    for (let at = 0; at < 12; at++) await ask(daemon.site, { path: '/_docshelf/features.json' });
+    expect(await pidsOf(daemon)).toEqual(pids);
+    expect(await (await fetch(`${daemon.admin}/metrics`)).text()).toMatch(/^docshelf_worker_ends_total 0$/m);
+    expect(daemon.log()).not.toMatch(/Warning|TypeError/);
+  });
+
+  test('is unready while none of them runs', async () => {
+    const { daemon } = await start();
+    const readiness = async () => (await fetch(`${daemon.admin}/readyz`)).json();
+    const reason = await waitFor(
+      async () => {
+        for (const pid of await pidsOf(daemon)) process.kill(pid, 'SIGKILL');
+        const { ready, reason } = (await readiness()) as { ready: boolean; reason: string };
+        return ready ? null : reason;
+      },
+      () => daemon.log(),
+    );
+    expect(reason).toBe('no serving process runs');
+    await daemon.until(({ workers }) => workers.length === 2);
+    expect(await readiness()).toEqual({ ready: true, reason: null });
+  });
+
   test('loses nothing over swaps, reloads and processes that are replaced in their turn', async () => {
     const { daemon } = await start();
     const load = loadOn(daemon);

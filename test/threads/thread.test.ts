@@ -316,9 +316,21 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     const waiting = own.call('later', { value: 'answered', ms: 200 });
     process.kill(pid, 'SIGTERM');
     process.kill(pid, 'SIGINT');
+    process.kill(pid, 'SIGHUP');
     await own.end({ withinMs: 30_000 });
     expect(await waiting).toBe('answered');
     expect(isRunning(pid, null)).toBe(false);
+  });
+
+  it.each(['', 'sharesPorts: true'])('that cannot be started fails its call, and no more (%s)', async (sharing) => {
+    const { child, said } = await runProgram(
+      `isProcess: true, ${sharing}`,
+      `process.execPath = '/nowhere';
+       const told = ({ message }) => console.log(message);
+       thread.call('pid', null).catch(told).then(() => thread.call('pid', null)).catch(told);`,
+    );
+    await once(child, 'close');
+    expect(said()).toMatch(/^(?:Cannot test: its process cannot be started \(spawn .*ENOENT\)\n){2}$/);
   });
 
   it('goes with the process that started it, whatever ended that', async () => {

@@ -1,8 +1,9 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { PEER_HEADER } from '../../http/listener/remote-address.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../../http/listener/request-id.ts';
+import { pathOf } from '../../http/listener/served-request.ts';
+import { REPORT_BYTES_MAX, REPORTS_PATH } from '../../http/site/page-reports.ts';
 import type { DaemonLine } from '../../net/daemon-request.ts';
 import { NOTICES, noticeResponse } from '../../serve/index.ts';
 
@@ -13,25 +14,27 @@ const OF_CONNECTION = new Set(
 const OF_REQUEST = new Set([...OF_CONNECTION, PEER_HEADER, REQUEST_ID_HEADER.toLowerCase(), 'host', 'content-length']);
 
 /** Gives a request to the daemon, and its answer to the client as it is. */
-export function handOn(line: DaemonLine, env: HttpBindings): Promise<Response> {
+export async function handOn(line: DaemonLine, env: HttpBindings): Promise<Response> {
   const { incoming, outgoing } = env;
-  const method = incoming.method ?? 'GET';
-  const hasBody = method !== 'GET' && method !== 'HEAD';
-  const sent = line.request(method, incoming.url ?? '/', fieldsFor(env, hasBody));
-  outgoing.once('close', () => sent.destroy());
-  const answered = new Promise<Response>((resolve) => {
-    sent.on('response', (answer) => {
-      send(answer, env);
+  const { method = 'GET', url = '/' } = incoming;
+  // Before the daemon is asked: a client that sends nothing holds nothing of it.
+  const body = await bodyOf(env);
+  if (outgoing.destroyed) return ANSWERED;
+  const sent = line.request(method, url, fieldsFor(env, body));
+  return new Promise<Response>((resolve) => {
+    sent.on('response', (answer) => send(answer, env));
+    sent.on('error', () => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else resolve(outgoing.destroyed ? ANSWERED : away(env));
+    });
+    // Not before: what the framework then does to a body that nobody has read may cut the answer.
+    outgoing.once('finish', () => resolve(ANSWERED));
+    outgoing.once('close', () => {
+      sent.destroy();
       resolve(ANSWERED);
     });
-    sent.on('error', () => {
-      if (outgoing.headersSent || outgoing.destroyed) outgoing.destroy();
-      resolve(outgoing.headersSent || outgoing.destroyed ? ANSWERED : away(env));
-    });
+    sent.end(body);
   });
-  if (hasBody) sendBody(env, sent);
-  else sent.end();
-  return answered;
 }
 
 /** For the framework: the answer is written past it. */
@@ -43,14 +46,29 @@ function away({ incoming: { method = 'GET', headers } }: HttpBindings): Response
   return noticeResponse({ method, header }, { ...NOTICES.unavailable, language: null });
 }
 
-function sendBody({ incoming, outgoing }: HttpBindings, sent: ClientRequest): void {
-  if (incoming.headers.expect !== undefined) outgoing.writeContinue();
-  // The answer to a part of it is an answer.
-  pipeline(incoming, sent, () => undefined);
+/** Of browsers' reports, the one body that a site reads: so much of it that one too large is refused, and no more. */
+async function bodyOf({ incoming, outgoing }: HttpBindings): Promise<Buffer> {
+  const { method, url = '/', headers, httpVersion } = incoming;
+  const chunks: Buffer[] = [];
+  if (method !== 'POST' || !pathOf(url).endsWith(REPORTS_PATH)) return Buffer.alloc(0);
+  const isExpected = httpVersion !== '1.0' && headers.expect?.toLowerCase() === '100-continue';
+  if (isExpected && Number(headers['content-length'] ?? 0) <= REPORT_BYTES_MAX) outgoing.writeContinue();
+  let bytes = 0;
+  try {
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes > REPORT_BYTES_MAX) break;
+    }
+  } catch {
+    // The client has left.
+    outgoing.destroy();
+  }
+  return Buffer.concat(chunks).subarray(0, REPORT_BYTES_MAX + 1);
 }
 
-function fieldsFor(env: HttpBindings, hasBody: boolean): string[] {
-  const { rawHeaders, headers, socket } = env.incoming;
+function fieldsFor(env: HttpBindings, body: Buffer): string[] {
+  const { method, rawHeaders, headers, socket } = env.incoming;
   const fields: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
@@ -58,9 +76,7 @@ function fieldsFor(env: HttpBindings, hasBody: boolean): string[] {
   }
   fields.push('Host', headers.host ?? '', PEER_HEADER, socket.remoteAddress ?? '');
   fields.push(REQUEST_ID_HEADER, requestIdOf(env) ?? '');
-  const length = headers['content-length'];
-  if (hasBody && length !== undefined) fields.push('Content-Length', length);
-  else if (hasBody) fields.push('Transfer-Encoding', 'chunked');
+  if (method !== 'GET' && method !== 'HEAD') fields.push('Content-Length', String(body.length));
   return fields;
 }
 
@@ -74,5 +90,6 @@ function send(answer: IncomingMessage, { incoming, outgoing }: HttpBindings): vo
   // It has not read all of the request.
   if (headers.connection === 'close' && incoming.httpVersionMajor === 1) outgoing.setHeader('Connection', 'close');
   outgoing.writeHead(statusCode);
-  pipeline(answer, outgoing, () => undefined);
+  answer.on('error', () => outgoing.destroy());
+  answer.pipe(outgoing);
 }

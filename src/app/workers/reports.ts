@@ -3,8 +3,10 @@ import type { ServingReport } from './orders.ts';
 
 const EVERY_MS = 250;
 const REQUESTS_MAX = 500;
-/** Reports that the daemon has not taken yet: what comes after them is lost, and memory is not. */
-const WAITING_MAX = 20;
+/** Of one report, 3 MiB; the next has the others. */
+const REPORT_REQUESTS_MAX = 100_000;
+/** While the daemon takes nothing: what comes after them is not logged. Counts are kept, at 32 bytes a request. */
+const LINES_LENGTH_MAX = 8 * 1024 ** 2;
 
 /** Numbers a request: as objects, what is told of one would take a tenth of its processor time. */
 const NUMBERS = 4;
@@ -15,18 +17,23 @@ type Counted = Pick<ServedRequest, 'site' | 'status' | 'bytes' | 'durationMs'>;
 export class Reports {
   readonly #send: (report: ServingReport) => Promise<unknown>;
   readonly #sites: (string | undefined)[] = [];
-  #numbers: number[] = [];
+  readonly #numbers: number[] = [];
   #lines = '';
   #cache = new Map<string, [hits: number, misses: number]>();
   #timer: NodeJS.Timeout | null = null;
-  readonly #waiting = new Set<Promise<unknown>>();
+  #sending: Promise<void> | null = null;
+  #lost = 0;
+  readonly #onLost: (lines: number) => void;
 
-  constructor(send: (report: ServingReport) => Promise<unknown>) {
+  /** @param onLost told of lines that no report has */
+  constructor(send: (report: ServingReport) => Promise<unknown>, onLost: (lines: number) => void) {
     this.#send = send;
+    this.#onLost = onLost;
   }
 
   line(text: string): void {
-    this.#lines += text;
+    if (this.#lines.length + text.length > LINES_LENGTH_MAX) this.#lost++;
+    else this.#lines += text;
   }
 
   served({ site, status, bytes, durationMs }: Counted): void {
@@ -43,8 +50,14 @@ export class Reports {
 
   /** Resolves when the daemon has all of it. */
   async flush(): Promise<void> {
-    this.#tell();
-    await Promise.all(this.#waiting);
+    do {
+      this.#tell();
+      await this.#sending;
+    } while (!this.#isEmpty);
+  }
+
+  get #isEmpty(): boolean {
+    return this.#numbers.length === 0 && this.#lines === '' && this.#cache.size === 0;
   }
 
   #numberOf(site: string | undefined): number {
@@ -55,21 +68,29 @@ export class Reports {
   #tell(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    // Until it has taken the last one, this one grows.
+    if (this.#sending !== null || this.#isEmpty) return;
     const report: ServingReport = {
       sites: [...this.#sites],
-      requests: Float64Array.from(this.#numbers),
+      requests: Float64Array.from(this.#numbers.splice(0, REPORT_REQUESTS_MAX * NUMBERS)),
       lines: this.#lines,
       cache: [...this.#cache].map(([key, counts]) => [key, ...counts] as const),
     };
-    this.#sites.length = 0;
-    this.#numbers = [];
+    if (this.#numbers.length === 0) this.#sites.length = 0;
     this.#lines = '';
     this.#cache = new Map();
-    if (this.#waiting.size >= WAITING_MAX || report.requests.length === 0) return;
-    const sent = this.#send(report)
-      .catch(() => undefined)
-      .finally(() => this.#waiting.delete(sent));
-    this.#waiting.add(sent);
+    this.#sending = this.#send(report).then(
+      () => this.#sent(),
+      () => this.#sent(),
+    );
+    if (this.#lost > 0) this.#onLost(this.#lost);
+    this.#lost = 0;
+  }
+
+  #sent(): void {
+    this.#sending = null;
+    if (this.#numbers.length >= REQUESTS_MAX * NUMBERS) this.#tell();
+    else if (!this.#isEmpty) this.#timer ??= setTimeout(() => this.#tell(), EVERY_MS);
   }
 }
 

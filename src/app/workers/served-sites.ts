@@ -60,9 +60,9 @@ export class ServedSites {
       return ready !== null && ready.stamp === prepared ? ready.snapshot : this.#build(key, order);
     };
     const snapshots = await Promise.all(sites.map(build));
-    for (const [at, { key, stamp, prepared }] of sites.entries()) {
+    for (const [at, { key, stamp }] of sites.entries()) {
       const site = this.#site(key);
-      if (site.prepared?.stamp === prepared) site.prepared = null;
+      if (site.prepared !== null && site.prepared.stamp < stamp) site.prepared = null;
       if (stamp <= site.stamp) continue;
       site.stamp = stamp;
       site.server.swap(snapshots[at] ?? null);

@@ -21,6 +21,12 @@ const SOUND_MS = 60_000;
 const AGAIN_MS_MAX = 10_000;
 const LAST_REPORT_MS = 500;
 
+interface TellOptions {
+  readonly signal: AbortSignal;
+  /** All sites may swap at once. */
+  readonly isUrgent: boolean;
+}
+
 interface Incarnation {
   readonly thread: Thread<ServingCalls>;
   readonly startedMs: number;
@@ -58,14 +64,17 @@ export class ServingProcess {
   }
 
   /** Resolves when the process has done it, or another one in its place that has been told by its start. Never rejects. */
-  async tell(act: (call: ThreadCall<ServingCalls>, signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  async tell(act: (call: ThreadCall<ServingCalls>, options: TellOptions) => Promise<unknown>): Promise<void> {
     const told = this.#current;
     if (told?.isFed === true) {
-      const done = await act(told.thread.call, AbortSignal.timeout(ANSWER_MS_MAX)).then(
+      const options = { signal: AbortSignal.timeout(ANSWER_MS_MAX), isUrgent: true };
+      const done = await act(told.thread.call, options).then(
         () => true,
         () => false,
       );
       if (done) return;
+      // It may serve what it should not any more; another one is told all.
+      if (this.#current === told && !this.#isStopping) await told.thread.terminate();
     }
     if (this.#isStopping) return;
     await Promise.race([this.#ready.catch(() => undefined), sleep(ANSWER_MS_MAX, null, { ref: false })]);

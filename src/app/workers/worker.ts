@@ -1,4 +1,4 @@
-import { toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 import { accessLog } from '../../http/listener/access-log.ts';
 import { type Listener, openListener } from '../../http/listener/listener.ts';
@@ -83,7 +83,10 @@ const handlers = {
 export type ServingCalls = typeof handlers;
 
 const main = serve<{ readonly [Name in keyof DaemonCalls]: DaemonCalls[Name] }>(handlers, { isForReaders: true });
-const reports = new Reports((report) => main.call('report', report));
+const reports = new Reports(
+  (report) => main.call('report', report),
+  (lines) => tellFault('log', new DocshelfError('busy', `Cannot log ${lines} requests: the daemon took no lines`)),
+);
 
 const leave = (): void => process.exit();
 

@@ -118,7 +118,7 @@ export class Workers {
   async prepare(key: string, order: SiteOrder): Promise<() => Promise<void>> {
     const prepared: StampedOrder = { key, stamp: ++this.#stamp, order };
     this.#preparing.set(key, prepared);
-    await this.#tellAll((call, signal) => call('prepare', prepared, { signal }));
+    await this.#tellAll((call, options) => call('prepare', prepared, options));
     return () => {
       const site = { key, stamp: ++this.#stamp, order };
       this.#sites.set(key, site);
@@ -130,6 +130,8 @@ export class Workers {
   /** What is changed in one tick takes effect together. */
   follow(key: string, order: SiteOrder | null): Promise<void> {
     this.#sites.set(key, { key, stamp: ++this.#stamp, order });
+    // Of a swap that has failed, or that this one overtakes.
+    this.#preparing.delete(key);
     this.#due.add(key);
     return this.settled();
   }
@@ -161,19 +163,19 @@ export class Workers {
 
   /** Better forms of files are on disk. */
   forgetMade(): void {
-    void this.#tellAll((call, signal) => call('forgetMade', null, { signal }));
+    void this.#tellAll((call, options) => call('forgetMade', null, options));
   }
 
   /** Has them tell all that they have counted; one that does not answer in time is left out. */
   async flush(withinMs: number): Promise<void> {
     await Promise.race([
-      this.#tellAll((call, signal) => call('flush', null, { signal })),
+      this.#tellAll((call, options) => call('flush', null, options)),
       sleep(withinMs, null, { ref: false }),
     ]);
   }
 
   #use(order: UseOrder): Promise<void> {
-    return this.#tellAll((call, signal) => call('use', order, { signal }));
+    return this.#tellAll((call, options) => call('use', order, options));
   }
 
   async #tellAll(act: Parameters<ServingProcess['tell']>[0]): Promise<void> {
@@ -181,8 +183,9 @@ export class Workers {
   }
 
   async #open(call: ThreadCall<ServingCalls>): Promise<OpenedPort> {
-    for (const prepared of this.#preparing.values()) void call('prepare', prepared).catch(() => undefined);
-    await call('use', { sites: [...this.#sites.values()], places: this.#places, tls: null });
+    const urgent = { isUrgent: true };
+    for (const prepared of this.#preparing.values()) void call('prepare', prepared, urgent).catch(() => undefined);
+    await call('use', { sites: [...this.#sites.values()], places: this.#places, tls: null }, urgent);
     const { host, port, tls } = this.#door as Door;
     const stopMs = this.#options.shutdownMs();
     return call('open', { host, port, tls: tls && tlsOrder(tls), stopMs });

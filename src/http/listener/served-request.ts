@@ -80,20 +80,21 @@ export class RequestMeter {
   }
 
   began(incoming: SitedRequest, outgoing: ServerResponse, { requestId, startedMs }: Begun): void {
-    // A closed connection has no address.
+    // A closed connection has no address, and a request that failed no connection.
     const { socket } = incoming;
     const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
       const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
       // Answers of HTTP/2 share their connection.
       const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : null;
-      this.#ended(incoming, status, { requestId, startedMs, peer }, bytes);
+      this.#ended(incoming, socket, status, { requestId, startedMs, peer }, bytes);
     });
   }
 
   /** An answer that has left already. */
   answered(incoming: SitedRequest, status: number, { requestId, startedMs }: Begun): void {
-    this.#ended(incoming, status, { requestId, startedMs, peer: incoming.socket.remoteAddress ?? '' });
+    const { socket } = incoming;
+    this.#ended(incoming, socket, status, { requestId, startedMs, peer: socket.remoteAddress ?? '' });
   }
 
   malformed(socket: Socket, status: number, requestId: string): void {
@@ -111,7 +112,8 @@ export class RequestMeter {
   }
 
   #ended(
-    { method, url, socket, headers, [ANSWERER]: answerer }: SitedRequest,
+    { method, url, headers, [ANSWERER]: answerer }: SitedRequest,
+    socket: Socket,
     status: number,
     { requestId, startedMs, peer }: Begun & { readonly peer: string },
     bytes: number | null = null,

@@ -1,7 +1,7 @@
 /** Below the base path. */
 export const REPORTS_PATH = '/_docshelf/csp-report';
 /** What browsers say that pages tried to load, in both formats, of which each browser sends one. */
-const REPORT_BYTES_MAX = 16 * 1024;
+export const REPORT_BYTES_MAX = 16 * 1024;
 /** Anybody may send one: what is behind these is counted together. */
 const ORIGINS_MAX = 100;
 const TOLD_MAX = 10;

@@ -71,6 +71,15 @@ describe('the sites of a serving process', () => {
     expect([await ask('/june'), await ask('/july')]).toEqual(['404', 'july']);
   });
 
+  it('forget what was built for a swap that failed, once something later is served', async () => {
+    const { sites, ask } = open();
+    const [june, july] = [await orderOf('june'), await orderOf('july')];
+    await sites.use({ sites: [{ key: '', stamp: 1, order: june }], places: places(), tls: null });
+    await sites.prepare({ key: '', stamp: 2, order: july });
+    await sites.use({ sites: [{ key: '', stamp: 3, order: june }], places: null, tls: null });
+    expect(await ask('/july')).toBe('404');
+  });
+
   it('are as the later of two orders says, whichever is carried out first', async () => {
     const { sites, ask } = open();
     const [june, july] = [await orderOf('june'), await orderOf('july')];
