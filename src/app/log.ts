@@ -1,5 +1,4 @@
 import { destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
-
 import { lineMaker, timeField } from './log-line.ts';
 
 export type { Logger } from 'pino';

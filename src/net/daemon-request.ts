@@ -11,8 +11,8 @@ import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
 /**
- * To a daemon of ours, past the gate: commands alone make one, and its own serving processes, to the socket or the address of its mark, or to the address
- * that the operator names.
+ * To a daemon of ours, past the gate: commands and its own serving processes alone make one, to the socket or the address of its
+ * mark, or to the address that the operator names.
  */
 export function requestDaemon(target: RequestOptions): ClientRequest {
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;

@@ -12,7 +12,7 @@ import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
 const bench = openBench(afterEach);
 const STYLE = 'main { color: black; margin: 0 auto; }\n'.repeat(100);
-/** Brotli 11 is at it for a minute. */
+/** Brotli 11 is at it for seconds. */
 const LARGE = createHash('shake256', { outputLength: 3 * 1024 ** 2 })
   .update('large')
   .digest('hex');

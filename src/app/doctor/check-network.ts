@@ -82,9 +82,14 @@ async function checkTarget(
     if (name?.state === 'fault') return found;
     const startMs = performance.now();
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
-    if (kind === 'bundle' && !isDead) await openBundle(target, config, bounded);
-    else if (kind === 'issuer') await askIssuer(link, target.policy, config.network, bounded);
-    else await callService(target, link, config, bounded);
+    const client = new HttpClient(target.policy, config.network);
+    try {
+      if (kind === 'bundle' && !isDead) await openBundle(client, target, config, bounded);
+      else if (kind === 'issuer') await askIssuer(client, link, bounded);
+      else await callService(client, link, bounded);
+    } finally {
+      await client.close();
+    }
     const afterMs = Math.round(performance.now() - startMs);
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
   } catch (cause) {
@@ -142,36 +147,26 @@ function usesProxy({ network }: Config): boolean {
   return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
 }
 
-async function openBundle({ link, policy }: NetworkTarget, config: Config, signal: AbortSignal): Promise<void> {
-  const client = new HttpClient(policy, config.network);
-  try {
-    const sources = await openSources(config, client, [config.staticExport.preload.dir]);
-    const source = sources.find((candidate) => candidate.handles(link as Secret));
-    const opened = await source?.open(link as Secret, { resume: null, signal });
-    opened?.close();
-  } finally {
-    await client.close();
-  }
-}
-
-async function callService(
-  { policy }: NetworkTarget,
-  link: string,
-  { network }: Config,
+async function openBundle(
+  client: HttpClient,
+  { link }: NetworkTarget,
+  config: Config,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = new HttpClient(policy, network);
-  try {
-    const response = await client.get(link, { signal, redirects: 'answer' });
-    response.close();
-    if (response.status < 500) return;
-    const shown = linkWithoutSecrets(link);
-    throw new DocshelfError('source_failed', `Cannot use "${shown}": it answers with ${response.status}`, {
-      next: 'Look at that server, and at proxies between it and docshelf.',
-    });
-  } finally {
-    await client.close();
-  }
+  const sources = await openSources(config, client, [config.staticExport.preload.dir]);
+  const source = sources.find((candidate) => candidate.handles(link as Secret));
+  const opened = await source?.open(link as Secret, { resume: null, signal });
+  opened?.close();
+}
+
+async function callService(client: HttpClient, link: string, signal: AbortSignal): Promise<void> {
+  const response = await client.get(link, { signal, redirects: 'answer' });
+  response.close();
+  if (response.status < 500) return;
+  const shown = linkWithoutSecrets(link);
+  throw new DocshelfError('source_failed', `Cannot use "${shown}": it answers with ${response.status}`, {
+    next: 'Look at that server, and at proxies between it and docshelf.',
+  });
 }
 
 async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -7,7 +7,8 @@ import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
 import { LateAnswers } from '../../http/limits/late-answers.ts';
-import { forwardedForOf, peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
+import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
+import { requestField } from '../../http/listener/request-field.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
 import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
@@ -141,5 +142,5 @@ export function placeKey({ config, hosts, basePath }: SiteConfig): string {
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  return (incoming) => clientOf(remoteAddress(peerOf(incoming), forwardedForOf(incoming.headers)));
+  return (incoming) => clientOf(remoteAddress(peerOf(incoming), requestField(incoming.headers, 'x-forwarded-for')));
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
+import { collect } from '../../files/index.ts';
 import { PEER_HEADER } from '../../http/listener/remote-address.ts';
+import { requestField } from '../../http/listener/request-field.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../../http/listener/request-id.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import { REPORT_BYTES_MAX, REPORTS_PATH } from '../../http/site/page-reports.ts';
@@ -42,29 +44,24 @@ const ANSWERED = new Response(null, { headers: { 'x-hono-already-sent': 'true' }
 
 /** The daemon has ended, and so will this process. */
 function away({ incoming: { method = 'GET', headers } }: HttpBindings): Response {
-  const header = (name: string): string | undefined => headers[name]?.toString();
+  const header = (name: string): string | undefined => requestField(headers, name);
   return noticeResponse({ method, header }, { ...NOTICES.unavailable, language: null });
 }
 
-/** Of browsers' reports, the one body that a site reads: so much of it that one too large is refused, and no more. */
+/** Of browsers' reports, the one body that a site reads; for one too large the least that the daemon refuses. */
 async function bodyOf({ incoming, outgoing }: HttpBindings): Promise<Buffer> {
   const { method, url = '/', headers, httpVersion } = incoming;
-  const chunks: Buffer[] = [];
   if (method !== 'POST' || !pathOf(url).endsWith(REPORTS_PATH)) return Buffer.alloc(0);
   const isExpected = httpVersion !== '1.0' && headers.expect?.toLowerCase() === '100-continue';
   if (isExpected && Number(headers['content-length'] ?? 0) <= REPORT_BYTES_MAX) outgoing.writeContinue();
-  let bytes = 0;
   try {
-    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes > REPORT_BYTES_MAX) break;
-    }
+    const chunks = incoming.iterator({ destroyOnReturn: false });
+    return (await collect(chunks, REPORT_BYTES_MAX)) ?? Buffer.alloc(REPORT_BYTES_MAX + 1);
   } catch {
     // The client has left.
     outgoing.destroy();
+    return Buffer.alloc(0);
   }
-  return Buffer.concat(chunks).subarray(0, REPORT_BYTES_MAX + 1);
 }
 
 function fieldsFor(env: HttpBindings, body: Buffer): string[] {

@@ -76,7 +76,7 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
       }
     }
     const host = hasGuardedShelf ? hostsOf(site).find((each) => !withRoot.has(each)) : undefined;
-    if (host === undefined || signInOf(config) === JSON.stringify(server.auth)) return [];
+    if (host === undefined || signInOf(config) === signInOf({ server })) return [];
     const told = `site "${domain}" and the shelf page share ${host} and differ in auth, though scripts of the site can read what the page lists; give the site a host of its own and base path "/", or set server.shelf to false`;
     return [fault(index, told)];
   });
@@ -86,4 +86,4 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
 const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
   hosts.length === 0 ? ['every other host'] : hosts.map(hostName);
 
-const signInOf = ({ server }: SiteConfig['config']): string => JSON.stringify(server.auth);
+const signInOf = ({ server }: Pick<Config, 'server'>): string => JSON.stringify(server.auth);

@@ -2,6 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import { DocshelfError } from '../../domain/errors.ts';
 import { noticeAnswer } from '../../serve/index.ts';
 import { problemOf } from '../problem.ts';
+import { requestField } from './request-field.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 
 /** Of the request line and all fields together. */
@@ -119,7 +120,7 @@ export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: st
   if (refusal === TARGET_TOO_LONG && fields.accept?.includes('text/html') === true) {
     const last = { Connection: 'close', 'Cache-Control': 'no-store', [REQUEST_ID_HEADER]: requestId };
     const notice = { status: refusal.status, words: 'longAddress', language: null, headers: last } as const;
-    const { headers, body } = noticeAnswer({ header: (name) => fields[name]?.toString() }, notice);
+    const { headers, body } = noticeAnswer({ header: (name) => requestField(fields, name) }, notice);
     outgoing.writeHead(refusal.status, [...headers]).end(body);
     return;
   }

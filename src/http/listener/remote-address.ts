@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 const IPV4_MAPPED = '::ffff:';
@@ -40,11 +40,6 @@ export function takePeer(incoming: HandedOnMessage): void {
 /** Address of the other end of the client's connection; empty where it is closed. */
 export function peerOf(incoming: HandedOnMessage): string {
   return incoming[PEER] ?? incoming.socket.remoteAddress ?? '';
-}
-
-/** All of its fields, in their order. */
-export function forwardedForOf({ 'x-forwarded-for': hops }: IncomingHttpHeaders): string | undefined {
-  return Array.isArray(hops) ? hops.join(', ') : hops;
 }
 
 /** True of the socket's own address, where it is one of those: no header counts. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CountedResponse } from '../tls/http2-door.ts';
-import { forwardedForOf } from './remote-address.ts';
+import { requestField } from './request-field.ts';
 
 /** Contract section 2. Another one is a row here, and an app in `openListeners`. */
 export const LISTENERS = {
@@ -129,7 +129,7 @@ export class RequestMeter {
       durationMs: performance.now() - startedMs,
       requestId,
       peer,
-      forwardedFor: forwardedForOf(headers),
+      forwardedFor: requestField(headers, 'x-forwarded-for'),
       userAgent: headers['user-agent'],
       referrer: headers.referer,
     });

@@ -1,3 +1,5 @@
+import { collect } from '../../files/index.ts';
+
 /** Below the base path. */
 export const REPORTS_PATH = '/_docshelf/csp-report';
 /** What browsers say that pages tried to load, in both formats, of which each browser sends one. */
@@ -19,7 +21,7 @@ export class PageReports {
   }
 
   async answer(request: Request): Promise<Response> {
-    const bytes = await readBounded(request);
+    const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, REPORT_BYTES_MAX);
     if (bytes === null) return new Response(null, { status: 413, headers: { Connection: 'close' } });
     const origins = originsOf(bytes);
     if (origins === null) return new Response(null, { status: 400 });
@@ -43,17 +45,6 @@ export class PageReports {
     this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + 1);
     this.#onReport(counted);
   }
-}
-
-async function readBounded({ body }: Request): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > REPORT_BYTES_MAX) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** Null for what is no report. Schemes, inline scripts and what is no address are left out. */

@@ -12,6 +12,7 @@ import {
   type SiteServer,
 } from '../../serve/index.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
+import { requestField } from '../listener/request-field.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf } from '../listener/served-request.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
@@ -60,10 +61,7 @@ export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined):
     const { pathname, search } = new URL(raw.url);
     return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id };
   }
-  const header = (name: string): string | undefined => {
-    const value = incoming.headers[name];
-    return Array.isArray(value) ? value.join(', ') : value;
-  };
+  const header = (name: string): string | undefined => requestField(incoming.headers, name);
   // As it came: that of `raw` is in capitals, and methods have a case (RFC 9110, section 9.1).
   return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id };
 }

@@ -38,10 +38,10 @@ export class CarriedSearch {
   readonly #pageBytes: number;
   readonly #hasPage: (path: string) => boolean;
 
-  private constructor(folder: string, header: Header, pages: ReleasePages) {
+  private constructor(folder: string, header: Header, pages: ReleasePages, pageBytes: number) {
     this.#folder = folder;
     this.header = header;
-    this.#pageBytes = bytesOf(pages);
+    this.#pageBytes = pageBytes;
     this.#hasPage = pageFinder(pages);
   }
 
@@ -53,16 +53,17 @@ export class CarriedSearch {
     if (found.size > HEADER_BYTES_MAX) throw bad(HEADER_NAME, `it has more than ${HEADER_BYTES_MAX} bytes`);
     const header = parseHeader(await readFile(file));
     const carried = header.sections.shards.reduce((sum, { bytes }) => sum + bytes, 0);
-    const pageBytes = bytesOf(pages);
+    const pageBytes = pages.files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
     if (carried > sectionBytesMax(pageBytes))
       throw bad(HEADER_NAME, `sections of ${carried} bytes are too many for pages of ${pageBytes} bytes`);
-    return new CarriedSearch(folder, header, pages);
+    return new CarriedSearch(folder, header, pages, pageBytes);
   }
 
   /** @throws DocshelfError `bad_search_data`, at the latest at the end of the shard that is wrong */
   *sections(): Generator<CarriedSection> {
     const { count } = this.header.sections;
     const said = new SaidCharacters();
+    const saidMax = saidCharactersMax(this.#pageBytes);
     let number = 0;
     for (const [name, line] of this.#lines()) {
       number += 1;
@@ -70,7 +71,7 @@ export class CarriedSearch {
       if (number > count) throw bad(name, `there are more than ${count} sections`);
       const carried = parseLine(line, name, where);
       if (!this.#hasPage(carried.section.path)) throw bad(name, `${where} is of a page that the bundle does not have`);
-      if (said.add(carried.section) > saidCharactersMax(this.#pageBytes))
+      if (said.add(carried.section) > saidMax)
         throw bad(name, `up to ${where} they say more than pages of ${this.#pageBytes} bytes can`);
       yield carried;
     }
@@ -145,10 +146,6 @@ export class CarriedSearch {
       closeSync(fd);
     }
   }
-}
-
-function bytesOf({ files }: ReleasePages): number {
-  return files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
 }
 
 function openShard(file: string, name: string): number {

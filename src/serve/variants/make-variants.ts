@@ -146,21 +146,25 @@ class VariantWriter {
   }
 
   async #makeAll(coding: Coding): Promise<boolean> {
-    const names = new ImmutableNames(this.#files);
-    const linked = coding === 'br' ? await mostLinked(this.#files, this.#order, LINKED_PAGES) : null;
+    const isMade = await this.#choice(coding);
     for (const entry of this.#files.values()) {
       if (!this.#isWanted(entry)) continue;
-      const { path, size } = entry;
-      const isMade =
-        coding === 'gzip' || (linked !== null && (size >= LARGE_BYTES || linked.has(path) || names.has(path)));
       try {
-        if (!(await this.#make(entry, coding, isMade))) return false;
+        if (!(await this.#make(entry, coding, isMade(entry)))) return false;
       } catch (error) {
         // A file that is missing is not served either; a release that is, needs nothing any more.
         if (errnoOf(error) !== 'ENOENT' || (await ifThere(stat(this.#folder))) === null) throw error;
       }
     }
     return true;
+  }
+
+  /** True of files that are compressed here; the others have a form where the bundle brings one. */
+  async #choice(coding: Coding): Promise<(entry: FileEntry) => boolean> {
+    if (coding !== 'br') return () => coding === 'gzip';
+    const names = new ImmutableNames(this.#files);
+    const linked = await mostLinked(this.#files, this.#order, LINKED_PAGES);
+    return ({ path, size }) => size >= LARGE_BYTES || linked.has(path) || names.has(path);
   }
 
   #isWanted({ path, type, size, sha256 }: FileEntry): boolean {
