@@ -8,11 +8,12 @@ import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import { missingAnswer, NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
 import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
+import { type Missing, type MissingAnswer, missingAs, PreparedTargets } from './prepared-targets.ts';
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
 import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
-import type { SiteFile } from './site-file.ts';
+import { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 import { HEADER_BYTES } from './variants/variant-file.ts';
@@ -35,17 +36,14 @@ export interface ServeEvents {
 
 type Answer = Response | Promise<Response>;
 
-/** As many as a snapshot keeps files: about 1 KiB each. */
-const PREPARED_MAX = 8192;
-
 /** `plain` answers what is prepared, in memory; `respond` all else, and by that prepares it. */
 export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #compressor: StreamCompressor;
   readonly #events: ServeEvents;
   #current: SiteSnapshot | null = null;
-  /** Of the current snapshot, by raw target. */
-  #prepared = new Map<string, SiteFile>();
+  /** Of the current snapshot. */
+  #prepared = new PreparedTargets();
 
   /** @param bodies by content, so that sites may share it */
   constructor(bodies: BodyCache, events: ServeEvents = {}) {
@@ -61,7 +59,7 @@ export class SiteServer {
   /** Takes effect with the next request; those in flight end on the former snapshot. */
   swap(snapshot: SiteSnapshot | null): void {
     this.#current = snapshot;
-    this.#prepared = new Map();
+    this.#prepared = new PreparedTargets();
   }
 
   /**
@@ -71,8 +69,7 @@ export class SiteServer {
   plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
-    const query = target.indexOf('?');
-    const file = this.#prepared.get(query === -1 ? target : target.slice(0, query));
+    const file = this.#prepared.fileAt(target);
     return file === undefined ? this.#plainMissing(target, headers) : this.#plainFile(file, headers);
   }
 
@@ -88,8 +85,9 @@ export class SiteServer {
     return file.whole(body);
   }
 
-  /** Found anew for each request: addresses that name nothing have no end. */
   #plainMissing(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    const known = this.#prepared.missingAt(target);
+    if (known !== undefined) return this.#plainNotFound(known, headers);
     const snapshot = this.#current;
     const asked = canonicalise(target);
     // What is hidden may be docshelf's own.
@@ -98,15 +96,18 @@ export class SiteServer {
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
       : null;
     if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
-    if (found.isAsset || found.page === null) {
-      const language = snapshot.languages.known(asked.path);
-      return language === undefined ? null : missingAnswer(language, found.isAsset);
-    }
-    if (found.page instanceof UnmountedFile) return null;
-    const body = this.#bodies.get(found.page, found.page.encodingFor(headers['accept-encoding']));
+    const missing = missingAs(found, snapshot.languages.known(asked.path));
+    if (missing === null) return null;
+    if (!snapshot.hasRedirects) this.#prepared.keepMissing(target, missing);
+    return this.#plainNotFound(missing, headers);
+  }
+
+  #plainNotFound(missing: MissingAnswer, headers: IncomingHttpHeaders): PlainAnswer | null {
+    if (!(missing instanceof SiteFile)) return missing;
+    const body = this.#bodies.get(missing, missing.encodingFor(headers['accept-encoding']));
     if (body === undefined) return null;
     this.#events.onCache?.(true);
-    return found.page.missing(body);
+    return missing.missing(body);
   }
 
   /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
@@ -141,12 +142,7 @@ export class SiteServer {
   #prepare(target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof UnmountedFile) return;
     if (this.#isStreamed(found.file)) return;
-    const query = target.indexOf('?');
-    const written = query === -1 ? target : target.slice(0, query);
-    // Other writings of the same address have no end.
-    if (written !== `/${path}` && written !== `/${encodeURI(path)}`) return;
-    if (this.#prepared.size >= PREPARED_MAX) this.#prepared.clear();
-    this.#prepared.set(written, found.file);
+    this.#prepared.keepFile(target, path, found.file);
   }
 
   #answer(file: SnapshotFile, request: SiteRequest): Answer {
@@ -263,7 +259,7 @@ export class SiteServer {
 
   /** 404 with the site's own page, if any. */
   async #missing(
-    { page, isAsset }: Extract<Found, { kind: 'missing' }>,
+    { page, isAsset }: Missing,
     path: string,
     request: SiteRequest,
     { languages }: SiteSnapshot,

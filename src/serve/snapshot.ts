@@ -103,6 +103,11 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(passing) : passing(found);
   }
 
+  /** What is found may differ by query and host. */
+  get hasRedirects(): boolean {
+    return !this.#redirects.isEmpty;
+  }
+
   /** True where `find` asks no other release about the path. */
   isAlone(path: string): boolean {
     return this.#older.length === 0 || !isPagePart(path);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { PlainAnswer } from '../../src/serve/index.ts';
+import { loadSiteRules, type PlainAnswer, SiteSnapshot } from '../../src/serve/index.ts';
 import { serve, sha256, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -68,6 +68,24 @@ describe('plain()', () => {
       }
     },
   );
+
+  it('asks the next release anew for what the former one lacked', async () => {
+    const { server, ask } = serve([releases.make(FILES)]);
+    await ask('/new');
+    expect([server.plain('/new', {})?.status, server.plain('/new?q', {})?.status]).toEqual([404, 404]);
+    server.swap(new SiteSnapshot(releases.make({ ...FILES, 'new.html': PAGE }), [], { trailingSlash: 'auto' }));
+    expect(server.plain('/new', {})).toBeNull();
+    expect((await ask('/new')).status).toBe(200);
+  });
+
+  it('asks a rule for each query', async () => {
+    const release = releases.make({ ...FILES, _redirects: '/old id=:id /new/:id 302' });
+    const { server, ask } = serve([release], { rules: await loadSiteRules(release) });
+    await ask('/old');
+    expect(server.plain('/old', {})?.status).toBe(404);
+    expect(server.plain('/old?id=7', {})).toBeNull();
+    expect((await ask('/old?id=7')).headers.get('location')).toBe('/new/7');
+  });
 
   it('leaves an asset that another release may have to respond()', async () => {
     const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
