@@ -103,7 +103,7 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(passing) : passing(found);
   }
 
-  /** What is found may differ by query and host. */
+  /** What is found may differ by the host that is asked. */
   get hasRedirects(): boolean {
     return !this.#redirects.isEmpty;
   }

@@ -78,13 +78,12 @@ describe('plain()', () => {
     expect((await ask('/new')).status).toBe(200);
   });
 
-  it('asks a rule for each query', async () => {
-    const release = releases.make({ ...FILES, _redirects: '/old id=:id /new/:id 302' });
+  it('asks a rule for each host', async () => {
+    const release = releases.make({ ...FILES, _redirects: '/old https://docs.example/old' });
     const { server, ask } = serve([release], { rules: await loadSiteRules(release) });
-    await ask('/old');
-    expect(server.plain('/old', {})?.status).toBe(404);
-    expect(server.plain('/old?id=7', {})).toBeNull();
-    expect((await ask('/old?id=7')).headers.get('location')).toBe('/new/7');
+    await ask('/old', { host: 'docs.example' });
+    expect(server.plain('/old', { host: 'docs.example' })?.status).toBe(404);
+    expect(server.plain('/old', { host: 'other.example' })).toBeNull();
   });
 
   it('leaves an asset that another release may have to respond()', async () => {
