@@ -11,6 +11,7 @@ import type { Exports } from './open-exports.ts';
 import { openSearch } from './open-search.ts';
 import { OwnExportDesk } from './own-exports.ts';
 import { openFolder } from './sites/open-shelf.ts';
+import { OpenVersions } from './sites/open-versions.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
@@ -36,6 +37,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const folder = await openFolder(loaded.config, network, ownExports);
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
   const signIns = new SignIns(network);
+  const versions = new OpenVersions();
   const isList = loaded.config.sites.length > 0;
   const workers = openWorkers(loaded.config, {
     shutdownMs: () => network.config.server.shutdownTimeoutMs,
@@ -82,6 +84,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       folder,
       bodies,
       variants,
+      versions,
       signIns,
       follower: workers && followerOf(workers, domain ?? ''),
       metrics: metrics.of(domain),

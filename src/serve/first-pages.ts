@@ -69,7 +69,8 @@ function siteAddress(address: string, pagePath: string): string | null {
   return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
 }
 
-async function readHead(file: string): Promise<Buffer> {
+/** The beginning of a page, with its head. */
+export async function readHead(file: string): Promise<Buffer> {
   await using handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   return buffer.subarray(0, bytesRead);

@@ -21,12 +21,13 @@ import { HEADER_BYTES } from './variants/variant-file.ts';
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export * from './notices/notice.ts';
-export type { PlainAnswer } from './plain-answer.ts';
+export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
 export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
+export { SamePages } from './versions/same-page.ts';
 
 export interface ServeEvents {
   onCache?(hit: boolean): void;

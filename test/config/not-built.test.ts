@@ -9,7 +9,6 @@ describe('what is not built yet', () => {
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
     ['server: { markdown: false }', 'server.markdown'],
     ['server: { versionSwitcher: true }', 'server.versionSwitcher'],
-    ['staticExport: { serveVersions: kept }', 'staticExport.serveVersions'],
     ['database: { urlFile: ./url }', 'database.urlFile'],
     ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],
     [

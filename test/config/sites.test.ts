@@ -123,11 +123,6 @@ sites:
       /sites\[0\]\.search\.model is another than search\.model/,
     ],
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
-    [
-      'what is not built in an entry',
-      `sites:\n${entry('acme').replace('enabled: true', 'enabled: true, serveVersions: kept')}`,
-      /sites\[0\]\.staticExport\.serveVersions is not built yet/,
-    ],
   ])('are refused for %s', async (_, yaml, sentence) => {
     expect(await toldOf(yaml)).toEqual([expect.stringMatching(sentence)]);
   });

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { dirname } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox } from '../../deploy/index.ts';
-import { toDocshelfError } from '../../domain/errors.ts';
+import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
@@ -12,22 +11,17 @@ import { guarded } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
-import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
-import {
-  type IndexedRelease,
-  MountedSearch,
-  type Search,
-  type SearchStatus,
-  type SiteSearch,
-} from '../../search/index.ts';
+import type { Search, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type BodyCache, type PlainAnswer, SiteServer, type VariantMaker } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
 import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
-import { ReaderSearch } from '../reader-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
+import type { OpenVersions } from './open-versions.ts';
+import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
+import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { SiteSwitch, type SwapFollower, snapshotForm } from './site-switch.ts';
 
@@ -41,6 +35,8 @@ export interface SiteHost {
   readonly folder: ShelfFolder;
   readonly bodies: BodyCache;
   readonly variants: VariantMaker;
+  /** Beside the active ones. */
+  readonly versions: OpenVersions;
   readonly signIns: SignIns;
   /** Serves beside this process; null where nothing does. */
   readonly follower: SwapFollower | null;
@@ -55,6 +51,7 @@ interface Parts {
   readonly server: SiteServer;
   readonly site: SiteSwitch;
   readonly localSearch: SiteSearch | null;
+  readonly versions: Omit<ReadableVersionsOptions, 'config'>;
 }
 
 export const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
@@ -66,6 +63,7 @@ export class ShelfSite {
   readonly search: Search | null;
   readonly #parts: Parts;
   readonly #reports: PageReports;
+  readonly #versions: ReadableVersions;
   readonly #host: SiteHost;
   /** Made for one base path and one sign-in. */
   #fetch: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null = null;
@@ -115,12 +113,19 @@ export class ShelfSite {
       },
     });
     const inbox = new Inbox({ paths: store.site, deployment, ...(store.isListed ? { pollMs: LISTED_POLL_MS } : {}) });
-    return new ShelfSite(config, host, { deployment, inbox, server, site, localSearch });
+    const versions = {
+      store,
+      bodies: host.bodies,
+      open: host.versions,
+      active: () => site.release,
+      onFault: (error: DocshelfError, requestId: string | null) => logFailure(log, 'serve', error, requestId),
+    };
+    return new ShelfSite(config, host, { deployment, inbox, server, site, localSearch, versions });
   }
 
   private constructor(config: SiteConfig, host: SiteHost, parts: Parts) {
-    const { deployment, localSearch } = parts;
-    const { network, log } = host;
+    const { deployment, localSearch, versions } = parts;
+    this.#versions = new ReadableVersions({ ...versions, config: () => this.#config });
     this.deployment = deployment;
     this.opened = config;
     this.#config = config;
@@ -128,14 +133,16 @@ export class ShelfSite {
     this.#parts = parts;
     this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
     this.#signIn = this.#openSignIn(config);
-    const features = (): FeatureReport => this.features();
-    const onFault = (error: unknown): void => logFailure(log, 'search', error);
     this.search =
       localSearch &&
-      new MountedSearch(
-        new ReaderSearch({ local: localSearch, config: () => this.#config.config, features, network, onFault }),
-        () => this.#config.basePath,
-      );
+      readersSearch({
+        host,
+        active: localSearch,
+        versions: this.#versions,
+        config: () => this.#config,
+        domain: () => this.domain,
+        features: () => this.features(),
+      });
   }
 
   get config(): SiteConfig {
@@ -256,41 +263,28 @@ export class ShelfSite {
     const { deployment, server } = this.#parts;
     const { basePath } = this.#config;
     const signIn = this.#signIn;
+    const { search } = this;
+    const { metrics } = this.#host;
+    const { trustedProxies } = this.#config.config.server;
     const app = createSiteApp({
       server,
       basePath,
       state: () => deployment.state,
       hasFailed: () => deployment.lastError !== null && deployment.activity === null,
       features: () => this.features(),
-      ...(this.search === null ? {} : { search: this.#searchAnswer(this.search) }),
+      ...(search === null
+        ? {}
+        : { search: searchAnswer({ search, trustedProxies, metrics, onError: this.#onError('search') }) }),
       reports: this.#reports,
+      versions: this.#versions,
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;
     return guarded({ signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
-  /** Loaded with the first search: a start needs no validator. */
-  #searchAnswer(search: Search): AnswerSiteSearch {
-    let made: Promise<AnswerSiteSearch> | null = null;
-    const make = async (): Promise<AnswerSiteSearch> => {
-      const { siteSearch } = await import('../../http/site/site-search.ts');
-      const { trustedProxies } = this.#config.config.server;
-      const { metrics } = this.#host;
-      return siteSearch({ search, trustedProxies, metrics, onError: this.#onError('search') });
-    };
-    return async (request, env) => {
-      made ??= make();
-      return (await made)(request, env);
-    };
-  }
-
   #onError(step: string) {
     return (error: unknown, requestId: string | null): void =>
       logFailure(this.#host.log, step, toDocshelfError(error), requestId);
   }
-}
-
-function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
-  return { digest, releaseDir: dirname(siteDir), trailingSlash };
 }

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Config, SiteConfig } from '../../config/index.ts';
-import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
 import { LateAnswers } from '../../http/limits/late-answers.ts';
@@ -13,6 +12,7 @@ import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
 import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
+import { siteOrigin } from '../../http/site/shelf-address.ts';
 import type { Network } from '../network.ts';
 
 /** Mistyped ones are few; who guesses gets one answer in ten seconds. */
@@ -86,7 +86,7 @@ export class SignIns {
         seals: new Seals(await sessionKeys(config)),
         site: JSON.stringify([site, issuer, clientId]),
         basePath,
-        originOf: (host) => originOf(publicUrl ?? '', hosts, host),
+        originOf: (host) => siteOrigin(publicUrl ?? '', hosts, host),
       });
     };
     let made: Promise<SignIn> | null = null;
@@ -119,14 +119,6 @@ async function sessionKeys({ server, storage }: Config): Promise<readonly string
   const file = join(storage.dir, 'session.key');
   await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
   return [(await readFile(file, 'utf8')).trim()];
-}
-
-/** Scheme and port are those of `publicUrl`; the host that was asked, where it is one of the site's. */
-function originOf(publicUrl: string, hosts: readonly string[], asked: string | undefined): string {
-  const url = new URL(publicUrl);
-  const host = hosts.find((each) => hostName(each) === hostName(asked ?? '')) ?? hosts[0];
-  if (host !== undefined) url.hostname = hostName(host);
-  return url.origin;
 }
 
 /** Equal for configs whose readers sign in at the same place. */

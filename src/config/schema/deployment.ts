@@ -157,9 +157,8 @@ export const staticExport = t.section(
     ),
     serveVersions: t.oneOf(
       ['pinned', 'kept'],
-      'The versions that readers can open: the active one, or all that are kept.',
+      'The versions that readers can open: the active one, or all kept ones that have been active.',
       'pinned',
-      { notBuilt: true },
     ),
     from: t.oneOf(
       ['link', 'exports'],

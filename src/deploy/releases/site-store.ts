@@ -139,10 +139,15 @@ export class SiteStore extends ReleaseStore {
   async served(): Promise<Map<string, string>> {
     const served = new Map<string, string>();
     for (const digest of await namesIn(this.site.served)) {
-      const at = DIGEST.test(digest) ? await readIfThere(join(this.site.served, digest)) : null;
-      if (at !== null && at.trim() !== '') served.set(digest, at.trim());
+      const at = DIGEST.test(digest) ? await this.servedAt(digest) : null;
+      if (at !== null) served.set(digest, at);
     }
     return served;
+  }
+
+  /** Null: never. */
+  async servedAt(digest: string): Promise<string | null> {
+    return (await readIfThere(join(this.site.served, digest)))?.trim() || null;
   }
 
   async markServed(digest: string, at: string): Promise<void> {

@@ -54,6 +54,11 @@ export function tellSite(incoming: SitedRequest, site: Answerer): void {
   incoming[ANSWERER] = site;
 }
 
+/** That answers in place of the active one. */
+export function tellVersion(incoming: SitedRequest | undefined, version: string): void {
+  if (incoming !== undefined) incoming[ANSWERER] = { site: incoming[ANSWERER]?.site, version };
+}
+
 /** Absolute form included (RFC 9112, section 3.2.2). */
 export function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');

@@ -29,3 +29,14 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   }
   return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
 }
+
+/**
+ * Where a site is reached. Scheme and port are those of `publicUrl`; the host that was asked, where it is one of the site's, else its
+ * first.
+ */
+export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
+  const url = new URL(publicUrl);
+  const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];
+  if (host !== undefined) url.hostname = hostName(host);
+  return url.origin;
+}

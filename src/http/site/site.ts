@@ -14,9 +14,10 @@ import {
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestField } from '../listener/request-field.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import { pathOf } from '../listener/served-request.ts';
+import { pathOf, tellVersion } from '../listener/served-request.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
+import { VERSION_ADDRESSES, type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
 
 export interface SiteAppOptions {
   readonly server: SiteServer;
@@ -28,6 +29,7 @@ export interface SiteAppOptions {
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
   readonly reports?: PageReports;
+  readonly versions?: VersionSource;
   onError?(error: unknown, requestId: string | null): void;
 }
 
@@ -95,23 +97,37 @@ export function faultAnswer(request: NoticeRequest): Response {
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
 
 /** Docshelf's own that are read, below the base path. They come before the site's. */
-export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search'] as const;
+export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search', '/_docshelf/versions.json'] as const;
 
 /**
  * One site below its base path. Addresses are read from the raw request, as the sign-in judges them: the framework makes its
  * URL of the Host header, too, and normalises it. The server is given targets without the base path.
  */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
-  const { server, basePath = '/', state, hasFailed = () => false, features, search, reports, onError } = options;
+  const {
+    server,
+    basePath = '/',
+    state,
+    hasFailed = () => false,
+    features,
+    search,
+    reports,
+    versions,
+    onError,
+  } = options;
   const app = new Hono<SiteEnv>();
 
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
     '/_docshelf/features.json': async ({ method }) => featureAnswer(method, features()),
     '/_docshelf/search': search,
+    '/_docshelf/versions.json': versions && ((request) => versionsAnswer(request, versions)),
   };
   const byPath = new Map(Object.entries(reads));
 
-  app.all('*', (c) => {
+  const answerSite = (request: SiteRequest, isRead: boolean): Response | Promise<Response> =>
+    isRead && server.current === null ? nothingServed(request, state(), hasFailed()) : server.respond(request);
+
+  app.all('*', (c): Response | Promise<Response> => {
     const asked = siteRequest(c.req.raw, c.env);
     const stripped = stripBase(asked.target, basePath);
     if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
@@ -121,8 +137,9 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && read !== undefined) return read(c.req.raw, c.env);
-    if (isRead && server.current === null) return nothingServed(request, state(), hasFailed());
-    return server.respond(request);
+    if (!isRead || versions === undefined || !path.startsWith(VERSION_ADDRESSES)) return answerSite(request, isRead);
+    const onVersion = (version: string): void => tellVersion(c.env?.incoming, version);
+    return versionAnswer(request, versions, basePath, onVersion).then((found) => found ?? answerSite(request, isRead));
   });
 
   app.onError((error, c) => {

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import type { SiteConfig } from '../../config/index.ts';
+import { type KeptVersion, keptVersion, keptVersions, newestFirst, type SiteStore } from '../../deploy/index.ts';
+import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import type { ReleaseView } from '../../domain/release.ts';
+import { siteOrigin } from '../../http/site/shelf-address.ts';
+import {
+  type ListedVersion,
+  type OpenedVersion,
+  VERSION_ADDRESSES,
+  type VersionSource,
+} from '../../http/site/version-answers.ts';
+import { type BodyCache, loadSiteRules, NOTICES, noticeResponse, SiteServer, SiteSnapshot } from '../../serve/index.ts';
+import type { OpenVersion, OpenVersions } from './open-versions.ts';
+import { snapshotForm } from './site-switch.ts';
+
+export interface ReadableVersionsOptions {
+  readonly store: SiteStore;
+  readonly bodies: BodyCache;
+  readonly open: OpenVersions;
+  /** That is served; null where nothing is. */
+  readonly active: () => ReleaseView | null;
+  readonly config: () => SiteConfig;
+  readonly onFault: (error: DocshelfError, requestId: string | null) => void;
+}
+
+interface List {
+  readonly readMs: number;
+  readonly of: readonly [ReleaseView, SiteConfig];
+  readonly rows: Promise<readonly ListedVersion[]>;
+}
+
+/** Pages may ask for it each time that they are opened. */
+const LIST_MS = 1_000;
+
+/** Versions of a site that its readers may read. The disk says which at each request: commands and other daemons change it, too. */
+export class ReadableVersions implements VersionSource {
+  readonly #options: ReadableVersionsOptions;
+  #list: List | null = null;
+  /** What is open is as the config was. */
+  #key: { readonly config: SiteConfig; readonly text: string } | null = null;
+
+  constructor(options: ReadableVersionsOptions) {
+    this.#options = options;
+  }
+
+  async list(): Promise<readonly ListedVersion[]> {
+    const active = this.#options.active();
+    const config = this.#options.config();
+    if (active === null) return [];
+    const known = this.#list;
+    const isFresh = known !== null && performance.now() - known.readMs < LIST_MS;
+    if (isFresh && known.of[0] === active && known.of[1] === config) return known.rows;
+    const rows = this.#readList(active);
+    this.#list = { readMs: performance.now(), of: [active, config], rows };
+    return rows;
+  }
+
+  async open(version: string): Promise<OpenedVersion | null> {
+    const { active, store } = this.#options;
+    if (active()?.version === version) return { kind: 'active' };
+    const kept = await keptVersion(store, version);
+    if (kept === null || !this.#isReadable(kept)) return null;
+    return kept.digest === active()?.digest ? { kind: 'active' } : this.#opened(kept);
+  }
+
+  /** A version beside the active one that readers may search; null for every other. */
+  async searched(version: string): Promise<KeptVersion | null> {
+    const { active, store } = this.#options;
+    if (!this.#areKept || active()?.version === version) return null;
+    const kept = await keptVersion(store, version);
+    return kept !== null && this.#isReadable(kept) && kept.digest !== active()?.digest ? kept : null;
+  }
+
+  get #areKept(): boolean {
+    return this.#options.config().config.staticExport.serveVersions === 'kept';
+  }
+
+  #isReadable({ servedAt, digest }: KeptVersion): boolean {
+    const active = this.#options.active();
+    return this.#areKept && active !== null && (servedAt !== null || digest === active.digest);
+  }
+
+  /** Of a release with several labels the active one counts, else the first that it had; the others are aliases. */
+  async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
+    const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
+    // Its label may lead to a release that was staged since.
+    const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
+    const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
+    return [...byRelease.values()]
+      .flatMap(([first, ...aliases]) => (first === undefined ? [] : [{ ...first, aliases }]))
+      .sort(newestFirst)
+      .map(({ version: name, aliases }) => ({
+        version: name,
+        title: name,
+        aliases: aliases.map((each) => each.version),
+      }));
+  }
+
+  async #opened(kept: KeptVersion): Promise<OpenedVersion | null> {
+    const { version, digest } = kept;
+    const { store, open, onFault } = this.#options;
+    const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
+    try {
+      const key = `${this.#currentKey()}\n${version}\n${digest}`;
+      const { server, release } = await open.get(key, () => this.#read(kept));
+      return { kind: 'kept', server, isStaged: false, isThere, canonical: (path) => this.#canonical(path, release) };
+    } catch (error) {
+      if (!(await isThere())) return null;
+      const respond: SiteServer['respond'] = (request) => {
+        onFault(toDocshelfError(error), request.id());
+        return noticeResponse(request, { ...NOTICES.unavailable, language: null });
+      };
+      return { kind: 'kept', server: { respond }, isStaged: false, isThere, canonical: async () => null };
+    }
+  }
+
+  #currentKey(): string {
+    const config = this.#options.config();
+    if (this.#key?.config !== config) this.#key = { config, text: randomUUID() };
+    return this.#key.text;
+  }
+
+  async #read({ version, digest }: KeptVersion): Promise<OpenVersion> {
+    const { store, bodies, config, onFault } = this.#options;
+    const release = await store.view(digest, version);
+    // Judged by, and never answered from: a label that moves may bring other bytes under a name.
+    const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
+    const older = others.map((info) => store.kept(info, null));
+    const basePath = `${config().basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;
+    const form = { ...snapshotForm(config()), basePath };
+    const server = new SiteServer(bodies, {
+      onFault: (error, requestId) => {
+        // One that is removed while it is read is no fault.
+        void keptVersion(store, version).then(
+          (known) => known?.digest === digest && onFault(error, requestId),
+          () => onFault(error, requestId),
+        );
+      },
+    });
+    server.swap(new SiteSnapshot(release, older, form, await loadSiteRules(release)));
+    return { server, release };
+  }
+
+  async #canonical(path: string, release: ReleaseView): Promise<string | null> {
+    const active = this.#options.active();
+    if (active === null) return null;
+    const { config, hosts, basePath } = this.#options.config();
+    const { publicUrl } = config.server;
+    const page = await this.#options.open.pages.find(path, release, active);
+    const origin = publicUrl === null ? '' : siteOrigin(publicUrl, hosts);
+    return origin + basePath + encodeURI(page).replaceAll('?', '%3F').replaceAll('#', '%23');
+  }
+}

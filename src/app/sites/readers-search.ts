@@ -1,0 +1,72 @@
+import { dirname } from 'node:path';
+import type { SiteConfig } from '../../config/index.ts';
+import type { KeptVersion } from '../../deploy/index.ts';
+import type { FeatureReport } from '../../domain/feature.ts';
+import type { ReleaseView } from '../../domain/release.ts';
+import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
+import { type IndexedRelease, MountedSearch, type Search, type SiteSearch } from '../../search/index.ts';
+import type { Logger } from '../log.ts';
+import { logFailure, logSearchEvent } from '../log-events.ts';
+import type { Network } from '../network.ts';
+import type { OpenedSearch } from '../open-search.ts';
+import { ReaderSearch } from '../reader-search.ts';
+import type { OpenVersions } from './open-versions.ts';
+import type { ReadableVersions } from './readable-versions.ts';
+import { VersionSearch } from './version-search.ts';
+
+/** Of the daemon. */
+interface SearchHost {
+  readonly search: OpenedSearch;
+  readonly versions: OpenVersions;
+  readonly network: Network;
+  readonly log: Logger;
+}
+
+interface ReadersSearchOptions {
+  readonly host: SearchHost;
+  /** Of the active version. */
+  readonly active: SiteSearch;
+  readonly versions: ReadableVersions;
+  /** As it is now. */
+  readonly config: () => SiteConfig;
+  readonly domain: () => string;
+  readonly features: () => FeatureReport;
+}
+
+/** What readers of a site search: the hosted service where it is configured, else the version that they name, else the active one. */
+export function readersSearch({ host, active, versions, config, domain, features }: ReadersSearchOptions): Search {
+  const { search, network, log } = host;
+  const open = (kept: KeptVersion): Search => {
+    const key = JSON.stringify([domain(), kept.version, kept.digest]);
+    return host.versions.search(key, () => {
+      const made = search.site(config().config.search, (event) => logSearchEvent(log, event));
+      made?.follow(indexedRelease(kept), kept.version);
+      return made ?? active;
+    });
+  };
+  const local = new VersionSearch({ active, find: (version) => versions.searched(version), open });
+  const onFault = (error: unknown): void => logFailure(log, 'search', error);
+  const reader = new ReaderSearch({ local, config: () => config().config, features, network, onFault });
+  return new MountedSearch(reader, () => config().basePath);
+}
+
+/** Loaded with the first search: a start needs no validator. */
+export function searchAnswer(settings: SiteSearchSettings): AnswerSiteSearch {
+  let made: Promise<AnswerSiteSearch> | null = null;
+  const make = async (): Promise<AnswerSiteSearch> => {
+    const { siteSearch } = await import('../../http/site/site-search.ts');
+    return siteSearch(settings);
+  };
+  return async (request, env) => {
+    made ??= make();
+    return (await made)(request, env);
+  };
+}
+
+export function indexedRelease({
+  digest,
+  siteDir,
+  trailingSlash,
+}: Pick<ReleaseView, 'digest' | 'siteDir' | 'trailingSlash'>): IndexedRelease {
+  return { digest, releaseDir: dirname(siteDir), trailingSlash };
+}

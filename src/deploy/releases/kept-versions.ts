@@ -1,0 +1,52 @@
+import type { KeptRelease, ReleaseInfo, TrailingSlash } from '../../domain/release.ts';
+import { compareVersions } from '../../domain/version.ts';
+import type { LabelPointer, SiteStore } from './site-store.ts';
+
+/** A label of a site, and the release that it leads to, active or not. */
+export interface KeptVersion extends KeptRelease {
+  readonly version: string;
+  readonly trailingSlash: TrailingSlash;
+}
+
+/** Null where no such version is stored. @throws the system's own errors */
+export async function keptVersion(store: SiteStore, version: string): Promise<KeptVersion | null> {
+  const pointer = await store.label(version);
+  const info = pointer && (await store.readable(pointer.digest));
+  if (info === null) return null;
+  return labelled(store, version, pointer, { info, servedAt: await store.servedAt(info.digest) });
+}
+
+/** The newest first. @throws the system's own errors */
+export async function keptVersions(store: SiteStore): Promise<KeptVersion[]> {
+  const served = await store.served();
+  const versions: KeptVersion[] = [];
+  for (const [version, pointer] of await store.labels()) {
+    const info = await store.readable(pointer.digest);
+    if (info === null) continue;
+    versions.push(labelled(store, version, pointer, { info, servedAt: served.get(info.digest) ?? null }));
+  }
+  return versions.sort(newestFirst);
+}
+
+type Aged = Pick<KeptVersion, 'version' | 'createdAt'>;
+
+interface Found {
+  readonly info: ReleaseInfo;
+  readonly servedAt: string | null;
+}
+
+function labelled(
+  store: SiteStore,
+  version: string,
+  pointer: Pick<LabelPointer, 'createdAt'> | null,
+  { info, servedAt }: Found,
+): KeptVersion {
+  const createdAt = pointer?.createdAt ?? info.createdAt;
+  return { ...store.kept({ ...info, createdAt }, servedAt), version, trailingSlash: info.trailingSlash };
+}
+
+/** An order of versions. */
+export function newestFirst(a: Aged, b: Aged): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  return compareVersions(b.version, a.version) ?? (a.version < b.version ? 1 : -1);
+}

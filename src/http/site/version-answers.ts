@@ -1,0 +1,91 @@
+import { OWN_FOLDER } from '../../domain/release.ts';
+import { isVersion } from '../../domain/version.ts';
+import { COMMON_HEADERS, redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
+import { percentDecode } from '../../web/percent-decode.ts';
+
+/** An entry of `versions.json`, in the format of mike. */
+export interface ListedVersion {
+  readonly version: string;
+  readonly title: string;
+  readonly aliases: readonly string[];
+}
+
+/** A version that its reader may read. */
+export type OpenedVersion =
+  | { readonly kind: 'active' }
+  | {
+      readonly kind: 'kept';
+      /** Of that release alone, at its own address. */
+      readonly server: Pick<SiteServer, 'respond'>;
+      /** In no list and no cache: its reader came by a link. */
+      readonly isStaged: boolean;
+      /** False where it was removed meanwhile. */
+      readonly isThere: () => Promise<boolean>;
+      /** Address of the active version's page for one of this one's, percent-encoded, by its decoded path; null where there is none. */
+      readonly canonical: (path: string) => Promise<string | null>;
+    };
+
+export interface VersionSource {
+  /** The newest first. */
+  list(): Promise<readonly ListedVersion[]>;
+  /** Null for what does not exist, and what the reader may not know of. */
+  open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
+}
+
+/** Below the site's base path. */
+export const VERSION_ADDRESSES = `/${OWN_FOLDER}v/`;
+
+/** Version, path, query. */
+const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
+
+export async function versionsAnswer({ method }: Pick<Request, 'method'>, source: VersionSource): Promise<Response> {
+  const body = JSON.stringify(await source.list());
+  return new Response(method === 'HEAD' ? null : body, {
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-cache',
+      ...COMMON_HEADERS,
+    },
+  });
+}
+
+/**
+ * `/_docshelf/v/{version}/…` (contract, section 9.3); null where the site answers, which has no such address.
+ *
+ * @param request a GET or HEAD below the base path
+ * @param onVersion told of the version that answers
+ */
+export async function versionAnswer(
+  request: SiteRequest,
+  source: VersionSource,
+  basePath: string,
+  onVersion: (version: string) => void = () => undefined,
+): Promise<Response | null> {
+  const own = request.target.slice(request.target.indexOf(VERSION_ADDRESSES) + VERSION_ADDRESSES.length);
+  const [, written = '', path, query = ''] = ADDRESS.exec(own) ?? [];
+  const version = percentDecode(written);
+  if (version === null || !isVersion(version)) return null;
+  const opened = await source.open(version, request);
+  if (opened === null) return null;
+  if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${query}`);
+  const root = `${basePath}${VERSION_ADDRESSES.slice(1)}${version}`;
+  // Scripts compare their address with the base path as it is written in them.
+  if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);
+  const answer = await opened.server.respond({ ...request, target: `${path}${query}` });
+  if (answer.status === 503 && !(await opened.isThere())) return null;
+  onVersion(version);
+  const isDocument = answer.status === 200 && answer.headers.get('Content-Type')?.startsWith('text/html') === true;
+  const canonical = isDocument ? await opened.canonical(percentDecode(path)?.slice(1) ?? '') : null;
+  if (canonical !== null) answer.headers.append('Link', `<${canonical}>; rel="canonical"`);
+  return marked(answer, opened);
+}
+
+/** Two slashes, or a backslash, at the beginning would lead to another host. */
+const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
+
+function marked(answer: Response, { isStaged }: OpenedVersion & { kind: 'kept' }): Response {
+  answer.headers.set('X-Robots-Tag', 'noindex');
+  if (isStaged) answer.headers.set('Cache-Control', 'no-store');
+  return answer;
+}

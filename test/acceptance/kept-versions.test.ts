@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { SearchResult } from '../../src/search/index.ts';
+import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const KEY = 'svc_dsc_public';
+
+const JUNE = bundle('june', {
+  'only-june.html': '<!doctype html><title>Only June</title><a href="/guides/start.html">Start</a>',
+  'guides/deep/old.html': '<!doctype html><title>Moved away</title><p>june</p>',
+  '404.html': '<!doctype html><title>Lost in June</title>',
+  'a.css': 'b { background: url(/a.png) }',
+  'keys/index.html':
+    '<!doctype html><title>Keys</title><h1>Rotate keys</h1><p>Rotate the keys of June every month.</p>',
+  _redirects: '/gone /guides/start 301',
+});
+const JULY = bundle('july', {
+  'new/place.html': '<!doctype html><title>Moved away</title><p>july</p>',
+  '404.html': '<!doctype html><title>Lost in July</title>',
+  'keys/index.html': '<!doctype html><title>Keys</title><h1>Rotate keys</h1><p>Rotate the keys of July every day.</p>',
+});
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Headers;
+  readonly location: string | null;
+}
+
+async function ask(daemon: DaemonProcess, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(daemon.site + path, { redirect: 'manual', ...init });
+  const { status, headers } = response;
+  return { status, headers, location: headers.get('location'), body: await response.text() };
+}
+
+/** A daemon that has served June and serves July. */
+async function startWith(staticExport: ConfigFile, config: ConfigFile = {}) {
+  const folder = await bench.folder();
+  await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY });
+  const daemon = await bench.start({ staticExport: { keep: 5, ...staticExport }, ...config }, { folder });
+  const take = async (...args: string[]) => {
+    const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
+    expect(result).toMatchObject({ code: 0 });
+    return result.json<Record<string, unknown>>();
+  };
+  await take('import', 'june.tar.gz', '--version', 'v1.0+june');
+  await take('import', 'july.tar.gz', '--version', 'v2.0');
+  await daemon.untilServing('v2.0');
+  return { daemon, folder, take };
+}
+
+const said = (): string => 'the list or the answer stays as it was';
+const JUNE_AT = '/_docshelf/v/v1.0+june';
+
+describe('serveVersions: kept', () => {
+  test('a version that was active is read at its own address, with a way to the active one', async () => {
+    const { daemon } = await startWith({ serveVersions: 'kept' });
+    const home = await ask(daemon, `${JUNE_AT}/`);
+    expect([home.status, home.headers.get('x-robots-tag')]).toEqual([200, 'noindex']);
+    expect(home.body).toContain('june');
+    expect(home.body).toContain(`href="${JUNE_AT}/guides/start"`);
+    expect(home.headers.get('link')).toBe('</>; rel="canonical"');
+    expect((await ask(daemon, `${JUNE_AT}/a.css`)).body).toContain(`url(${JUNE_AT}/a.png)`);
+    const again = await ask(daemon, `${JUNE_AT}/`, { headers: { 'If-None-Match': home.headers.get('etag') ?? '' } });
+    expect([again.status, again.headers.get('x-robots-tag')]).toEqual([304, 'noindex']);
+
+    const canonicals: Record<string, string> = {
+      'guides/start': '/guides/start',
+      'guides/start.html': '/guides/start.html',
+      // By its title; and what is gone leads to the nearest parent.
+      'guides/deep/old': '/new/place',
+      'only-june': '/',
+      'keys/': '/keys/',
+    };
+    for (const [path, canonical] of Object.entries(canonicals)) {
+      const { status, headers } = await ask(daemon, `${JUNE_AT}/${path}`);
+      expect([path, status, headers.get('link')]).toEqual([path, 200, `<${canonical}>; rel="canonical"`]);
+    }
+
+    expect(await ask(daemon, '/_docshelf/v/v1.0%2Bjune/keys?q=1')).toMatchObject({
+      status: 308,
+      location: `${JUNE_AT}/keys?q=1`,
+    });
+    expect(await ask(daemon, JUNE_AT)).toMatchObject({ status: 308, location: `${JUNE_AT}/` });
+    expect(await ask(daemon, `${JUNE_AT}/gone`)).toMatchObject({ status: 301, location: `${JUNE_AT}/guides/start` });
+    const lost = await ask(daemon, `${JUNE_AT}/nowhere`);
+    expect([lost.status, lost.headers.get('x-robots-tag')]).toEqual([404, 'noindex']);
+    expect(lost.body).toContain('Lost in June');
+    expect((await ask(daemon, `${JUNE_AT}/`, { method: 'POST' })).status).toBe(405);
+    expect(await ask(daemon, `${JUNE_AT}/`, { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
+    for (const path of ['/../only-june', '/%2e%2e/only-june', '//only-june', '/_docshelf/versions.json']) {
+      expect((await ask(daemon, JUNE_AT + path)).status, path).not.toBe(200);
+    }
+  });
+
+  test('the active one leads to its own page, and to no other host', async () => {
+    const { daemon } = await startWith({ serveVersions: 'kept' });
+    const at = '/_docshelf/v/v2.0';
+    for (const [path, location] of [
+      ['', '/'],
+      ['/', '/'],
+      ['/guides/start?a=b', '/guides/start?a=b'],
+      ['//evil.example', '/evil.example'],
+      ['/\\evil.example', '/evil.example'],
+      ['/nowhere', '/nowhere'],
+    ]) {
+      expect(await ask(daemon, at + path)).toMatchObject({ status: 302, location });
+    }
+  });
+
+  test('what is none, or was never active, is not found in the words of the site', async () => {
+    const { daemon, folder, take } = await startWith({ serveVersions: 'kept' });
+    const unknown = await ask(daemon, '/_docshelf/v/v9/');
+    expect(unknown).toMatchObject({ status: 404, body: expect.stringContaining('Lost in July') });
+    await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
+    await take('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    const staged = await ask(daemon, '/_docshelf/v/v3/');
+    const { date: _, 'x-request-id': __, ...headers } = Object.fromEntries(staged.headers);
+    expect(staged).toMatchObject({ status: 404, body: unknown.body });
+    expect(headers).toEqual({
+      ...Object.fromEntries(unknown.headers),
+      date: undefined,
+      'x-request-id': undefined,
+    });
+    for (const path of ['', '.', '..', 'a%2fb', '%00', 'v1.0 june', 'V2.0']) {
+      expect((await ask(daemon, `/_docshelf/v/${path}/`)).status, path).toBe(404);
+    }
+  });
+});
+
+const listed = async (daemon: DaemonProcess, base = ''): Promise<readonly string[][]> => {
+  const rows = JSON.parse((await ask(daemon, `${base}/_docshelf/versions.json`)).body) as {
+    version: string;
+    title: string;
+    aliases: string[];
+  }[];
+  return rows.map(({ version, title, aliases }) => [version, title, ...aliases]);
+};
+
+describe('versions.json', () => {
+  test('lists what readers may read, the newest first, as it is now', async () => {
+    const { daemon, folder, take } = await startWith({ serveVersions: 'kept' });
+    const rows = [
+      ['v2.0', 'v2.0'],
+      ['v1.0+june', 'v1.0+june'],
+    ];
+    expect(await listed(daemon)).toEqual(rows);
+    const answer = await ask(daemon, '/_docshelf/versions.json');
+    expect(answer.headers.get('cache-control')).toBe('no-cache');
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
+    await take('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    // The same bytes under another name.
+    await take('import', 'june.tar.gz', '--version', 'first', '--no-activate');
+    await waitFor(async () => ((await listed(daemon))[1]?.includes('first') ? true : null), said);
+    expect(await listed(daemon)).toEqual([rows[0], ['v1.0+june', 'v1.0+june', 'first']]);
+    await take('activate', 'v3');
+    expect((await listed(daemon)).map(([version]) => version)).toEqual(['v3', 'v2.0', 'v1.0+june']);
+    await take('rollback');
+    expect((await listed(daemon)).map(([version]) => version)).toEqual(['v3', 'v2.0', 'v1.0+june']);
+    await take('remove', 'v3');
+    await waitFor(async () => ((await listed(daemon)).length === 2 ? true : null), said);
+    expect((await ask(daemon, '/_docshelf/v/v3/')).status).toBe(404);
+  });
+
+  test('with pinned versions there is the active one alone', async () => {
+    const { daemon } = await startWith({});
+    expect(await listed(daemon)).toEqual([['v2.0', 'v2.0']]);
+    expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(404);
+    expect((await ask(daemon, '/_docshelf/v/v2.0/keys/')).location).toBe('/keys/');
+    await daemon.rewriteConfig({ staticExport: { serveVersions: 'kept' } });
+    await waitFor(async () => ((await ask(daemon, `${JUNE_AT}/`)).status === 200 ? true : null), said);
+    expect(await listed(daemon)).toHaveLength(2);
+  });
+});
+
+describe('a kept version', () => {
+  test('is searched by its name, by readers and by the API, and leads to its own pages', async () => {
+    const port = await freePort();
+    const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
+    const { daemon, take } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
+    await daemon.until(({ search: { keyword } }) => keyword === 'ready');
+    const find = async (filter: object) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
+      const body = JSON.stringify({ query: 'rotate keys', filter, pageSize: 1 });
+      const response = await fetch(`http://127.0.0.1:${port}/v1/search/docs`, { method: 'POST', headers, body });
+      expect(response.status).toBe(200);
+      const results = (await response.json()) as SearchResult[];
+      return results.map(({ path, content }) => [path.replace(/#.*/, ''), /June|July/.exec(content)?.[0]]);
+    };
+    expect(await find({})).toEqual([['/keys', 'July']]);
+    expect(await find({ version: 'v2.0' })).toEqual([['/keys', 'July']]);
+    expect(await find({ version: 'v1.0+june' })).toEqual([[`${JUNE_AT}/keys`, 'June']]);
+    expect(await find({ version: 'v9' })).toEqual([]);
+    await take('rollback');
+    expect(await find({ version: 'v1.0+june' })).toEqual([['/keys', 'June']]);
+    expect(await find({ version: 'v2.0' })).toEqual([['/_docshelf/v/v2.0/keys', 'July']]);
+  });
+
+  test('stays over a restart, and is gone, cleanly, when it is pruned while it is read', async () => {
+    const { daemon, folder, take } = await startWith({ serveVersions: 'kept', keep: 1 });
+    expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(200);
+    await daemon.stop();
+    const next = await bench.start(null, { folder });
+    await next.untilServing('v2.0');
+    expect((await ask(next, `${JUNE_AT}/`)).status).toBe(200);
+    await folderOf(folder, { 'august.tar.gz': bundle('august') });
+    await take('import', 'august.tar.gz', '--version', 'v3');
+    await next.until(({ versions }) => versions.length === 2);
+    const gone = await ask(next, `${JUNE_AT}/keys/`);
+    expect([gone.status, gone.headers.get('x-robots-tag')]).toEqual([404, null]);
+    expect((await ask(next, '/_docshelf/v/v2.0/')).status).toBe(200);
+    expect(next.log()).not.toContain('"level":50');
+  });
+
+  test('is served by one process for several that serve the site, and below a base path', async () => {
+    const { daemon } = await startWith(
+      { serveVersions: 'kept' },
+      { server: { host: '127.0.0.1', port: 0, workers: 2, basePath: '/docs', publicUrl: 'https://docs.example' } },
+    );
+    const start = await ask(daemon, `/docs${JUNE_AT}/guides/start`);
+    expect([start.status, start.headers.get('link')]).toEqual([
+      200,
+      '<https://docs.example/docs/guides/start>; rel="canonical"',
+    ]);
+    expect((await ask(daemon, `/docs${JUNE_AT}/`)).body).toContain(`href="/docs${JUNE_AT}/guides/start"`);
+    expect((await ask(daemon, '/docs/_docshelf/v/v2.0/keys/')).location).toBe('/docs/keys/');
+    expect((await ask(daemon, `${JUNE_AT}/`)).status).toBe(404);
+    expect(await listed(daemon, '/docs')).toHaveLength(2);
+  });
+
+  test('needs the sign-in of its site', async () => {
+    const { daemon } = await startWith(
+      { serveVersions: 'kept' },
+      {
+        server: {
+          host: '127.0.0.1',
+          port: 0,
+          trustedProxies: ['127.0.0.1/32'],
+          auth: { kind: 'header', name: 'X-User' },
+        },
+      },
+    );
+    for (const path of [`${JUNE_AT}/`, '/_docshelf/versions.json', '/_docshelf/v/v2.0/', '/_docshelf/v/v9/']) {
+      expect((await ask(daemon, path)).status, path).toBe(401);
+    }
+    const answer = await ask(daemon, `${JUNE_AT}/`, { headers: { 'X-User': 'ann' } });
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
+  });
+});

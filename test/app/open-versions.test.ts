@@ -1,0 +1,39 @@
+import { expect, it, vi } from 'vitest';
+import { type OpenVersion, OpenVersions } from '../../src/app/sites/open-versions.ts';
+import type { SiteSearch } from '../../src/search/index.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+const version = (files: number) => ({ release: { files: { size: files } } }) as unknown as OpenVersion;
+
+it('keeps the last used within its bound, and opens each once for all who ask', async () => {
+  const open = new OpenVersions({ bytesMax: 3 * 1024 ** 2 });
+  const make = vi.fn(async () => version(10));
+  await Promise.all([open.get('a', make), open.get('a', make)]);
+  expect(make).toHaveBeenCalledTimes(1);
+  await open.get('b', make);
+  await open.get('a', make);
+  await open.get('c', make);
+  expect(open.size).toBe(2);
+  await open.get('a', make);
+  expect(make).toHaveBeenCalledTimes(3);
+  // One that is larger than all of it is there while it is read.
+  await open.get('large', async () => version(1_000_000));
+  expect(open.size).toBe(1);
+});
+
+it('opens again what could not be opened', async () => {
+  const open = new OpenVersions();
+  await expect(open.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(open.get('a', async () => version(1))).resolves.toBeDefined();
+});
+
+it('closes what nobody reads any more', async () => {
+  const open = new OpenVersions({ idleMs: 50 });
+  const forget = vi.fn();
+  open.search('a', () => ({ forget }) as unknown as SiteSearch);
+  await open.get('a', async () => version(1));
+  await waitFor(
+    async () => (open.size === 0 && forget.mock.calls.length === 1 ? true : null),
+    () => `still open: ${open.size}, forgotten ${forget.mock.calls.length}`,
+  );
+});
