@@ -15,7 +15,7 @@ import { canonicalise } from './request-target.ts';
 import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
-import { UnmountedFile } from './unmounted-file.ts';
+import { UnmadeFile } from './made/unmade-file.ts';
 import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
@@ -25,7 +25,7 @@ export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
-export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
+export { SiteSnapshot, type SnapshotForm, type SnapshotSettings } from './snapshot.ts';
 export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
 export { SamePages } from './versions/same-page.ts';
 
@@ -141,14 +141,14 @@ export class SiteServer {
 
   /** What every request for the path gets: an older release may be removed. */
   #prepare(target: string, path: string, found: Found): void {
-    if (found.kind !== 'file' || found.isPassing || found.file instanceof UnmountedFile) return;
+    if (found.kind !== 'file' || found.isPassing || found.file instanceof UnmadeFile) return;
     if (this.#isStreamed(found.file)) return;
     this.#prepared.keepFile(target, path, found.file);
   }
 
   #answer(file: SnapshotFile, request: SiteRequest): Answer {
-    if (!(file instanceof UnmountedFile)) return this.#file(file, request);
-    return file.mount(this.#bodies).then(
+    if (!(file instanceof UnmadeFile)) return this.#file(file, request);
+    return file.make(this.#bodies).then(
       (made) => this.#file(made, request),
       (error: unknown) => this.#unreadable(file, request, error),
     );
@@ -269,7 +269,7 @@ export class SiteServer {
       toResponse(missingAnswer(await languages.at(path), isAsset), request.method);
     if (isAsset || page === null) return own();
     try {
-      const file = page instanceof UnmountedFile ? await page.mount(this.#bodies) : page;
+      const file = page instanceof UnmadeFile ? await page.make(this.#bodies) : page;
       if (this.#isStreamed(file)) return own();
       const encoding = file.encodingFor(request.header('accept-encoding'));
       const body = this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding));

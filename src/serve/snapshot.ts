@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../domain/errors.ts';
 import { type FileEntry, isPage, type KeptRelease, type ReleaseView, type TrailingSlash } from '../domain/release.ts';
+import { joinAdditions, NO_ADDITIONS, type PageAdditions } from '../web/additions/page-additions.ts';
 import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
@@ -8,12 +9,13 @@ import { percentDecode } from '../web/percent-decode.ts';
 import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
 import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
-import { type MountableRelease, MountedRelease } from './mounted-release.ts';
+import { isMade, makeFile } from './made/make-file.ts';
+import type { MountableRelease } from './made/mounted-release.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
-import { UnmountedFile } from './unmounted-file.ts';
+import { UnmadeFile } from './made/unmade-file.ts';
 
-export type SnapshotFile = SiteFile | UnmountedFile;
+export type SnapshotFile = SiteFile | UnmadeFile;
 
 export type Found =
   /** `isPassing`: not what every request for this path gets, now and later: of an older release, or by the host that was asked. */
@@ -31,6 +33,14 @@ export interface SnapshotForm {
   readonly headers?: HeaderForm;
   /** Answers paths without an extension that nothing else answers with the start page. */
   readonly spaFallback?: boolean;
+  /** To each page; by default nothing. */
+  readonly additions?: PageAdditions;
+}
+
+/** With what is no plain data. */
+export interface SnapshotSettings extends SnapshotForm {
+  /** To the page of a path (`guides/start.html`), after those of the form. Equal answers for equal paths. */
+  readonly additionsOf?: (path: string) => PageAdditions;
 }
 
 /** Besides the path. */
@@ -61,6 +71,7 @@ export class SiteSnapshot {
   readonly #trailingSlash: TrailingSlash;
   readonly #mount: Mount;
   readonly #spaFallback: boolean;
+  readonly #additionsOf: (path: string) => PageAdditions;
   /** The active release's: what its folders teach holds of the older ones', too. */
   readonly #immutable: ImmutableNames;
   /** By path and headers; those of older releases by digest, too, since a release may go. */
@@ -70,7 +81,7 @@ export class SiteSnapshot {
    * @param older the site's other releases, the one active last first; looked up on disk
    * @param rules that the active one brings
    */
-  constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotForm, rules: SiteRules = NO_RULES) {
+  constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
     const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false } = form;
     this.version = active.version;
     this.digest = active.digest;
@@ -83,6 +94,9 @@ export class SiteSnapshot {
     this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount));
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.#spaFallback = spaFallback;
+    const { additions = NO_ADDITIONS, additionsOf } = form;
+    this.#additionsOf =
+      additionsOf === undefined ? () => additions : (path) => joinAdditions([additions, additionsOf(path)]);
   }
 
   /**
@@ -237,14 +251,19 @@ export class SiteSnapshot {
     const known = this.#files.get(key);
     if (known !== undefined) return known;
     const plain = new SiteFile(entry, release, sent, isImmutable);
-    const file =
-      release.builtFor === this.#mount.to
-        ? plain
-        : new UnmountedFile(entry.path, sent, async () => {
-            const made = await new MountedRelease(mountable(release), this.#mount.to).mount(plain, entry);
-            this.#files.set(key, made.file);
-            return made;
-          });
+    const making = {
+      release: mountable(release),
+      basePath: this.#mount.to,
+      // Pages of older releases are never served.
+      additions: release === this.#active ? this.#additionsOf(entry.path) : NO_ADDITIONS,
+    };
+    const file = !isMade(entry, making)
+      ? plain
+      : new UnmadeFile(entry.path, sent, async () => {
+          const made = await makeFile(plain, entry, making);
+          this.#files.set(key, made.file);
+          return made;
+        });
     this.#files.set(key, file);
     return file;
   }

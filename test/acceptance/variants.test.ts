@@ -151,7 +151,7 @@ describe.skipIf(skipped)(`on a small volume${whySkipped}`, () => {
     await writeFile(join(releaseDir, 'site', 'a.txt'), text);
     await writeFileTable(releaseDir, [entry]);
     await writeFile(join(releaseDir, 'rest'), Buffer.alloc(300 * 1024));
-    const order = { releaseDir, formerDirs: [], builtFor: '/', isMounted: false, leftOut: [] };
+    const order = { releaseDir, formerDirs: [], builtFor: '/', isMounted: false, hasAdditions: false, leftOut: [] };
     // Less than nothing: as where somebody else takes what was free a moment ago.
     const made = await makeVariants({ ...order, reserveBytes: -(1024 ** 3) }, () => undefined);
     expect(made).toMatchObject({ made: 0, isAll: false });

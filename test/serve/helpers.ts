@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
-import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotForm } from '../../src/serve/index.ts';
+import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/serve/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
 
@@ -78,7 +78,7 @@ export function serve(
     bodies?: BodyCache;
     events?: ServeEvents;
     rules?: SiteRules;
-  } & Partial<SnapshotForm> = {},
+  } & Partial<SnapshotSettings> = {},
 ): Served {
   const [active, ...older] = releases;
   const { cacheBytes = 1024 ** 2, bodies = new BodyCache(cacheBytes), events, rules = NO_RULES, ...form } = options;

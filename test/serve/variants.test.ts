@@ -56,6 +56,7 @@ function make(of: ReleaseView, formers: readonly ReleaseView[] = [], more: Parti
     formerDirs: formers.map(folderOf),
     builtFor: '/',
     isMounted: false,
+    hasAdditions: false,
     reserveBytes: 0,
     leftOut: [],
     ...more,
@@ -294,6 +295,21 @@ describe('variants', () => {
     const site = await release({ 'index.html': PAGE, 'data.csv': TEXT });
     await make(site, [], { isMounted: true });
     expect(namesOf(site)).toEqual([`${sha256(TEXT)}.gz`]);
+  });
+});
+
+describe('variants of a site to whose pages something is added', () => {
+  it('are not made of pages, and no page is sent as one that was made before', async () => {
+    const site = await release({ 'index.html': PAGE, 'data.csv': TEXT });
+    await make(site, [], { hasAdditions: true });
+    expect(namesOf(site)).toEqual([`${sha256(TEXT)}.gz`]);
+    await make(site);
+    expect(namesOf(site)).toContain(`${sha256(PAGE)}.gz`);
+    const { ask } = serve([site], { additions: { head: ['<link rel="x">'], body: [] } });
+    for (const _ of [1, 2]) {
+      const response = await ask('/', { 'accept-encoding': 'gzip' });
+      expect(gunzipSync(await bytesOf(response)).toString()).toContain('<link rel="x">');
+    }
   });
 });
 

@@ -13,6 +13,7 @@ import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
 import type { Search, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type BodyCache, type PlainAnswer, SiteServer, type VariantMaker } from '../../serve/index.ts';
+import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import type { Logger } from '../log.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
 import type { Network } from '../network.ts';
@@ -93,7 +94,8 @@ export class ShelfSite {
           variants.follow(server, {
             active,
             older,
-            basePath: config.basePath,
+            basePath: site.form.basePath ?? '/',
+            hasAdditions: !areNone(site.form.additions ?? NO_ADDITIONS),
             onMade: (made) => logVariants(log, active.version, made),
             onFault: (error) => logFailure(log, 'variants', error),
           });

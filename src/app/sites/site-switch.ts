@@ -52,6 +52,10 @@ export class SiteSwitch {
     return this.#served?.active ?? null;
   }
 
+  get form(): SnapshotForm {
+    return this.#form;
+  }
+
   /** What of the site's own rules was not understood. */
   get notices(): readonly string[] {
     return this.#served?.rules.notices ?? [];

@@ -15,6 +15,7 @@ import {
 import { errnoOf } from '../../domain/errors.ts';
 import type { FileEntry, FileTable } from '../../domain/release.ts';
 import { ifThere, readFileTable, replaceFile, sweepTemporaries, temporaryIn } from '../../files/index.ts';
+import { takesAdditions } from '../../web/additions/takes-additions.ts';
 import { isCompressible, isCompressibleType } from '../../web/compressible.ts';
 import { ImmutableNames } from '../../web/immutable-names.ts';
 import { isMountable } from '../../web/mount/mountable.ts';
@@ -40,6 +41,8 @@ export interface VariantsOrder {
   readonly builtFor: string;
   /** True where what names addresses is rewritten as it is read: such files are asked for by other bytes. */
   readonly isMounted: boolean;
+  /** True where something is added to pages: the same holds of them. */
+  readonly hasAdditions: boolean;
   /** Of the volume, that are left alone. */
   readonly reserveBytes: number;
   /** Digests of files that took the process along. */
@@ -85,7 +88,7 @@ const SIBLINGS: Readonly<Partial<Record<Coding, Sibling>>> = {
  * @throws the system's own errors
  */
 export async function makeVariants(order: VariantsOrder, onFile: (sha256: string) => void): Promise<MadeVariants> {
-  const { releaseDir, isMounted } = order;
+  const { releaseDir, isMounted, hasAdditions } = order;
   const folder = join(releaseDir, VARIANTS);
   const writer = new VariantWriter(order, await readFileTable(releaseDir), onFile);
   try {
@@ -97,7 +100,8 @@ export async function makeVariants(order: VariantsOrder, onFile: (sha256: string
       if (errnoOf(error) !== 'EEXIST') throw error;
     });
     const isAll = await writer.run();
-    if (isAll && !isMounted && !writer.hasLost) await replaceFile(madeFile(releaseDir), VARIANTS_FORMAT);
+    if (isAll && !isMounted && !hasAdditions && !writer.hasLost)
+      await replaceFile(madeFile(releaseDir), VARIANTS_FORMAT);
     return writer.made(isAll);
   } catch (error) {
     if (NO_SPACE.includes(errnoOf(error) ?? '')) return writer.made(false);
@@ -169,7 +173,8 @@ class VariantWriter {
 
   #isWanted({ path, type, size, sha256 }: FileEntry): boolean {
     if (size < COMPRESSED_BYTES_MIN || !isCompressibleType(type) || this.#leftOut.has(sha256)) return false;
-    return !(this.#order.isMounted && isMountable(path, type, size));
+    const { isMounted, hasAdditions } = this.#order;
+    return !(isMounted && isMountable(path, type, size)) && !(hasAdditions && takesAdditions(type, size));
   }
 
   /** By the cheapest way that there is. False where there is no room for it. */

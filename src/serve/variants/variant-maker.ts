@@ -26,6 +26,7 @@ interface Followed extends VariantEvents {
   readonly active: ReleaseView;
   readonly older: readonly KeptRelease[];
   readonly basePath: string;
+  readonly hasAdditions: boolean;
 }
 
 interface Work {
@@ -99,13 +100,14 @@ export class VariantMaker {
     }
   }
 
-  async #make({ active, older, basePath }: Followed, signal: AbortSignal): Promise<MadeVariants> {
+  async #make({ active, older, basePath, hasAdditions }: Followed, signal: AbortSignal): Promise<MadeVariants> {
     const order: Omit<VariantsOrder, 'leftOut'> = {
       releaseDir: dirname(active.siteDir),
       formerDirs: older.map(({ siteDir }) => dirname(siteDir)),
       builtFor: active.builtFor,
       reserveBytes: reserveOf(active),
       isMounted: active.builtFor !== basePath,
+      hasAdditions,
     };
     const leftOut: string[] = [];
     try {

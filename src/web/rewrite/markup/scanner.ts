@@ -8,6 +8,8 @@ export interface MarkupReader {
   onCdata?(start: number, end: number): void;
   onComment?(start: number, end: number): void;
   onInstruction?(start: number, end: number): void;
+  /** In HTML; behind its `<`. */
+  onDoctype?(start: number): void;
 }
 
 const ATTRIBUTE_NUMBERS = 4;
@@ -208,9 +210,13 @@ export class MarkupScanner {
       },
       ondeclaration: (start) => {
         if (this.isXml) this.#resume(endOfDoctype(text, this.#base + start));
+        else reader.onDoctype?.(this.#base + start);
       },
       onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
-      ontext: (start, end) => ontext?.(start, end),
+      // Of an unfinished tag it tells a text that begins at -1.
+      ontext: (start, end) => {
+        if (start >= 0) ontext?.(start, end);
+      },
       // The reader alone knows raw text: to the tokenizer all is foreign.
       isInForeignContext: () => true,
       onattribentity: nothing,

@@ -1,33 +1,28 @@
 import { createHash } from 'node:crypto';
-import type { FileEntry, FileTable, KeptRelease } from '../domain/release.ts';
-import { Slots } from '../files/lanes.ts';
-import { HEAPS, Thread, threadEntry } from '../threads/index.ts';
-import { answers } from '../web/mount/base-path-votes.ts';
-import { isMountable, type MountableFile } from '../web/mount/mountable.ts';
-import { SiteFile } from './site-file.ts';
-import type { MountAnswer, MountCalls } from './worker.ts';
+import type { FileEntry, FileTable, KeptRelease } from '../../domain/release.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import { answers } from '../../web/mount/base-path-votes.ts';
+import { isMountable, type MountableFile } from '../../web/mount/mountable.ts';
+import { SiteFile } from '../site-file.ts';
+import type { AddOrder, MountAnswer, MountCalls } from './worker.ts';
 
 const DIGEST = /^(sha256|sha384|sha512)-/;
-
-/** Rewritings at a time: each holds a file several times over. */
-const REWRITES_MAX = 2;
-const rewrites = new Slots(REWRITES_MAX);
-
-export interface MadeFile {
-  readonly file: SiteFile;
-  /** Null where they are those on disk. */
-  readonly bytes: Buffer<ArrayBuffer> | null;
-}
 
 /** Its table is read when it is needed: of an older release none is kept. */
 export type MountableRelease = Pick<KeptRelease, 'siteDir' | 'createdAt' | 'builtFor' | 'readTable'>;
 
 /** One for all releases, started by the first file: it brings parsers. */
 const rewriter = new Thread<MountCalls>({
-  task: 'rewrite a file for its base path',
+  task: 'rewrite a file',
   heap: HEAPS.mount,
   entry: threadEntry('./worker', import.meta),
 });
+
+/** Null where nothing is added. @throws DocshelfError `internal` */
+export async function addInThread(order: AddOrder): Promise<Buffer<ArrayBuffer> | null> {
+  const bytes = await rewriter.call('add', order);
+  return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);
+}
 
 /** A release at another base path than it was built for. */
 export class MountedRelease {
@@ -39,24 +34,8 @@ export class MountedRelease {
     this.#basePath = basePath;
   }
 
-  /**
-   * The file with the bytes that are sent: the same one where nothing in it changes. Rewritten files are not immutable: with
-   * another base path or another docshelf they are others.
-   *
-   * @throws DocshelfError `cannot_read`, `release_damaged`, `internal`
-   */
-  async mount(plain: SiteFile, entry: FileEntry): Promise<MadeFile> {
-    if (!isMountable(entry.path, entry.type, entry.size)) return { file: plain, bytes: null };
-    const bytes = await rewrites.run(() => this.#rewrite(plain));
-    if (bytes === null) return { file: plain, bytes: null };
-    const made = { ...entry, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-    const make = async (): Promise<Buffer<ArrayBuffer>> =>
-      (await rewrites.run(() => this.#rewrite(plain))) ?? plain.read();
-    return { file: new SiteFile(made, this.#release, plain.sent, false, make), bytes };
-  }
-
-  /** Null where nothing changes. */
-  async #rewrite(plain: SiteFile): Promise<Buffer<ArrayBuffer> | null> {
+  /** Null where nothing changes. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
+  async rewrite(plain: SiteFile): Promise<Buffer<ArrayBuffer> | null> {
     const [file, files] = await Promise.all([readMountable(plain), this.#release.readTable()]);
     let mounted = await this.#mounted(file, files, new Map());
     const digests = new Map<string, string>();

@@ -1,11 +1,11 @@
-import type { SentHeaders } from './answer-headers.ts';
-import type { BodyCache } from './body-cache.ts';
-import { FORMS } from './encoding.ts';
-import type { MadeFile } from './mounted-release.ts';
-import type { SiteFile } from './site-file.ts';
+import type { SentHeaders } from '../answer-headers.ts';
+import type { BodyCache } from '../body-cache.ts';
+import { FORMS } from '../encoding.ts';
+import type { MadeFile } from './make-file.ts';
+import type { SiteFile } from '../site-file.ts';
 
-/** A file of a mounted release whose bytes, and so size and entity tag, are not made yet. */
-export class UnmountedFile {
+/** A file whose bytes, and so size and entity tag, are not made yet of those on disk. */
+export class UnmadeFile {
   readonly path: string;
   readonly sent: SentHeaders;
   readonly #make: () => Promise<MadeFile>;
@@ -18,7 +18,7 @@ export class UnmountedFile {
   }
 
   /** Concurrent requests share it. @throws DocshelfError `cannot_read`, `release_damaged`: the next request tries again. */
-  mount(bodies: BodyCache): Promise<SiteFile> {
+  make(bodies: BodyCache): Promise<SiteFile> {
     this.#making ??= this.#make()
       .then(({ file, bytes }) => {
         if (bytes !== null) bodies.keep(file, { ...FORMS.identity, bytes });

@@ -1,0 +1,134 @@
+import { RAW_TEXT } from '../rewrite/markup/elements.ts';
+import { ForeignStack } from '../rewrite/markup/foreign-stack.ts';
+import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
+
+/** In units of the text. */
+export interface AdditionPlaces {
+  /** Where `<head>` ends, written or not. */
+  readonly head: number;
+  /** Null where nothing may follow: in a page of frames, and after what is not closed. */
+  readonly body: number | null;
+}
+
+/** Start tags that leave a head open (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
+const IN_HEAD = new Set(
+  'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
+);
+/** End tags that end one; all others are passed over there. */
+const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
+/** A file that has none of them, nor a doctype, is a part of a page, which scripts load into one. */
+const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
+const NO_SPACE = /[^\t\n\f\r ]/;
+/** In bytes, as a text of one unit a byte has it. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+
+/**
+ * The places where a browser ends the head and the body of a page, whatever is written in comments, scripts, attributes and
+ * templates.
+ *
+ * @param text one unit a byte
+ * @param wantsBody false: no more is read than the head
+ * @returns null for what is no page
+ */
+export function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
+  return new PlaceFinder(text, wantsBody).places();
+}
+
+class PlaceFinder implements MarkupReader {
+  readonly #text: string;
+  readonly #wantsBody: boolean;
+  readonly #scanner: MarkupScanner;
+  readonly #foreign = new ForeignStack();
+  #isPage = false;
+  #hasFrames = false;
+  /** True behind an element that never ends. */
+  #isUnclosed = false;
+  #templates = 0;
+  /** Of the last whole tag or doctype: no other `<` is before its end. */
+  #tagStart = -1;
+  #head: number | null = null;
+  #bodyEnd: number | null = null;
+  #htmlEnd: number | null = null;
+
+  constructor(text: string, wantsBody: boolean) {
+    this.#text = text;
+    this.#wantsBody = wantsBody;
+    this.#scanner = new MarkupScanner(text);
+  }
+
+  places(): AdditionPlaces | null {
+    this.#scanner.read(this);
+    const head = this.#head ?? this.#safeEnd;
+    if (!this.#isPage || head === null) return null;
+    const body = this.#hasFrames ? null : (this.#bodyEnd ?? this.#htmlEnd ?? this.#safeEnd);
+    return { head, body };
+  }
+
+  onDoctype(start: number): void {
+    this.#isPage = true;
+    this.#tagStart = start;
+  }
+
+  onText(start: number, end: number): void {
+    if (this.#head !== null || this.#templates > 0) return;
+    const isMarked = start === 0 && this.#text.startsWith(BYTE_ORDER_MARK);
+    const from = isMarked ? BYTE_ORDER_MARK.length : start;
+    const at = this.#text.slice(from, end).search(NO_SPACE);
+    if (at !== -1) this.#endHead(from + at);
+  }
+
+  onStartTag(): void {
+    const scanner = this.#scanner;
+    const tag = scanner.tagName;
+    this.#tagStart = scanner.tagStart;
+    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
+    scanner.allowsCdata = this.#foreign.isForeign;
+    if (OF_PAGES.has(tag)) this.#isPage = true;
+    if (this.#templates === 0 && !IN_HEAD.has(tag)) {
+      if (this.#endHead(scanner.tagStart)) return;
+      if (tag === 'frameset') this.#hasFrames = true;
+    }
+    if (!isHtml) return;
+    if (tag === 'template') this.#templates++;
+    else if (tag === 'plaintext') this.#leaveOpen();
+    else if (RAW_TEXT.has(tag) && scanner.skipRawText() === this.#text.length) {
+      this.#head ??= scanner.tagStart;
+      this.#leaveOpen();
+    }
+  }
+
+  onEndTag(): void {
+    const { tagName: tag, tagStart } = this.#scanner;
+    this.#tagStart = tagStart;
+    if (!this.#foreign.isEmpty) {
+      this.#foreign.close(tag);
+      this.#scanner.allowsCdata = this.#foreign.isForeign;
+    }
+    if (tag === 'template' && this.#templates > 0) this.#templates--;
+    else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
+      if (this.#endHead(tagStart)) return;
+      if (tag === 'body') this.#bodyEnd = tagStart;
+      else if (tag === 'html') this.#htmlEnd = tagStart;
+    }
+  }
+
+  /** @returns true where nothing else is looked for */
+  #endHead(at: number): boolean {
+    if (this.#head !== null) return false;
+    this.#head = at;
+    if (this.#wantsBody && this.#isPage) return false;
+    this.#scanner.skipAll();
+    return true;
+  }
+
+  #leaveOpen(): void {
+    this.#isUnclosed = true;
+    this.#scanner.skipAll();
+  }
+
+  /** The end of the file, where that is in no comment, tag or element that was begun and never ended. */
+  get #safeEnd(): number | null {
+    const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
+    return isSafe ? this.#text.length : null;
+  }
+}

@@ -1,0 +1,142 @@
+import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
+import { describe, expect, it, test } from 'vitest';
+import { addToPage } from '../../../src/web/additions/add-to-page.ts';
+import { type PageAdditions, startTag } from '../../../src/web/additions/page-additions.ts';
+import { fuzz } from '../../helpers/fuzz.ts';
+
+const HEAD = '<link rel="x-head">';
+const BODY = '<x-body></x-body>';
+const BOTH: PageAdditions = { head: [HEAD], body: [BODY] };
+
+function added(page: string, additions = BOTH, type = 'text/html; charset=utf-8'): string {
+  return Buffer.from(addToPage(Buffer.from(page), type, additions)).toString();
+}
+
+type Parent = Dom.Document | Dom.Element | Dom.DocumentFragment;
+
+/** As a browser builds it, what is added left out: where that stands, and the tree without it. */
+function treeOf(page: string) {
+  const places: { readonly name: string; readonly parent: string }[] = [];
+  const visit = (parent: Parent): unknown[] =>
+    parent.childNodes.flatMap((node): unknown[] => {
+      const isHead = node.nodeName === 'link' && 'attrs' in node && node.attrs[0]?.value === 'x-head';
+      if (isHead || node.nodeName === 'x-body') {
+        places.push({ name: node.nodeName, parent: parent.nodeName });
+        return [];
+      }
+      if ('content' in node) return [[node.nodeName, node.attrs, visit(node.content)]];
+      if ('childNodes' in node) return [[node.nodeName, node.attrs, visit(node)]];
+      return 'value' in node ? [node.value] : [node.nodeName];
+    });
+  // Texts that stand side by side once what was between them is left out are one.
+  const joined = (nodes: readonly unknown[]): unknown[] => {
+    const whole: unknown[] = [];
+    for (const node of nodes) {
+      const last = whole.at(-1);
+      if (typeof node === 'string' && typeof last === 'string') whole[whole.length - 1] = last + node;
+      else whole.push(Array.isArray(node) ? [node[0], node[1], joined(node[2] as unknown[])] : node);
+    }
+    return whole;
+  };
+  return { places, tree: joined(visit(parse(page, { scriptingEnabled: true }))) };
+}
+
+const START = '<!doctype html><html><head><meta charset="utf-8"><title>a</title>';
+
+describe('what is added to a page', () => {
+  it.each([
+    ['a plain page', `${START}¦</head><body><p>a</p>¦</body></html>`],
+    ['a page without tags for its head', '<!doctype html><title>a</title>¦<p>a</p>¦'],
+    ['a head that nothing closes', `${START}¦<body><p>a</p>¦</body></html>`],
+    ['a page that is a doctype and a line', '<!doctype html>¦Hello¦'],
+    ['a page of a head alone', `${START.replace('</title>', '</title>¦¦')}`],
+    ['a comment', `${START}<!-- </head><body> -->¦</head><body><!-- </body> -->a¦</body><!-- </body> -->`],
+    ['a script', `${START}<script>"</head>" + "<body>"</script>¦</head><body>¦</body><script>"</body>"</script>`],
+    [
+      'a script that hides its end',
+      `${START}<script><!-- <script> </script></head> --></script>¦</head><body>a¦</body>`,
+    ],
+    ['attributes', `${START}<meta content="</head><body>">¦</head><body title='</body>' lang=</body>>a¦</body>`],
+    ['a style and a title', `${START}<style></head></style><title></head></title>¦</head><body>a¦</body>`],
+    ['a template', `${START}<template></head><p></template>¦</head><body>a<template></body></template>¦</body>`],
+    ['a noscript', `${START}<noscript><iframe></iframe></head></noscript>¦</head><body>a¦</body>`],
+    ['text where none should be', `${START}¦stray</head><body>a¦</body></html>`],
+    ['two bodies', `${START}¦</head><body>a</body><p>b</p>¦</body></html>`],
+    ['no end tag of the body', `${START}¦</head><body><p>a¦</html>`],
+    ['CDATA in SVG', `${START}¦</head><body><svg><![CDATA[</body>]]></svg>a¦</body>`],
+    ['a byte order mark', `\ufeff${START}¦</head><body>a¦</body>`],
+    ['a conditional comment', `${START}<!--[if IE]><body class="ie"><![endif]-->¦</head><![if !IE]><body>¦</body>`],
+  ])('stands at the ends of head and body: %s', (_, page) => {
+    const [head = '', rest = '', end = ''] = page.split('¦');
+    const sent = added(page.replaceAll('¦', ''));
+    expect(sent).toBe(head + HEAD + rest + BODY + end);
+  });
+
+  it('adds nothing to a body that an element without an end tag has swallowed', () => {
+    expect(added(`${START}</head><body><textarea></body>`)).toBe(`${START}${HEAD}</head><body><textarea></body>`);
+    expect(added(`${START}<style></head><body>`)).toBe(`${START}${HEAD}<style></head><body>`);
+    expect(added(`${START}</head><body><!-- `)).toBe(`${START}${HEAD}</head><body><!-- `);
+  });
+
+  it('gives a page of frames its head alone', () => {
+    const page = (head: string) => `<html><head>${head}</head><frameset cols="1,2"><frame src="a"></frameset></html>`;
+    expect(added(page(''))).toBe(page(HEAD));
+  });
+
+  it.each([
+    ['a part of a page', '<div class="menu"><a href="a">a</a></div>'],
+    ['text', 'no markup'],
+    ['nothing', ''],
+    ['a template of a script', '<li>{{name}}</li><title>no</title>'],
+  ])('is nothing in %s', (_, text) => {
+    expect(added(text)).toBe(text);
+  });
+
+  it('leaves UTF-16 as it is, and writes ASCII into all others', () => {
+    const wide = Buffer.from(`\ufeff${START}</head><body>a`, 'utf16le');
+    expect(addToPage(wide, 'text/html', BOTH)).toBe(wide);
+    // 0x5c, a backslash, ends this character; 0x3c does not occur in it.
+    const japanese = Buffer.concat([
+      Buffer.from('<!doctype html><title>'),
+      Buffer.from([0x83, 0x5c]),
+      Buffer.from('</title><p>'),
+    ]);
+    const sent = Buffer.from(addToPage(japanese, 'text/html; charset=shift_jis', BOTH)).toString('latin1');
+    expect(sent).toBe(`<!doctype html><title>\x83\x5c</title>${HEAD}<p>${BODY}`);
+    expect(startTag('a', { title: 'é"<\u{1f600}', b: true, c: null, d: false })).toBe(
+      '<a title="&#233;&quot;&lt;&#128512;" b>',
+    );
+  });
+
+  it('is the same object where nothing is to be added', () => {
+    const page = Buffer.from(`${START}</head><body>a</body>`);
+    expect(addToPage(page, 'text/html', { head: [], body: [] })).toBe(page);
+  });
+
+  it('takes no longer for markup that means harm', () => {
+    for (const part of ['<', '<!--', '<template>', '</body>', '<svg>', '<script>', '</head ', '<title>', '<a "=\'>']) {
+      const page = `${START}${part.repeat(200_000 / part.length)}`;
+      expect(added(page).length).toBeGreaterThanOrEqual(page.length);
+    }
+  });
+});
+
+const PAGES = [
+  `${START}<style>a</style><script>1</script></head><body class="a"><p>a<svg><title>b</title></svg><textarea>c</textarea><template><p>d</template></body></html>`,
+  `<!doctype html><title>a</title><link rel=a><p>b<!-- c --><noscript><p>d</noscript><table><tr><td>e</table>`,
+].map((text) => Buffer.from(text));
+
+describe('a seeded variation of a page', { timeout: 600_000 }, () => {
+  // With a body of unclosed formatting, what is added at its end stands in more of that.
+  test('is, for a browser, the same page besides what its head has more', () =>
+    fuzz(PAGES, (bytes) => {
+      const page = bytes.toString('latin1');
+      const sent = Buffer.from(addToPage(bytes, 'text/html; charset=windows-1252', { ...BOTH, body: [] })).toString(
+        'latin1',
+      );
+      if (sent === page) return;
+      const { tree, places } = treeOf(sent);
+      expect(tree).toEqual(treeOf(page).tree);
+      expect(places).toHaveLength(1);
+    }));
+});
