@@ -5,6 +5,7 @@ import { isWithheld } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import { StreamCompressor } from './compressed-stream.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
+import { UnmadeFile } from './made/unmade-file.ts';
 import { missingAnswer, NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
 import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
@@ -15,7 +16,6 @@ import { canonicalise } from './request-target.ts';
 import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
-import { UnmadeFile } from './made/unmade-file.ts';
 import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';

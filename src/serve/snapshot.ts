@@ -11,9 +11,9 @@ import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { isMade, makeFile } from './made/make-file.ts';
 import type { MountableRelease } from './made/mounted-release.ts';
+import { UnmadeFile } from './made/unmade-file.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
-import { UnmadeFile } from './made/unmade-file.ts';
 
 export type SnapshotFile = SiteFile | UnmadeFile;
 

@@ -4,8 +4,8 @@ import { Slots } from '../../files/lanes.ts';
 import { areNone, type PageAdditions } from '../../web/additions/page-additions.ts';
 import { takesAdditions } from '../../web/additions/takes-additions.ts';
 import { isMountable } from '../../web/mount/mountable.ts';
-import { addInThread, type MountableRelease, MountedRelease } from './mounted-release.ts';
 import { SiteFile } from '../site-file.ts';
+import { addInThread, type MountableRelease, MountedRelease } from './mounted-release.ts';
 
 export interface MadeFile {
   readonly file: SiteFile;

@@ -1,8 +1,8 @@
 import type { SentHeaders } from '../answer-headers.ts';
 import type { BodyCache } from '../body-cache.ts';
 import { FORMS } from '../encoding.ts';
-import type { MadeFile } from './make-file.ts';
 import type { SiteFile } from '../site-file.ts';
+import type { MadeFile } from './make-file.ts';
 
 /** A file whose bytes, and so size and entity tag, are not made yet of those on disk. */
 export class UnmadeFile {
