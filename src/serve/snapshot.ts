@@ -10,7 +10,6 @@ import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
 import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { isMade, makeFile } from './made/make-file.ts';
-import type { MountableRelease } from './made/mounted-release.ts';
 import { UnmadeFile } from './made/unmade-file.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
@@ -252,7 +251,7 @@ export class SiteSnapshot {
     if (known !== undefined) return known;
     const plain = new SiteFile(entry, release, sent, isImmutable);
     const making = {
-      release: mountable(release),
+      release,
       basePath: this.#mount.to,
       // Pages of older releases are never served.
       additions: release === this.#active ? this.#additionsOf(entry.path) : NO_ADDITIONS,
@@ -295,8 +294,4 @@ function keyOf(path: string, { id }: SentHeaders, release: Pick<KeptRelease, 'di
 function nullIfDamaged(error: unknown): null {
   if (error instanceof DocshelfError && error.code === 'release_damaged') return null;
   throw error;
-}
-
-function mountable(release: ReleaseView | KeptRelease): MountableRelease {
-  return 'files' in release ? { ...release, readTable: async () => release.files } : release;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileEntry } from '../../domain/release.ts';
+import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { Slots } from '../../files/lanes.ts';
 import { areNone, type PageAdditions } from '../../web/additions/page-additions.ts';
 import { takesAdditions } from '../../web/additions/takes-additions.ts';
@@ -15,7 +15,7 @@ export interface MadeFile {
 
 /** What makes other bytes of a release's files. */
 export interface Making {
-  readonly release: MountableRelease;
+  readonly release: ReleaseView | KeptRelease;
   /** Where it is read. */
   readonly basePath: string;
   readonly additions: PageAdditions;
@@ -51,9 +51,13 @@ export async function makeFile(plain: SiteFile, entry: FileEntry, making: Making
 async function bytesOf(plain: SiteFile, entry: FileEntry, making: Making): Promise<Buffer<ArrayBuffer> | null> {
   const { release, basePath, additions } = making;
   const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
-  const mounted = isMounted ? await new MountedRelease(release, basePath).rewrite(plain) : null;
+  const mounted = isMounted ? await new MountedRelease(mountable(release), basePath).rewrite(plain) : null;
   if (areNone(additions) || !takesAdditions(entry.type, entry.size)) return mounted;
   return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions)) ?? mounted;
+}
+
+function mountable(release: ReleaseView | KeptRelease): MountableRelease {
+  return 'files' in release ? { ...release, readTable: async () => release.files } : release;
 }
 
 /** Null where nothing is added. */
