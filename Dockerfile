@@ -8,7 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-COPY scripts/copy-assets.mjs scripts/image-sbom.mjs scripts/sbom.mjs scripts/write-built-files.mjs scripts/
+COPY scripts/copy-assets.mjs scripts/image-sbom.mjs scripts/sbom.mjs scripts/search-box.mjs scripts/write-built-files.mjs scripts/
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json && \
     node scripts/copy-assets.mjs && node scripts/write-built-files.mjs
 

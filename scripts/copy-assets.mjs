@@ -1,4 +1,5 @@
-import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { buildSearchBox } from './search-box.mjs';
 
 // What the program reads at run time and the compiler does not write, put beside the code that reads it: a running docshelf
 // needs neither its sources nor a development package.
@@ -22,3 +23,7 @@ cpSync('src/export/markdown/assets', 'dist/export/markdown/assets', { recursive:
 
 // Style, script and icon of the shelf page.
 cpSync('src/http/site/assets', 'dist/http/site/assets', { recursive: true });
+
+// The search box, whose sources no page loads.
+rmSync('dist/http/site/assets/search-box', { recursive: true });
+await buildSearchBox('dist/http/site/assets/search-box');

@@ -1,0 +1,52 @@
+/**
+ * Writes the search box as pages load it: two scripts, minified, with the style and the English words in them. The sources of the
+ * words are TypeScript, which Node reads as it is.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { build, minifySync } from 'vite';
+import { PAGE_LANGUAGES } from '../src/web/words/index.ts';
+
+const SOURCES = resolve(import.meta.dirname, '../src/http/site/assets/search-box');
+const ENGLISH = 'en';
+
+/** @param {string} folder made where it is missing */
+export async function buildSearchBox(folder) {
+  const others = PAGE_LANGUAGES.filter(({ tag }) => tag !== ENGLISH);
+  const english = PAGE_LANGUAGES.find(({ tag }) => tag === ENGLISH);
+  const labels = others.map(({ tag, words }) => [tag.slice(0, 2), words.searchBox.open]);
+  mkdirSync(folder, { recursive: true });
+  const loader = readFileSync(join(SOURCES, 'loader.js'), 'utf8');
+  const { code, errors } = minifySync(
+    'loader.js',
+    loader.replace('LABELS[', `${JSON.stringify(Object.fromEntries(labels))}[`),
+    {
+      module: true,
+      compress: true,
+      mangle: { toplevel: true },
+      codegen: true,
+    },
+  );
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  writeFileSync(join(folder, 'loader.js'), code);
+  await build({
+    configFile: false,
+    root: SOURCES,
+    logLevel: 'error',
+    define: {
+      ENGLISH: JSON.stringify(english.words.searchBox),
+      LANGUAGES: JSON.stringify(others.map(({ tag }) => tag)),
+    },
+    build: {
+      outDir: folder,
+      target: 'es2022',
+      cssTarget: 'chrome123',
+      modulePreload: false,
+      rollupOptions: {
+        input: { 'search-box': join(SOURCES, 'search-box.js') },
+        preserveEntrySignatures: 'strict',
+        output: { entryFileNames: '[name].js' },
+      },
+    },
+  });
+}

@@ -1,0 +1,13 @@
+/** As the page is shown now: its own switch, not what the browser prefers. */
+export function isDarkPage() {
+  for (const node of [document.body, document.documentElement]) {
+    const [red, green, blue, alpha = 1] = (/^rgba?\((.*)\)$/.exec(getComputedStyle(node).backgroundColor)?.[1] ?? '')
+      .split(/[\s,/]+/)
+      .map(Number);
+    if (alpha > 0.5 && blue !== undefined) return 0.299 * red + 0.587 * green + 0.114 * blue < 128;
+  }
+  return (
+    matchMedia('(prefers-color-scheme: dark)').matches &&
+    getComputedStyle(document.documentElement).colorScheme.includes('dark')
+  );
+}

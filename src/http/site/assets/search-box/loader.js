@@ -1,0 +1,97 @@
+// All that a reader pays who never searches: the button, its place and the keys. Under 1 KB compressed, so every word counts here.
+// `LABELS` comes from the build: the button's word in each language but English.
+
+const NAME = 'docshelf-search';
+/** Made for it by a site's template. */
+const ROOM = '[data-docshelf-search]';
+
+/** Boxes of the site's own, a list of selectors; nothing is called `_`. */
+const { replace = '_' } = document.querySelector('[src*="_docshelf/assets/search-box"]').dataset;
+let host;
+let beside;
+let timer;
+let tries = 0;
+
+const load = () => import('./search-box.js');
+
+/** What is typed before the dialog is there is not lost, and a phone shows its keyboard. */
+const open = async (from) => {
+  const typed = document.createElement('input');
+  typed.style.cssText = 'position:fixed;opacity:0';
+  document.body.append(typed);
+  typed.focus();
+  (await load()).open(from, typed);
+};
+
+const build = () => {
+  if (host.shadowRoot) return;
+  const button = document.createElement('button');
+  button.style.cssText =
+    'flex:none;background:0;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px;cursor:pointer';
+  host.attachShadow({ mode: 'open' }).append(button);
+  button.append(LABELS[document.documentElement.lang.slice(0, 2)] ?? 'Search');
+  button.onpointerenter = button.onfocus = load;
+  button.onclick = () => open(button);
+};
+
+/** React and Vue compare a page with their own before it is theirs, and complain of what they do not know. */
+const isReady = (node) => {
+  const app = node.closest('[id^=__],#app');
+  return !(app || self.__next_f) || app?.__vue_app__ || Object.keys(node)[0] || ++tries > 20;
+};
+
+/** Takes no room in a header: the button hangs out of it towards its start, and nothing moves. */
+const place = () => {
+  timer = 0;
+  // One that is there and was not put there by this script is the template's own.
+  host = document.querySelector(NAME) ?? document.createElement(NAME);
+  build();
+  if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
+  for (const node of document.querySelectorAll(
+    `${replace},${ROOM},.navbar__items--right>*,.VPNavBarMenu,.right-group>*`,
+  )) {
+    if (node.getClientRects()[0]) {
+      if (!isReady(node)) return soon();
+      host.style.cssText = 'display:flex;align-items:center;justify-content:end;align-self:center;width:0;height:0';
+      if (node.matches(replace)) {
+        node.style.visibility = 'hidden';
+        host.style.cssText = `position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px`;
+      }
+      if (node.matches(ROOM)) {
+        host.style.cssText = '';
+        node.append(host);
+      } else node.before(host);
+      beside = node;
+      return;
+    }
+  }
+  host.style.cssText =
+    'position:fixed;bottom:1em;inset-inline-end:1em;z-index:9;border-radius:6px;background:#222;color:#fff';
+  beside = document.body;
+  beside.append(host);
+};
+const soon = () => {
+  if (!timer) timer = setTimeout(place, 300);
+};
+
+addEventListener(
+  'keydown',
+  (event) => {
+    const { key, code } = event;
+    const [node] = event.composedPath();
+    if (
+      event.ctrlKey || event.metaKey
+        ? key === 'k' || (key > '~' && code === 'KeyK')
+        : key === '/' && !node.isContentEditable && !node.closest('input,textarea,select')
+    ) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      open(document.activeElement);
+    }
+  },
+  true,
+);
+(self.requestIdleCallback ?? setTimeout)(() => {
+  place();
+  new MutationObserver(soon).observe(document, { childList: true, subtree: true });
+});

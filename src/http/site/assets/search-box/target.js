@@ -1,0 +1,60 @@
+import { bestPassage } from './passage.js';
+
+const CONTEXT_WORDS = 3;
+
+/** Cannot leave the site's host, whatever the path holds. */
+export function addressOf({ path, content, metadata, site }) {
+  const { origin } = new URL(site?.address ?? '/', location.origin);
+  const address = new URL(`/${path.replace(/^[/\\]+/, '')}`, origin);
+  // https://wicg.github.io/scroll-to-text-fragment/: a browser that does not know it would look for an id of that name.
+  const directive = 'fragmentDirective' in document ? textDirective(content, metadata) : '';
+  if (directive !== '') address.hash = `${address.hash === '' ? '#' : address.hash}:~:text=${directive}`;
+  return address.href;
+}
+
+/** The first hit of the passage with the words around it, or else a page's first such word would be found. */
+function textDirective(text, { highlights, language }) {
+  const { start, end } = bestPassage(text, highlights);
+  const hit = highlights.find((each) => each.start >= start && each.end <= end);
+  if (hit === undefined) return '';
+  const { from, to } = lineOf(text, hit);
+  const words = wordsOf(text.slice(from, to), language).map(([index, length]) => [from + index, from + index + length]);
+  const first = words.findIndex(([, wordEnd]) => wordEnd > hit.start);
+  const last = words.findLastIndex(([wordStart]) => wordStart < hit.end);
+  if (first === -1 || last < first) return '';
+  const [hitStart] = words[first];
+  const [, hitEnd] = words[last];
+  const before = text.slice(words[Math.max(0, first - CONTEXT_WORDS)][0], hitStart).trim();
+  const after = text.slice(hitEnd, words[Math.min(words.length - 1, last + CONTEXT_WORDS)][1]).trim();
+  return [
+    ...(before === '' ? [] : [`${encode(before)}-`]),
+    encode(text.slice(hitStart, hitEnd)),
+    ...(after === '' ? [] : [`-${encode(after)}`]),
+  ].join();
+}
+
+/** Within a line and a table's cell, without the bullet: the index writes those, no page has them. */
+function lineOf(text, hit) {
+  const lineStart = text.lastIndexOf('\n', hit.start - 1) + 1;
+  const textStart = lineStart + (text.startsWith('- ', lineStart) ? 2 : 0);
+  const newLine = text.indexOf('\n', hit.end);
+  const bar = text.lastIndexOf(' | ', hit.start);
+  const nextBar = text.indexOf(' | ', hit.end);
+  const ends = [newLine, nextBar].filter((at) => at !== -1);
+  return {
+    from: Math.min(hit.start, Math.max(textStart, bar === -1 ? 0 : bar + 3)),
+    to: Math.min(text.length, ...ends),
+  };
+}
+
+/** As the browser bounds words. @returns {[index: number, length: number][]} */
+function wordsOf(line, language) {
+  let locale;
+  try {
+    [locale] = Intl.getCanonicalLocales(language ?? []);
+  } catch {}
+  const segments = new Intl.Segmenter(locale, { granularity: 'word' }).segment(line);
+  return [...segments].filter(({ isWordLike }) => isWordLike).map(({ index, segment }) => [index, segment.length]);
+}
+
+const encode = (words) => encodeURIComponent(words.replaceAll(/\s+/g, ' ')).replaceAll('-', '%2D');

@@ -1,0 +1,274 @@
+import { isDarkPage } from './colours.js';
+import { element, fill } from './element.js';
+import { createFilters } from './filters.js';
+import { createQuestions } from './questions.js';
+import { forgetSearches, recentSearches, rememberSearch } from './recent.js';
+import { groupByPage, joinBelow } from './results.js';
+import { recentRows, resultRows } from './rows.js';
+import style from './search-box.css?inline';
+
+const QUERY_LENGTH_MAX = 1000;
+const settings = document.querySelector('script[src*="_docshelf/assets/search-box"]')?.dataset ?? {};
+const isShelf = settings.shelf !== undefined && settings.shelf !== 'false';
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(style);
+
+/** The dialog, at the end of the page: a header may be hidden, or replaced by the site's own scripts, while it is open. */
+export function createView(language) {
+  const { tag, words } = language;
+  const input = element('input', {
+    type: 'text',
+    role: 'combobox',
+    'aria-label': words.label,
+    'aria-expanded': 'false',
+    'aria-controls': 'list',
+    'aria-autocomplete': 'list',
+    placeholder: words.label,
+    autocomplete: 'off',
+    autocapitalize: 'off',
+    autocorrect: 'off',
+    spellcheck: 'false',
+    inputmode: 'search',
+    enterkeyhint: 'go',
+    maxlength: String(QUERY_LENGTH_MAX),
+    dir: 'auto',
+  });
+  const closer = element('button', {}, words.close);
+  const status = element('p', { role: 'status' });
+  const more = element('div', { class: 'more' });
+  const list = element('div', { role: 'listbox', id: 'list', 'aria-label': words.results, hidden: true });
+  const keys = [
+    ['↑↓', words.choose],
+    ['↵', words.follow],
+    [`${/Mac|iP/.test(navigator.platform) ? '⌘' : 'Ctrl'} ↵`, words.newTab],
+  ].map(([key, said]) => element('span', {}, element('kbd', { 'data-key': key }), ` ${said}`));
+  const filters = createFilters(language, { isShelf, onChange: () => ask(true) });
+  const dialog = element(
+    'dialog',
+    { 'aria-label': words.label, lang: tag, dir: /^(?:fa|ar|he|ur)\b/.test(tag) ? 'rtl' : 'ltr' },
+    element('div', { class: 'head' }, input, closer),
+    filters.node,
+    element('div', { class: 'told' }, status, more),
+    list,
+    element('div', { class: 'keys', 'aria-hidden': 'true' }, ...keys),
+  );
+  const host = document.createElement('docshelf-search-dialog');
+  const root = host.attachShadow({ mode: 'open' });
+  root.adoptedStyleSheets = [sheet];
+  root.append(dialog);
+
+  let from = null;
+  let groups = [];
+  let options = [];
+  let selected = -1;
+  /** True once somebody has chosen by keys since the last letter. */
+  let isTouched = false;
+  /** What Enter asked for before there was an answer: null, or whether in a new tab. */
+  let awaited = null;
+  let isAnswered = false;
+  /** The page's language, until an answer shows that the site has only one or does not know it. */
+  let ownLanguage = document.documentElement.lang || null;
+
+  const questions = createQuestions({ onAnswer, onFault });
+
+  function ask(isNow) {
+    const q = input.value.trim();
+    isTouched = false;
+    isAnswered = false;
+    awaited = null;
+    more.replaceChildren();
+    if (q === '') {
+      questions.stop();
+      showRecent();
+      return;
+    }
+    const own = ownLanguage === null ? {} : { language: ownLanguage };
+    const version = settings.version === undefined ? {} : { version: settings.version };
+    questions.ask({ q, ...version, ...own, ...filters.chosen() }, isNow);
+  }
+
+  function onAnswer({ results, corrected, facets }, isWhole) {
+    if (ownLanguage !== null) {
+      const known = (facets?.languages ?? []).find((each) => each.toLowerCase() === ownLanguage.toLowerCase());
+      ownLanguage = null;
+      if (known !== undefined) filters.choose('language', known);
+      else if (results.length === 0) return ask(true);
+    }
+    filters.offer(facets);
+    isAnswered = true;
+    const isPointedAt = isTouched || list.matches(':hover');
+    groups = isPointedAt && isWhole && options.length > 0 ? joinBelow(groups, results) : groupByPage(results);
+    showGroups(facets);
+    const count = options.length;
+    if (count > 0) say(fill(words.found, { count }));
+    else if (isWhole) sayNothingFound(corrected);
+    if (awaited !== null && count > 0) follow(awaited);
+  }
+
+  function onFault(code) {
+    isAnswered = true;
+    awaited = null;
+    groups = [];
+    showGroups();
+    say({ 401: words.signIn, 429: words.busy, 503: words.notReady }[code] ?? words.away);
+  }
+
+  function showGroups(facets) {
+    const key = isTouched ? options[selected]?.getAttribute('href') : null;
+    const shown = resultRows(groups, { manyVersions: (facets?.versions ?? []).length > 1 });
+    show(shown.nodes, shown.options, words.results);
+    const again = options.findIndex((option) => option.getAttribute('href') === key);
+    select(again === -1 ? 0 : again, again !== -1);
+  }
+
+  function showRecent() {
+    const queries = recentSearches();
+    const rows = recentRows(queries);
+    for (const [at, row] of rows.entries())
+      row.addEventListener('click', () => {
+        input.value = queries[at];
+        input.focus();
+        ask(true);
+      });
+    groups = [];
+    show(rows, rows, words.recent);
+    say(rows.length === 0 ? '' : words.recent);
+    if (rows.length === 0) return;
+    more.replaceChildren(
+      button(words.forget, () => {
+        forgetSearches();
+        more.replaceChildren();
+        input.focus();
+        showRecent();
+      }),
+    );
+  }
+
+  function show(nodes, rows, label) {
+    options = rows;
+    selected = -1;
+    list.setAttribute('aria-label', label);
+    list.replaceChildren(...nodes);
+    list.hidden = rows.length === 0;
+    input.setAttribute('aria-expanded', String(rows.length > 0));
+    input.removeAttribute('aria-activedescendant');
+  }
+
+  function say(text) {
+    if (status.textContent !== text) status.textContent = text;
+  }
+
+  function sayNothingFound(corrected) {
+    say(fill(words.noneFound, { query: input.value.trim() }));
+    if (!corrected) return;
+    more.replaceChildren(
+      button(fill(words.didYouMean, { query: corrected }), () => {
+        input.value = corrected;
+        input.focus();
+        ask(true);
+      }),
+    );
+  }
+
+  function button(said, onClick) {
+    const made = element('button', { dir: 'auto' }, said);
+    made.addEventListener('click', onClick);
+    return made;
+  }
+
+  function select(at, isScrolled = true) {
+    options[selected]?.setAttribute('aria-selected', 'false');
+    selected = at;
+    const option = options[at];
+    if (option === undefined) return;
+    option.setAttribute('aria-selected', 'true');
+    input.setAttribute('aria-activedescendant', option.id);
+    if (isScrolled)
+      (at === 0 ? (option.previousElementSibling ?? option) : option).scrollIntoView({ block: 'nearest' });
+  }
+
+  function follow(isNewTab) {
+    awaited = null;
+    const option = options[selected];
+    if (option === undefined) return;
+    if (isNewTab && option.href) {
+      remember();
+      window.open(option.href, '_blank', 'noopener');
+    } else option.click();
+  }
+
+  const remember = () => rememberSearch(input.value.trim());
+
+  function onKey(event) {
+    // What the page does on keys is none of the dialog's.
+    event.stopPropagation();
+    if (event.type !== 'keydown' || event.isComposing || event.target !== input) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && options.length > 0) {
+      event.preventDefault();
+      isTouched = true;
+      select((selected + step + options.length) % options.length);
+    }
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    const isNewTab = event.ctrlKey || event.metaKey;
+    if (input.value.trim() !== '' && !isAnswered) awaited = isNewTab;
+    else follow(isNewTab);
+  }
+
+  for (const type of ['keydown', 'keypress', 'keyup']) dialog.addEventListener(type, onKey);
+  input.addEventListener('input', () => ask(false));
+  closer.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => {
+    visualViewport.removeEventListener('resize', fit);
+    questions.forget();
+    from?.focus({ preventScroll: true });
+  });
+  dialog.addEventListener('pointerdown', (event) => {
+    const { left, right, top, bottom } = dialog.getBoundingClientRect();
+    const isInside = event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
+    if (event.target === dialog && !isInside) dialog.close();
+  });
+  // The box keeps the focus, and a phone its keyboard, while one scrolls and taps.
+  list.addEventListener('mousedown', (event) => event.preventDefault());
+  list.addEventListener('pointermove', (event) => {
+    const at = options.indexOf(event.target.closest('[role=option]'));
+    if (at !== -1 && at !== selected) select(at, false);
+  });
+  list.addEventListener('click', (event) => {
+    const link = event.target.closest('a');
+    if (link === null) return;
+    remember();
+    // A copy that the browser keeps for the way back shows the page.
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) dialog.close();
+  });
+  const fit = () => host.style.setProperty('--height', `${visualViewport.height}px`);
+
+  return {
+    language,
+    show(focusBack, query) {
+      if (dialog.open) {
+        input.focus();
+        input.select();
+        return;
+      }
+      from = focusBack;
+      dialog.classList.toggle('dark', isDarkPage());
+      if (!host.isConnected) document.body.append(host);
+      visualViewport.addEventListener('resize', fit);
+      dialog.showModal();
+      input.focus();
+      if (query !== '') input.value = query;
+      else input.select();
+      ask(true);
+    },
+    /** @returns what was typed */
+    close() {
+      from = null;
+      dialog.close();
+      host.remove();
+      return input.value;
+    },
+  };
+}

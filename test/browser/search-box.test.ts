@@ -1,0 +1,401 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
+import { tellBreaches } from '../helpers/accessibility.ts';
+import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { type BoxPage, SearchBoxSite } from './search-box-site.ts';
+
+function result(path: string, title: string, content: string, word = 'keys', headings: readonly string[] = [title]) {
+  const highlights = [...content.matchAll(new RegExp(word, 'g'))].map(({ index }) => ({
+    start: index,
+    end: index + word.length,
+  }));
+  return {
+    path,
+    content,
+    metadata: { score: 0.5, title, headings, version: null, language: 'en', tags: [], highlights },
+  };
+}
+
+const KEYS = [
+  result('/docs/keys#rotate', 'Keys', 'How to rotate keys in a running daemon.', 'keys', ['Keys', 'Rotate']),
+  result('/docs/other', 'Other', 'Some text before.\n\nimport { keys } from "a";\nconst b = keys();\n'),
+  result('/docs/keys#make', 'Keys', 'Make keys.', 'keys', ['Keys', 'Make']),
+];
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () => {
+  let browser: Browser;
+  let site: SearchBoxSite;
+  const readers: Reader[] = [];
+  let count = 0;
+
+  beforeAll(async () => {
+    [browser, site] = await Promise.all([launchChromium(), SearchBoxSite.start()]);
+  });
+  afterEach(async () => {
+    site.questions.length = 0;
+    for (const reader of readers.splice(0)) await reader.close();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await site.close();
+  });
+
+  async function open(written: BoxPage = {}, profile: BrowserContextOptions = {}) {
+    count += 1;
+    const path = site.add(`page-${count}`, written);
+    const reader = await Reader.open(browser, site.origin, profile);
+    readers.push(reader);
+    await reader.load(path);
+    const { page } = reader;
+    const status = (text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor();
+    return {
+      reader,
+      page,
+      path,
+      status,
+      button: page.locator('docshelf-search').getByRole('button'),
+      box: page.getByRole('combobox', { name: 'Search this documentation' }),
+      options: page.getByRole('option'),
+      /** Opens by the key, types, and answers once. */
+      find: async (query: string, results: readonly object[] = KEYS) => {
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.type(query);
+        (await site.question({ q: query, legs: 'words' })).answer({ results });
+        await status(/\d|“/);
+      },
+      expectQuiet: () => expect([reader.failures, reader.complaints, reader.blocked]).toEqual([[], [], []]),
+    };
+  }
+
+  it.each([
+    ['Control+k', 'Control+k'],
+    ['Meta+k', 'Meta+k'],
+    ['/', '/'],
+  ])('opens on %s, keeps what is typed meanwhile, gives the focus back', async (_name, key) => {
+    const { page, box, expectQuiet } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
+    await page.locator('#here').focus();
+    await page.keyboard.press(key);
+    await page.keyboard.type('abc');
+    await box.waitFor();
+    await page.keyboard.type('def');
+    await site.question({ q: 'abcdef' });
+    expect(await box.inputValue()).toBe('abcdef');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.waitForFunction("document.activeElement.id === 'here'");
+    expectQuiet();
+  });
+
+  it('leaves the keys to whoever types in a field of the page', async () => {
+    const { page } = await open({ body: '<h1>A</h1><input aria-label="a"><div contenteditable>b</div>' });
+    for (const field of ['input', '[contenteditable]']) {
+      await page.locator(field).focus();
+      await page.keyboard.type('a/b');
+    }
+    expect([await page.locator('input').inputValue(), await page.locator('[contenteditable]').innerText()]).toEqual([
+      'a/b',
+      'a/bb',
+    ]);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('groups by page, marks the hits, shows code as code, and leads to the section and its words', async () => {
+    const { page, find, options, expectQuiet } = await open();
+    await find('keys');
+    await page.getByRole('status').filter({ hasText: 'Results: 3' }).waitFor();
+    expect(await page.locator('[role=group] > .page').allInnerTexts()).toEqual(['Keys', 'Other']);
+    expect(await options.locator('.place').allInnerTexts()).toEqual(['Rotate', 'Make']);
+    expect(await page.locator('mark').allInnerTexts()).toEqual(['keys', 'keys', 'keys', 'keys']);
+    expect(await page.locator('.code').innerText()).toBe('import { keys } from "a";\nconst b = keys();');
+    expect(await options.first().getAttribute('href')).toBe(
+      `${site.origin}/docs/keys#rotate:~:text=How%20to%20rotate-,keys,-in%20a%20running`,
+    );
+    expectQuiet();
+  });
+
+  it('is worked by keys alone: arrows, Enter, a new tab', async () => {
+    const target = site.add('keys', { body: '<h1>Keys</h1><p>Make keys.</p>' });
+    const { page, find, options } = await open();
+    await find('keys');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    expect(await options.evaluateAll((all) => all.map((each) => each.getAttribute('aria-selected')))).toEqual([
+      'false',
+      'false',
+      'true',
+    ]);
+    await page.keyboard.press('ArrowUp');
+    const [tab] = await Promise.all([page.context().waitForEvent('page'), page.keyboard.press('Control+Enter')]);
+    await tab.waitForURL(`**${target}*`);
+    await tab.close();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**${target}*`);
+    expect(await page.locator('h1').innerText()).toBe('Keys');
+  });
+
+  it('follows the first result of what was typed, however fast Enter comes', async () => {
+    const target = site.add('keys', { body: '<h1>Keys</h1>' });
+    const { page, box } = await open();
+    await page.keyboard.press('/');
+    await box.waitFor();
+    await page.keyboard.type('keys');
+    await page.keyboard.press('Enter');
+    (await site.question({ q: 'keys' })).answer({ results: KEYS });
+    await page.waitForURL(`**${target}*`);
+  });
+
+  it('joins meaning to the words, below what somebody points at', async () => {
+    const { page, options, status } = await open();
+    const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
+    const place = () => options.first().evaluate((node) => node.getBoundingClientRect().y);
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('keys');
+    (await site.question({ q: 'keys', legs: 'words' })).answer({ results: KEYS, semantic: true });
+    await status('Results: 3');
+    await page.keyboard.press('ArrowDown');
+    const before = await place();
+    (await site.question({ q: 'keys', legs: 'all' })).answer({ results: [meant, ...KEYS], semantic: true });
+    await status('Results: 4');
+    expect([await page.locator('.page').allInnerTexts(), await place()]).toEqual([['Keys', 'Other', 'Meant'], before]);
+    expect(await page.locator('[aria-selected=true] .place').innerText()).toBe('Make');
+  });
+
+  it('never shows an answer to what was asked before', async () => {
+    const { page, options, status } = await open();
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('first');
+    const first = await site.question({ q: 'first' });
+    await page.getByRole('combobox').fill('second');
+    (await site.question({ q: 'second' })).answer({ results: [result('/docs/b', 'Second', 'b')] });
+    await status('Results: 1');
+    first.answer({ results: [result('/docs/a', 'First', 'a'), result('/docs/c', 'C', 'c')] });
+    await page.getByRole('combobox').fill('third');
+    (await site.question({ q: 'third' })).answer({ results: [result('/docs/d', 'Third', 'd')] });
+    await page.locator('.page', { hasText: 'Third' }).waitFor();
+    expect(await options.count()).toBe(1);
+  });
+
+  it('proposes the corrected word, and asks for it', async () => {
+    const { page, find, status } = await open();
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('kyes');
+    (await site.question({ q: 'kyes' })).answer({ results: [] });
+    // The page's own language is left out before nothing is said to be found.
+    const again = await site.question({ q: 'kyes' });
+    expect(again.parameters.language).toBe(undefined);
+    again.answer({ results: [], corrected: 'keys' });
+    await status('Nothing found for “kyes”');
+    await page.getByRole('button', { name: 'Did you mean keys?' }).click();
+    (await site.question({ q: 'keys' })).answer({ results: KEYS });
+    await status('Results: 3');
+    expect(typeof find).toBe('function');
+  });
+
+  it.each([
+    [401, 'You are no longer signed in'],
+    [429, 'Too many searches'],
+    [503, 'not ready yet'],
+    [500, 'did not answer'],
+  ])('says what is wrong when the search answers %i', async (code, sentence) => {
+    const { page, status } = await open();
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('keys');
+    (await site.question({ q: 'keys' })).answer(code);
+    await status(sentence);
+  });
+
+  it('offers languages, versions, tags and all sites where there are several', async () => {
+    const { page, status } = await open({ attributes: 'data-shelf="true"' });
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('keys');
+    const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: [] };
+    const own = await site.question({ q: 'keys' });
+    expect(own.parameters).toEqual({ q: 'keys', view: 'box', limit: '30', legs: 'words', language: 'en' });
+    own.answer({ results: KEYS, facets });
+    await status('Results: 3');
+    expect(await page.locator('label > span').allInnerTexts()).toEqual(['Where', 'Language', 'Version']);
+    await page.getByLabel('Language').selectOption({ label: 'German' });
+    expect((await site.question({ q: 'keys', language: 'de' })).parameters.version).toBe(undefined);
+    await page.getByLabel('Version').selectOption('2');
+    await site.question({ q: 'keys', language: 'de', version: '2' });
+    await page.getByLabel('Where').selectOption('all');
+    const elsewhere = { ...KEYS[0], site: { domain: 'b', title: 'Site B', address: 'https://b.test/docs/' } };
+    (await site.question({ q: 'keys', scope: 'all' })).answer({ results: [elsewhere], facets });
+    await status('Results: 1');
+    expect(await page.getByRole('option').getAttribute('href')).toMatch(/^https:\/\/b\.test\/docs\/keys#rotate/);
+    expect(await page.locator('.fact').innerText()).toBe('Site B');
+  });
+
+  it('remembers what led somewhere, and forgets it', async () => {
+    site.add('keys', { body: '<h1>Keys</h1>' });
+    const { page, find, reader, path } = await open();
+    await find('keys');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/keys*');
+    await reader.load(path);
+    await page.keyboard.press('/');
+    await page.getByRole('option', { name: 'keys' }).waitFor();
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('combobox').inputValue()).toBe('');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    (await site.question({ q: 'keys' })).answer({ results: KEYS });
+    await page.getByRole('combobox').fill('');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('option').waitFor({ state: 'detached' });
+  });
+
+  it('works where pages freeze prototypes, have a base, no storage, no custom elements', async () => {
+    const hostile = site.addScript(
+      'hostile.js',
+      `for (const each of [Object, Array, Function, Promise, String, HTMLElement, Element, Node, EventTarget, Document])
+         Object.freeze(each.prototype);
+       for (const name of ['localStorage', 'customElements'])
+         Object.defineProperty(window, name, { get() { throw new Error('none of that here'); } });
+       for (const type of ['keydown', 'keyup', 'keypress'])
+         document.addEventListener(type, (event) => { if (event.key === 'a') event.preventDefault(); });`,
+    );
+    site.add('keys', { body: '<h1>Keys</h1>' });
+    const { page, find, button, expectQuiet } = await open({
+      head: `<base href="/elsewhere/x/"><script src="${site.origin}${hostile}"></script>`,
+    });
+    await button.waitFor();
+    await find('banana', KEYS);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${site.origin}/docs/keys*`);
+    expectQuiet();
+  });
+
+  it('says nothing that a page says as markup', async () => {
+    const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
+    const { page, find, expectQuiet } = await open();
+    await find('keys', [result('//evil.test/x', hostile, hostile, 'img', [hostile, hostile])]);
+    expect(await page.getByRole('option').getAttribute('href')).toMatch(`${site.origin}/evil.test/x`);
+    expect(await page.locator('.page').innerText()).toBe(hostile);
+    expectQuiet();
+  });
+
+  it('fills a place of the template, or the element of its own, and there is one', async () => {
+    const { page, button } = await open({ body: '<h1>A</h1><p><span data-docshelf-search></span></p>' });
+    await page.locator('[data-docshelf-search] docshelf-search, p docshelf-search').waitFor();
+    await button.click();
+    await page.getByRole('dialog').waitFor();
+    const own = await open({ body: '<h1>A</h1><p id="own"><docshelf-search></docshelf-search></p>' });
+    await own.page.locator('#own docshelf-search').getByRole('button', { name: 'Search' }).click();
+    await own.page.getByRole('dialog').waitFor();
+    expect(await own.page.locator('docshelf-search').count()).toBe(1);
+  });
+
+  it('takes the place of the box that is to be replaced', async () => {
+    const { page, button } = await open({
+      attributes: 'data-replace=".theirs, #gone"',
+      body: '<h1>A</h1><p>text <button class="theirs">Their search</button> more</p>',
+    });
+    await button.waitFor();
+    const boxOf = (selector: string) =>
+      page.locator(selector).evaluate((node) => node.getBoundingClientRect().toJSON());
+    const [theirs, ours] = [await boxOf('.theirs'), await boxOf('docshelf-search')];
+    expect([Math.round(ours.x), Math.round(ours.y)]).toEqual([Math.round(theirs.x), Math.round(theirs.y)]);
+    expect(await page.getByRole('button', { name: 'Their search' }).count()).toBe(0);
+  });
+
+  it('comes back, once, where scripts replace the page', async () => {
+    const { page, button } = await open();
+    await button.waitFor();
+    for (let at = 0; at < 3; at += 1) {
+      await page.evaluate("document.body.replaceChildren(document.createElement('main'))");
+      await button.waitFor();
+    }
+    expect(await page.locator('docshelf-search').count()).toBe(1);
+  });
+
+  it('moves nothing of the page', async () => {
+    const { page, button } = await open({
+      head: '<link rel="stylesheet" href="/docs/none.css">',
+      body: '<h1>A</h1><nav class="navbar"><div class="navbar__items--right"><a href="#a">a</a></div></nav><p>text</p>',
+    });
+    await page.evaluate(`{
+      window.shifts = 0;
+      new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shifts += value; })
+        .observe({ type: 'layout-shift', buffered: true });
+    }`);
+    await button.click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('window.shifts')).toBe(0);
+  });
+
+  it.each(PAGE_LANGUAGES.map((each) => [each.tag, each] as const))('speaks %s', async (tag, { words, direction }) => {
+    const { page, button, expectQuiet } = await open({ lang: tag, dir: direction });
+    expect(await button.innerText()).toBe(words.searchBox.open);
+    await button.click();
+    const dialog = page.getByRole('dialog', { name: words.searchBox.label });
+    expect([await dialog.getAttribute('lang'), await dialog.getAttribute('dir')]).toEqual([tag, direction]);
+    await page.keyboard.type('keys');
+    (await site.question({ q: 'keys' })).answer({ results: KEYS });
+    await page
+      .getByRole('status')
+      .filter({ hasText: words.searchBox.found.replace('{count}', '3') })
+      .waitFor();
+    expectQuiet();
+  });
+
+  it.each([
+    ['light', {}],
+    ['dark', { colorScheme: 'dark' }],
+    ['forced colours', { forcedColors: 'active' }],
+    ['a phone', PHONE],
+    ['right to left', { lang: 'fa', dir: 'rtl' }],
+  ] as const)('can be used by everyone: %s', async (name, profile) => {
+    const isRtl = 'lang' in profile;
+    const dark = site.addScript('dark.js', "document.documentElement.style.cssText = 'background:#111;color:#eee'");
+    const style = name === 'dark' ? `<script src="${dark}"></script>` : '';
+    const written = { head: style, ...(isRtl ? profile : {}), attributes: 'data-shelf="true"' };
+    const { page, button } = await open(written, isRtl ? {} : (profile as BrowserContextOptions));
+    // Of forced colours axe reads what they were before.
+    const isForced = name === 'forced colours';
+    const expectNone = async () =>
+      expect((await tellBreaches(page)).filter((each) => !isForced || !each.startsWith('color-contrast'))).toEqual([]);
+    await button.waitFor();
+    await expectNone();
+    await button.click();
+    await page.getByRole('dialog').waitFor();
+    await expectNone();
+    await page.keyboard.type('keys');
+    const facets = { languages: ['en', 'de', 'fa'], versions: ['1', '2'], tags: ['a', 'b'] };
+    (await site.question({ q: 'keys' })).answer({ results: KEYS, facets });
+    await page.locator('.page').first().waitFor();
+    await expectNone();
+    await page.getByRole('dialog').getByRole('combobox').first().fill('nothing');
+    (await site.question({ q: 'nothing' })).answer({ results: [], facets, corrected: 'something' });
+    await page.getByRole('button', { name: 'something' }).waitFor();
+    await expectNone();
+  });
+
+  it('fills a phone, whose box keeps the focus while one scrolls and taps', async () => {
+    const { page, button, status } = await open({}, PHONE);
+    await button.tap();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('keys');
+    (await site.question({ q: 'keys' })).answer({ results: KEYS });
+    await status('Results: 3');
+    const { x, y, width, height } = (await page.getByRole('dialog').boundingBox()) ?? {
+      x: 1,
+      y: 1,
+      width: 1,
+      height: 1,
+    };
+    expect([x, y, width, height]).toEqual([0, 0, 390, 844]);
+    await page.locator('.page').first().tap();
+    expect(await page.getByRole('combobox').evaluate((node) => node.matches(':focus'))).toBe(true);
+  });
+});
