@@ -203,7 +203,7 @@ export class Daemon {
         workers: () => this.#workers(),
         actions: {
           reload: () => this.reload(),
-          site: (domain) => siteActions(sites.chosen(domain)),
+          site: (domain) => siteActions(sites.chosen(domain), this.sitePort ?? this.#config.server.port),
         },
       },
       exports: this.#exports?.promise ?? null,

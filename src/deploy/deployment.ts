@@ -204,6 +204,12 @@ export class Deployment {
     });
   }
 
+  /** @throws DocshelfError `version_not_found` */
+  async stored(version: string): Promise<ReleaseRef> {
+    const { digest } = await this.#labelOf(version);
+    return { version, digest };
+  }
+
   /** The service side of this daemon has a newer export of the domain. */
   exportCompleted(): void {
     this.#exportsMade += 1;

@@ -78,3 +78,6 @@ export function isPage(path: string): boolean {
 /** Docshelf's own data in an archive (manifest, search); never served. */
 export const OWN_FOLDER = '_docshelf/';
 export const MANIFEST_PATH = '_docshelf/manifest.json';
+
+/** Of versions beside the active one, below the base path of their site. */
+export const VERSION_ADDRESSES = `/${OWN_FOLDER}v/`;

@@ -2,16 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { SiteConfig } from '../../config/index.ts';
 import { type KeptVersion, keptVersion, keptVersions, newestFirst, type SiteStore } from '../../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import type { ReleaseView } from '../../domain/release.ts';
+import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
+import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
+import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
 import {
-  type ListedVersion,
-  type OpenedVersion,
-  VERSION_ADDRESSES,
-  type VersionSource,
-} from '../../http/site/version-answers.ts';
-import { type BodyCache, loadSiteRules, NOTICES, noticeResponse, SiteServer, SiteSnapshot } from '../../serve/index.ts';
+  type BodyCache,
+  loadSiteRules,
+  NOTICES,
+  noticeResponse,
+  type SiteRequest,
+  SiteServer,
+  SiteSnapshot,
+} from '../../serve/index.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
+import { previewPasses } from './preview.ts';
 import { snapshotForm } from './site-switch.ts';
 
 export interface ReadableVersionsOptions {
@@ -30,6 +35,14 @@ interface List {
   readonly rows: Promise<readonly ListedVersion[]>;
 }
 
+interface Current {
+  readonly config: SiteConfig;
+  readonly domain: string;
+  /** What is open is as the config was. */
+  readonly key: string;
+  readonly passes: PreviewPasses;
+}
+
 /** Pages may ask for it each time that they are opened. */
 const LIST_MS = 1_000;
 
@@ -37,8 +50,7 @@ const LIST_MS = 1_000;
 export class ReadableVersions implements VersionSource {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
-  /** What is open is as the config was. */
-  #key: { readonly config: SiteConfig; readonly text: string } | null = null;
+  #known: Current | null = null;
 
   constructor(options: ReadableVersionsOptions) {
     this.#options = options;
@@ -56,12 +68,28 @@ export class ReadableVersions implements VersionSource {
     return rows;
   }
 
-  async open(version: string): Promise<OpenedVersion | null> {
-    const { active, store } = this.#options;
-    if (active()?.version === version) return { kind: 'active' };
+  async open(version: string, request: SiteRequest): Promise<OpenedVersion | null> {
+    const { active, store, config } = this.#options;
     const kept = await keptVersion(store, version);
+    const { enabled } = config().config.staticExport;
+    // A label that was moved may be the active version's, too.
+    const mayBeStaged = enabled && kept !== null && kept.digest !== active()?.digest && !this.#isReadable(kept);
+    const staged = mayBeStaged ? await this.#staged(kept, request) : null;
+    if (staged !== null) return staged;
+    if (active()?.version === version) return { kind: 'active' };
     if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === active()?.digest ? { kind: 'active' } : this.#opened(kept);
+    return kept.digest === active()?.digest ? { kind: 'active' } : this.#opened(kept, false);
+  }
+
+  /** For who has a pass; null for others. */
+  async #staged(kept: KeptVersion, request: SiteRequest): Promise<OpenedVersion | null> {
+    const cookie = await this.#passes.cookieFor(kept, request);
+    if (cookie !== null) return { kind: 'preview', cookie };
+    return (await this.#passes.admits(kept, request)) ? this.#opened(kept, true) : null;
+  }
+
+  get #passes(): PreviewPasses {
+    return this.#current.passes;
   }
 
   /** A version beside the active one that readers may search; null for every other. */
@@ -97,28 +125,32 @@ export class ReadableVersions implements VersionSource {
       }));
   }
 
-  async #opened(kept: KeptVersion): Promise<OpenedVersion | null> {
+  async #opened(kept: KeptVersion, isStaged: boolean): Promise<OpenedVersion | null> {
     const { version, digest } = kept;
     const { store, open, onFault } = this.#options;
     const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
     try {
-      const key = `${this.#currentKey()}\n${version}\n${digest}`;
+      const key = `${this.#current.key}\n${version}\n${digest}`;
       const { server, release } = await open.get(key, () => this.#read(kept));
-      return { kind: 'kept', server, isStaged: false, isThere, canonical: (path) => this.#canonical(path, release) };
+      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, release) };
     } catch (error) {
       if (!(await isThere())) return null;
       const respond: SiteServer['respond'] = (request) => {
         onFault(toDocshelfError(error), request.id());
         return noticeResponse(request, { ...NOTICES.unavailable, language: null });
       };
-      return { kind: 'kept', server: { respond }, isStaged: false, isThere, canonical: async () => null };
+      return { kind: 'kept', server: { respond }, isStaged, isThere, canonical: async () => null };
     }
   }
 
-  #currentKey(): string {
-    const config = this.#options.config();
-    if (this.#key?.config !== config) this.#key = { config, text: randomUUID() };
-    return this.#key.text;
+  /** As the config is. */
+  get #current(): Current {
+    const { config, store } = this.#options;
+    const known = this.#known;
+    if (known?.config === config() && known.domain === store.domain) return known;
+    const { domain } = store;
+    this.#known = { config: config(), domain, key: randomUUID(), passes: previewPasses(config(), domain) };
+    return this.#known;
   }
 
   async #read({ version, digest }: KeptVersion): Promise<OpenVersion> {

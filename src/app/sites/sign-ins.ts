@@ -1,9 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import type { Config, SiteConfig } from '../../config/index.ts';
-import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
 import { LateAnswers } from '../../http/limits/late-answers.ts';
 import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
@@ -14,6 +10,7 @@ import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
 import type { Network } from '../network.ts';
+import { sessionKeys } from './session-keys.ts';
 
 /** Mistyped ones are few; who guesses gets one answer in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
@@ -26,8 +23,6 @@ export interface SignInPlace {
   readonly hosts: readonly string[];
   readonly basePath: string;
 }
-
-const KEY_BYTES = 32;
 
 /** What the sign-ins of all sites of a daemon share: who is known, and who has guessed. */
 export class SignIns {
@@ -106,19 +101,6 @@ export class SignIns {
   async end(): Promise<void> {
     await this.#passwords.end();
   }
-}
-
-/** Made once, for all daemons on the folder. @throws DocshelfError `cannot_read`, `cannot_write` */
-async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
-  const given = server.auth.sessionKeyFile?.text.reveal();
-  if (given !== undefined)
-    return given
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => !/^(?:#|$)/.test(line));
-  const file = join(storage.dir, 'session.key');
-  await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
-  return [(await readFile(file, 'utf8')).trim()];
 }
 
 /** Equal for configs whose readers sign in at the same place. */

@@ -1,12 +1,17 @@
 import type { SiteActions } from '../../http/admin/actions.ts';
+import { previewLink } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
 
-/** What the admin listener and a daemon's socket can have done to a site. */
-export function siteActions({ deployment, metrics }: ShelfSite): SiteActions {
+/** What the admin listener and a daemon's socket can have done to a site. @param port of the site listener */
+export function siteActions({ deployment, metrics, config }: ShelfSite, port: number): SiteActions {
   return {
     onBundleRefused: (source) => metrics.onBundleRefused(source),
     activate: (version) => deployment.activate(version),
     rollback: () => deployment.rollback(),
+    preview: async (version) => {
+      const release = await deployment.stored(version);
+      return previewLink(config, { ...release, domain: deployment.domain }, port);
+    },
     remove: (version) => deployment.remove(version),
     upload: (fileName, body, { version, activate, signature, source, signal }) =>
       deployment.deliverStream(body, { fileName, version, activate, signature, source }, signal),

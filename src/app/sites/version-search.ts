@@ -1,5 +1,5 @@
 import type { KeptVersion } from '../../deploy/index.ts';
-import { VERSION_ADDRESSES } from '../../http/site/version-answers.ts';
+import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { Search, SearchAnswer, SearchRequest } from '../../search/index.ts';
 
 interface VersionSearchOptions {

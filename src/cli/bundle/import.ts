@@ -23,6 +23,7 @@ import {
 import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { fetchArchive } from './fetch-archive.ts';
+import { previewOf } from './preview.ts';
 
 interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly version?: string;
@@ -68,7 +69,13 @@ export function bundleImportCommand(): Command {
       const delivered = isBundleLink(file)
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
-      answer(options, delivered, sentenceOf);
+      if (activate || delivered.activated) return answer(options, delivered, sentenceOf);
+      const preview = await previewOf(options, delivered.version);
+      answer(
+        options,
+        { ...delivered, preview },
+        (done) => `${sentenceOf(done)}\nPreview it for a day: ${done.preview.link}`,
+      );
     });
 }
 

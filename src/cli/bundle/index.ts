@@ -17,6 +17,7 @@ import { bundleAuditCommand } from './audit.ts';
 import { bundleImportCommand } from './import.ts';
 import { bundleInspectCommand } from './inspect.ts';
 import { bundleListCommand } from './list.ts';
+import { bundlePreviewCommand } from './preview.ts';
 import { bundleVerifyCommand } from './verify.ts';
 
 export function bundleCommand(): Command {
@@ -27,6 +28,7 @@ export function bundleCommand(): Command {
     bundleInspectCommand(),
     bundleVerifyCommand(),
     bundleAuditCommand(),
+    bundlePreviewCommand(),
     withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
       .argument('<version>')
       .action((version: string, options: Options) =>

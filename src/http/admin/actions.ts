@@ -30,9 +30,18 @@ export interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
+interface PreviewAnswer {
+  readonly version: string;
+  readonly digest: string;
+  readonly link: string;
+  readonly expiresAt: string;
+}
+
 /** Of one site. */
 export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
   onBundleRefused(source: BundleSourceKind): void;
+  /** @throws DocshelfError `version_not_found` */
+  preview(version: string): Promise<PreviewAnswer>;
   upload(
     fileName: string,
     body: ReadableStream<Uint8Array>,
@@ -128,6 +137,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       });
     },
     activate: async (c) => c.json(await siteOf(c).activate(versionOf(c))),
+    preview: async (c) => c.json(await siteOf(c).preview(versionOf(c)), 200, { 'Cache-Control': 'no-store' }),
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
       return c.json({ activated: await siteOf(c).takeUp({ version: versionOf(c), digest }, activate !== 'false') });

@@ -1,9 +1,7 @@
-import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
-import { FEATURES } from '../../domain/feature.ts';
 import type { Operation } from '../../domain/operation.ts';
-import { text, textOrNull } from '../../domain/shape.ts';
-import { digest, lastReloadSchema, statusSchema, version } from '../../domain/status.ts';
+import { digest, lastReloadSchema, statusSchema } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
+import { featuresSchema, previewSchema, readinessSchema, releaseSchema, takenInSchema } from './answer-schemas.ts';
 
 /** Calls of the admin listener and a daemon's socket (contract, section 2). Another needs its run in `actions.ts`. */
 
@@ -31,59 +29,6 @@ const LABEL = {
   pattern: VERSION_PATTERN.source,
   'x-expects': 'a version such as 2024-06-01 or v3.2.0',
   description: 'The version that it is taken in for.',
-} as const;
-
-const releaseSchema = {
-  title: 'Release',
-  type: 'object',
-  required: ['version', 'digest'],
-  properties: { version, digest },
-} as const;
-const takenInSchema = {
-  title: 'TakenIn',
-  type: 'object',
-  required: ['version', 'digest', 'activated', 'unpacked'],
-  properties: {
-    version,
-    digest,
-    activated: { type: 'boolean', description: 'True where it is served now.' },
-    unpacked: { type: 'boolean', description: 'False where the site had its bytes before.' },
-  },
-} as const;
-const readinessSchema = {
-  title: 'Readiness',
-  type: 'object',
-  required: ['ready', 'reason'],
-  properties: { ready: { type: 'boolean' }, reason: textOrNull('Why not, one sentence.') },
-} as const;
-const featureRows = {
-  type: 'array',
-  items: {
-    type: 'object',
-    required: ['id', 'name', 'support', 'enabled', 'reason'],
-    properties: {
-      id: { enum: FEATURES.map(({ id }) => id) },
-      name: text('For people.'),
-      support: { enum: ['available', 'configurable', 'unavailable'] },
-      enabled: { type: 'boolean', description: 'What holds here and now.' },
-      reason: text('Why, one sentence.'),
-    },
-  },
-} as const;
-const featuresSchema = {
-  title: 'Features',
-  type: 'object',
-  required: ['deploymentType', 'domain', 'features'],
-  properties: {
-    deploymentType: { enum: DEPLOYMENT_TYPES },
-    domain: textOrNull('Identifier of the site; null with several.'),
-    features: featureRows,
-    sites: {
-      type: 'array',
-      description: 'Of each site of a list: `domain` and `features`, which beside it are null and empty with several.',
-      items: { type: 'object', required: ['domain', 'features'] },
-    },
-  },
 } as const;
 
 const reading = { method: 'GET', security: null, act: 'answer' } as const;
@@ -204,6 +149,17 @@ export const operations = {
     parameters: { version: VERSION },
     answers: activeNow,
     faults: [badName, notStored, pinned],
+  },
+  preview: {
+    ...acting,
+    id: 'preview',
+    method: 'POST',
+    path: '/v1/versions/{version}/preview',
+    summary: 'Make a link that opens a stored version before it is active',
+    description: 'Whoever has the link reads that version for a day. It is in no list, and nothing else opens it.',
+    parameters: { version: VERSION },
+    answers: { 200: { description: 'The link, a credential.', schema: previewSchema } },
+    faults: [badName, notStored],
   },
   takeUp: {
     ...acting,

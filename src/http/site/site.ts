@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
+import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { DeployState } from '../../domain/status.ts';
 import {
   COMMON_HEADERS,
@@ -17,7 +18,7 @@ import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
-import { VERSION_ADDRESSES, type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
+import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
 
 export interface SiteAppOptions {
   readonly server: SiteServer;

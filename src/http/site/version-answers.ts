@@ -1,7 +1,8 @@
-import { OWN_FOLDER } from '../../domain/release.ts';
+import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { COMMON_HEADERS, redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
+import { withoutPass } from './preview-passes.ts';
 
 /** An entry of `versions.json`, in the format of mike. */
 export interface ListedVersion {
@@ -13,6 +14,8 @@ export interface ListedVersion {
 /** A version that its reader may read. */
 export type OpenedVersion =
   | { readonly kind: 'active' }
+  /** The reader came by a link, and may read on with the cookie. */
+  | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
       /** Of that release alone, at its own address. */
@@ -31,9 +34,6 @@ export interface VersionSource {
   /** Null for what does not exist, and what the reader may not know of. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
 }
-
-/** Below the site's base path. */
-export const VERSION_ADDRESSES = `/${OWN_FOLDER}v/`;
 
 /** Version, path, query. */
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
@@ -68,8 +68,9 @@ export async function versionAnswer(
   if (version === null || !isVersion(version)) return null;
   const opened = await source.open(version, request);
   if (opened === null) return null;
-  if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${query}`);
+  if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${withoutPass(query)}`);
   const root = `${basePath}${VERSION_ADDRESSES.slice(1)}${version}`;
+  if (opened.kind === 'preview') return previewing(redirect(302, `${root}${path ?? '/'}${withoutPass(query)}`), opened);
   // Scripts compare their address with the base path as it is written in them.
   if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);
   const answer = await opened.server.respond({ ...request, target: `${path}${query}` });
@@ -83,6 +84,13 @@ export async function versionAnswer(
 
 /** Two slashes, or a backslash, at the beginning would lead to another host. */
 const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
+
+function previewing(answer: Response, { cookie }: OpenedVersion & { kind: 'preview' }): Response {
+  answer.headers.append('Set-Cookie', cookie);
+  answer.headers.set('Cache-Control', 'no-store');
+  answer.headers.set('Referrer-Policy', 'no-referrer');
+  return answer;
+}
 
 function marked(answer: Response, { isStaged }: OpenedVersion & { kind: 'kept' }): Response {
   answer.headers.set('X-Robots-Tag', 'noindex');

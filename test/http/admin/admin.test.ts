@@ -31,6 +31,8 @@ function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {})
     onBundleRefused: (source) => calls.push(['refused', source]),
     activate: (version) => note({ version, digest: DIGEST }, 'activate', version),
     rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
+    preview: (version) =>
+      note({ version, digest: DIGEST, link: 'http://a/?preview=b', expiresAt: '' }, 'preview', version),
     remove: (version) => note(undefined, 'remove', version),
     takeUp: (release, activate) => note(activate, 'takeUp', release, activate),
     upload: async (fileName, body, { signal: _, ...rest }) => {
@@ -72,6 +74,7 @@ const ACTIONS: [method: string, path: string][] = [
   ['POST', '/v1/reload'],
   ['POST', '/v1/versions/v1/activate'],
   ['POST', '/v1/rollback'],
+  ['POST', '/v1/versions/v1/preview'],
   ['DELETE', '/v1/versions/v1'],
   ['PUT', '/v1/bundles/site.zip'],
   ['PUT', '/v1/bundles/site.zip.minisig'],
@@ -178,6 +181,7 @@ describe('the admin listener, acting', () => {
     ['POST', '/v1/reload', 200, ['reload']],
     ['POST', '/v1/versions/v1/activate', 200, ['activate', 'v1']],
     ['POST', '/v1/versions/v1%2B2/activate', 200, ['activate', 'v1+2']],
+    ['POST', '/v1/versions/v1/preview', 200, ['preview', 'v1']],
     ['POST', '/v1/rollback', 200, ['rollback']],
     ['DELETE', '/v1/versions/2024-06-01', 204, ['remove', '2024-06-01']],
   ])('carries out %s %s', async (method, path, status, call) => {

@@ -7,11 +7,14 @@ const VALUE_LENGTHS = [64, 4_096] as const;
 export class SiteCookie {
   readonly name: string;
   readonly #path: string;
+  readonly #isSecure: boolean;
 
-  /** @param path of the site, with its last slash */
-  constructor(name: string, path: string) {
-    this.name = `${path === '/' ? '__Host-' : '__Secure-'}${name}`;
+  /** @param path of the site, with its last slash. @param isSecure false: readers come without TLS */
+  constructor(name: string, path: string, isSecure = true) {
+    const prefix = path === '/' ? '__Host-' : '__Secure-';
+    this.name = isSecure ? prefix + name : name;
     this.#path = path;
+    this.#isSecure = isSecure;
   }
 
   /** Its values in a request. */
@@ -28,7 +31,8 @@ export class SiteCookie {
   }
 
   set(value: string, ttlMs: number): string {
-    return `${this.name}=${value}; Path=${this.#path}; Max-Age=${Math.floor(ttlMs / 1000)}; HttpOnly; Secure; SameSite=Lax`;
+    const secure = this.#isSecure ? ' Secure;' : '';
+    return `${this.name}=${value}; Path=${this.#path}; Max-Age=${Math.floor(ttlMs / 1000)}; HttpOnly;${secure} SameSite=Lax`;
   }
 
   clear(): string {

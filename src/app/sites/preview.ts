@@ -1,0 +1,48 @@
+import type { SiteConfig } from '../../config/index.ts';
+import { PREVIEW_MS, PreviewPasses } from '../../http/site/preview-passes.ts';
+import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { sessionKeys } from './session-keys.ts';
+
+/** What `docshelf bundle preview` answers. */
+export interface VersionPreview {
+  readonly version: string;
+  readonly digest: string;
+  /** A credential. */
+  readonly link: string;
+  /** RFC 3339, UTC. */
+  readonly expiresAt: string;
+}
+
+export function previewPasses({ config, basePath }: SiteConfig, domain: string): PreviewPasses {
+  const { publicUrl, tls } = config.server;
+  const isSecure = publicUrl === null ? tls.certFile !== null : publicUrl.startsWith('https:');
+  return new PreviewPasses({ keys: () => sessionKeys(config), site: domain, basePath, isSecure });
+}
+
+/**
+ * A link that opens a version for who has it.
+ *
+ * @param port of the site listener
+ * @throws DocshelfError `cannot_read`, `cannot_write`
+ */
+export async function previewLink(
+  site: SiteConfig,
+  release: { readonly domain: string; readonly version: string; readonly digest: string },
+  port: number,
+): Promise<VersionPreview> {
+  const { domain, version, digest } = release;
+  const expiresAt = new Date(Date.now() + PREVIEW_MS).toISOString();
+  const target = await previewPasses(site, domain).target({ version, digest });
+  return { version, digest, link: originOf(site, port) + target, expiresAt };
+}
+
+const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
+
+/** As this machine reaches it, where nobody says how readers do. */
+function originOf({ config, hosts }: SiteConfig, port: number): string {
+  const { publicUrl, host, tls } = config.server;
+  if (publicUrl !== null) return siteOrigin(publicUrl, hosts);
+  const scheme = tls.certFile === null ? 'http' : 'https';
+  const own = ANY_HOST.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return siteOrigin(`${scheme}://${own}:${port}`, hosts);
+}

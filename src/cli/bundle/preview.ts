@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
+import { readStore } from '../../app/slices.ts';
+import { operations } from '../../http/admin/operations.ts';
+import {
+  actionCommand,
+  answer,
+  chosenSite,
+  type DaemonChoice,
+  loadFor,
+  namedSites,
+  type SiteChoice,
+  withSite,
+} from '../command.ts';
+import { findDaemon } from '../daemon-client.ts';
+import { storedReleaseInfo } from './stored-release.ts';
+
+type Options = SiteChoice & DaemonChoice;
+
+export function bundlePreviewCommand(): Command {
+  return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
+    .argument('<version>')
+    .action(async (version: string, options: Options) =>
+      answer(options, await previewOf(options, version), ({ link }) => link),
+    );
+}
+
+/** By the daemon where one runs, else with the folder's own key, for the next one. @throws DocshelfError `version_not_found` */
+export async function previewOf(options: Options, version: string): Promise<VersionPreview> {
+  const loaded = await loadFor(options);
+  const chosen = await chosenSite(loaded, options);
+  const daemon = await findDaemon(chosen, options);
+  if (daemon !== null) return (await daemon.call(operations.preview, { parameters: { version } })) as VersionPreview;
+  const { config } = chosen;
+  const { digest } = await storedReleaseInfo(version, config, 'preview');
+  const { domain } = await readStore(config);
+  const sites = await namedSites(loaded);
+  const site = sites.find((each) => each.domain === domain) ?? sites[0];
+  if (site === undefined) throw new Error(`no site "${domain}" in the config`);
+  return previewLink(site, { domain, version, digest }, config.server.port);
+}

@@ -1,0 +1,95 @@
+import { VERSION_ADDRESSES } from '../../domain/release.ts';
+import type { SiteRequest } from '../../serve/index.ts';
+import { SiteCookie } from '../sign-in/oidc/cookies.ts';
+import { Seals } from '../sign-in/oidc/seals.ts';
+
+/** Contract, section 9.3: a day, of the link and of the cookie. */
+export const PREVIEW_MS = 24 * 3600_000;
+
+interface PreviewPassesOptions {
+  /** The first seals. @throws DocshelfError `cannot_read`, `cannot_write` */
+  readonly keys: () => Promise<readonly string[]>;
+  /** Its domain: a pass of one site is none of another. */
+  readonly site: string;
+  /** With its last slash. */
+  readonly basePath: string;
+  /** Readers come by TLS. */
+  readonly isSecure: boolean;
+}
+
+interface PreviewedRelease {
+  readonly version: string;
+  readonly digest: string;
+}
+
+/** Hex digits of the digest in a cookie's name: several versions may be looked at. */
+const NAME_DIGITS = 12;
+const PARAMETER = 'preview';
+
+/** Who may read versions that are staged: a link that sets a cookie, each sealed for one site, version and release. */
+export class PreviewPasses {
+  readonly #options: PreviewPassesOptions;
+  #seals: Promise<Seals> | null = null;
+
+  constructor(options: PreviewPassesOptions) {
+    this.#options = options;
+  }
+
+  /** Path and query of a link. @throws as `keys` */
+  async target(release: PreviewedRelease): Promise<string> {
+    const seals = await this.#sealing();
+    const pass = seals.seal(this.#purpose('link', release), {}, PREVIEW_MS);
+    return `${this.#options.basePath}${VERSION_ADDRESSES.slice(1)}${release.version}/?${PARAMETER}=${pass}`;
+  }
+
+  /** The cookie for who comes by the link; null for others. @throws as `keys` */
+  async cookieFor(release: PreviewedRelease, { target }: Pick<SiteRequest, 'target'>): Promise<string | null> {
+    const pass = new URLSearchParams(queryOf(target)).get(PARAMETER);
+    if (pass === null) return null;
+    const seals = await this.#sealing();
+    if (seals.open(this.#purpose('link', release), pass) === null) return null;
+    return this.#cookie(release).set(seals.seal(this.#purpose('cookie', release), {}, PREVIEW_MS), PREVIEW_MS);
+  }
+
+  /** @throws as `keys` */
+  async admits(release: PreviewedRelease, { header }: Pick<SiteRequest, 'header'>): Promise<boolean> {
+    const values = this.#cookie(release).valuesIn(header('cookie'));
+    if (values.length === 0) return false;
+    const seals = await this.#sealing();
+    return values.some((value) => seals.open(this.#purpose('cookie', release), value) !== null);
+  }
+
+  #cookie({ digest }: PreviewedRelease): SiteCookie {
+    const { basePath, isSecure } = this.#options;
+    return new SiteCookie(`docshelf-preview-${digest.slice(0, NAME_DIGITS)}`, basePath, isSecure);
+  }
+
+  #purpose(kind: 'link' | 'cookie', { version, digest }: PreviewedRelease): string {
+    return JSON.stringify([`preview ${kind}`, this.#options.site, version, digest]);
+  }
+
+  #sealing(): Promise<Seals> {
+    this.#seals ??= this.#options.keys().then(
+      (keys) => new Seals(keys),
+      (error: unknown) => {
+        this.#seals = null;
+        throw error;
+      },
+    );
+    return this.#seals;
+  }
+}
+
+function queryOf(target: string): string {
+  const start = target.indexOf('?');
+  return start === -1 ? '' : target.slice(start);
+}
+
+/** The query of an address, without the pass: it is for no log, history or other page. */
+export function withoutPass(query: string): string {
+  const kept = query
+    .replace(/^\?/, '')
+    .split('&')
+    .filter((part) => part !== PARAMETER && !part.startsWith(`${PARAMETER}=`));
+  return kept.join('&') === '' ? '' : `?${kept.join('&')}`;
+}
