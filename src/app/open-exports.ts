@@ -126,14 +126,14 @@ function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOpt
 }
 
 async function openStore(
-  { config, network, publicUrl, log }: ExportsParts,
+  { config, current, network, publicUrl, log }: ExportsParts,
   dir: string,
 ): Promise<{ store: BundleStore; download: AnswerDownload | null }> {
   const settings = s3Slice(config);
   if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
-    const { caFile, ...bucket } = settings;
-    const policy = (await network.policy()).forStore(caFile);
+    const { caFile: _, ...bucket } = settings;
+    const policy = (await network.policy()).forStore(() => current().exportApi.store.caFile);
     return { store: new S3BundleStore({ ...bucket, policy, nowMs: Date.now }), download: null };
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([

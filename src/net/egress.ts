@@ -57,8 +57,8 @@ export class EgressPolicy {
   }
 
   /** For a store of the operator's own: it may stand on a private address, and has its own certificates. */
-  forStore(caFile: string | null): EgressPolicy {
-    return new EgressPolicy(() => ({ ...this.rules, caFile }), everyPort(true));
+  forStore(caFile: () => string | null): EgressPolicy {
+    return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
   /** Of a browser nothing leaves but the requests that are intercepted, and those are judged as any other. */

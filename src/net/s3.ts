@@ -1,5 +1,5 @@
 import { Agent, type AgentOptions } from 'node:http';
-import { Agent as TlsAgent } from 'node:https';
+import { Agent as TlsAgent, type AgentOptions as TlsOptions } from 'node:https';
 import type { Socket } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
@@ -12,19 +12,28 @@ type Credentials = Extract<S3ClientConfig['credentials'], (...given: never[]) =>
 
 /**
  * Credentials that the config lacks come from the environment, see `environmentOf`.
- * Reads `caFile` once, which `caSetting` names in faults. @throws DocshelfError `cannot_read`, `config_invalid` */
+ * `caFile` is read for each connection, so that one that was changed holds; faults name it by `caSetting`.
+ * @throws DocshelfError `cannot_read`, `config_invalid`
+ */
 export function openS3Client(
   policy: EgressPolicy,
   config: Omit<S3ClientConfig, 'requestHandler'>,
   timeouts: { readonly connectionTimeout: number; readonly socketTimeout: number },
   caSetting: string,
 ): S3Client {
-  const { caFile } = policy.rules;
-  const ca = caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, caSetting)] };
+  const authorities = (): TlsOptions => {
+    const { caFile } = policy.rules;
+    return caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, caSetting)] };
+  };
+  authorities();
   const requestHandler = {
     ...timeouts,
-    httpAgent: guarded(policy, new Agent({ keepAlive: true }), 'http:'),
-    httpsAgent: guarded(policy, new TlsAgent({ keepAlive: true, ...ca }), 'https:'),
+    httpAgent: guarded(policy, new Agent({ keepAlive: true }), { protocol: 'http:' }),
+    // A session taken up again would be of the authorities that it began with.
+    httpsAgent: guarded(policy, new TlsAgent({ keepAlive: true, maxCachedSessions: 0 }), {
+      protocol: 'https:',
+      authorities,
+    }),
   };
   const credentials = config.credentials ?? environmentOf(requestHandler);
   // An `auto` of the environment asks the machine's metadata service for its region.
@@ -52,8 +61,14 @@ function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandle
 
 type Connecting = AgentOptions & { readonly host?: string; readonly port?: number | string };
 
+interface Guard {
+  readonly protocol: 'http:' | 'https:';
+  /** For each connection. */
+  authorities?(): TlsOptions;
+}
+
 /** As for fetches: the host by its name, each of its addresses when the socket opens. */
-function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, protocol: 'http:' | 'https:'): Made {
+function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protocol, authorities }: Guard): Made {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options: Connecting, callback) => {
     const hostname = urlHost(options.host ?? '');
@@ -61,7 +76,7 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, protocol
     const refusal = policy.refusalOf(endpoint);
     if (refusal !== null) throw refusal;
     const lookup = policy.lookupFor(hostname, portOf(endpoint));
-    return connect({ ...options, lookup } as AgentOptions, callback) as Socket;
+    return connect({ ...options, ...authorities?.(), lookup } as AgentOptions, callback) as Socket;
   };
   return agent;
 }

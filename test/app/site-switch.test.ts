@@ -47,6 +47,23 @@ it('has all who follow prepared before it swaps, and is done when they are', asy
   expect(told.slice(3)).toEqual(['done', 'swapped here', 'followed', 'swapped here', 'off']);
 });
 
+it('tells of each swap with the form that it is by, also of a reload', async () => {
+  const told: unknown[] = [];
+  const server = { swap: () => undefined } as unknown as SiteServer;
+  const site = new SiteSwitch(server, { trailingSlash: 'auto', basePath: '/' }, null, ({ active }, { basePath }) =>
+    told.push([active.digest, basePath]),
+  );
+  const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd', files: new Map() };
+  const commit = await site.prepare(release as unknown as ReleaseView, []);
+  expect(told).toEqual([]);
+  await commit();
+  site.use({ trailingSlash: 'auto', basePath: '/docs/' });
+  expect(told).toEqual([
+    ['d', '/'],
+    ['d', '/docs/'],
+  ]);
+});
+
 it('judges by releases that come after the swap, too', async () => {
   const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
   const site = new SiteSwitch({ swap } as unknown as SiteServer, { trailingSlash: 'never', basePath: '/' });

@@ -239,7 +239,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   const store = s3Slice(config);
   if (exportApi.enabled && store !== null) {
     const link = s3UrlOf({ ...store, region: store.region ?? process.env.AWS_REGION ?? null });
-    targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(store.caFile) });
+    targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(() => store.caFile) });
   }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;

@@ -81,7 +81,16 @@ export class ShelfSite {
       onCache: (isHit) => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
-    const site = new SiteSwitch(server, snapshotForm(config), host.follower);
+    const site = new SiteSwitch(server, snapshotForm(config), host.follower, ({ active, older }, form) =>
+      variants.follow(server, {
+        active,
+        older,
+        basePath: form.basePath ?? '/',
+        hasAdditions: !areNone(form.additions ?? NO_ADDITIONS),
+        onMade: (made) => logVariants(log, active.version, made),
+        onFault: (error) => logFailure(log, 'variants', error),
+      }),
+    );
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
@@ -91,14 +100,6 @@ export class ShelfSite {
         return () => {
           const done = commit();
           localSearch?.follow(indexedRelease(active), active.version);
-          variants.follow(server, {
-            active,
-            older,
-            basePath: site.form.basePath ?? '/',
-            hasAdditions: !areNone(site.form.additions ?? NO_ADDITIONS),
-            onMade: (made) => logVariants(log, active.version, made),
-            onFault: (error) => logFailure(log, 'variants', error),
-          });
           return done;
         };
       },

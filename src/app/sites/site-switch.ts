@@ -35,25 +35,31 @@ export interface SwapFollower {
 
 type ServedRelease = Pick<Served, 'active' | 'older'>;
 
+/** In the tick of each swap, by another release or another form. */
+type OnServed = (served: ServedRelease, form: SnapshotForm) => void;
+
 /** The release that becomes active becomes the snapshot that is served. */
 export class SiteSwitch {
   readonly #server: SiteServer;
   readonly #follower: SwapFollower | null;
+  readonly #onServed: OnServed;
   #form: SnapshotForm;
   #served: Served | null = null;
 
-  constructor(server: SiteServer, form: SnapshotForm, follower: SwapFollower | null = null) {
+  constructor(
+    server: SiteServer,
+    form: SnapshotForm,
+    follower: SwapFollower | null = null,
+    onServed: OnServed = () => undefined,
+  ) {
     this.#server = server;
     this.#form = form;
     this.#follower = follower;
+    this.#onServed = onServed;
   }
 
   get release(): ReleaseView | null {
     return this.#served?.active ?? null;
-  }
-
-  get form(): SnapshotForm {
-    return this.#form;
   }
 
   /** What of the site's own rules was not understood. */
@@ -70,8 +76,7 @@ export class SiteSwitch {
     return async () => {
       // A reload may have come in between.
       if (form !== this.#form) return this.#serve(served);
-      this.#served = served;
-      this.#server.swap(snapshot);
+      this.#swap(served, snapshot);
       await followers?.();
     };
   };
@@ -93,8 +98,13 @@ export class SiteSwitch {
   }
 
   async #serve(served: Served): Promise<void> {
-    this.#served = served;
-    this.#server.swap(snapshotOf(served, this.#form));
+    this.#swap(served, snapshotOf(served, this.#form));
     await this.#follower?.follow(served, this.#form);
+  }
+
+  #swap(served: Served, snapshot: SiteSnapshot): void {
+    this.#served = served;
+    this.#server.swap(snapshot);
+    this.#onServed(served, this.#form);
   }
 }

@@ -140,7 +140,9 @@ export class Workers {
     this.#places = { ...places, stamp: ++this.#stamp };
     this.#placesDue = true;
     const kept = new Set(places.places.map(({ domain }) => domain));
-    for (const key of this.#sites.keys()) if (!kept.has(key)) this.#sites.delete(key);
+    for (const known of [this.#sites, this.#preparing]) {
+      for (const key of known.keys()) if (!kept.has(key)) known.delete(key);
+    }
     return this.settled();
   }
 

@@ -30,7 +30,8 @@ interface Followed extends VariantEvents {
 }
 
 interface Work {
-  readonly digest: string;
+  /** What it is made of: a site at another path, or with other additions, leaves other pages as they are on disk. */
+  readonly key: string;
   readonly ending: AbortController;
   notice: string | null;
 }
@@ -61,10 +62,11 @@ export class VariantMaker {
 
   /** What a site serves from now on; work on what it served is given up. */
   follow(site: object, followed: Followed): void {
-    const { digest } = followed.active;
-    if (this.#isStopped || this.#works.get(site)?.digest === digest) return;
+    const { active, basePath, hasAdditions } = followed;
+    const key = JSON.stringify([active.digest, basePath, hasAdditions]);
+    if (this.#isStopped || this.#works.get(site)?.key === key) return;
     this.forget(site);
-    const work: Work = { digest, ending: new AbortController(), notice: null };
+    const work: Work = { key, ending: new AbortController(), notice: null };
     this.#works.set(site, work);
     setTimeout(() => void this.#run(followed, work), this.#afterMs).unref();
   }

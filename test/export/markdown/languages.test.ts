@@ -137,3 +137,13 @@ describe('the words of the theme', () => {
     expect(wordsOf('pt-BR')).toEqual(wordsOf('pt'));
   });
 });
+
+it('takes a tag with an extension for a language, and names it by what comes before', async () => {
+  const site = await render({
+    'index.md': '# Home\n',
+    'de.md': '---\nlang: de-u-co-phonebk\n---\n\n# Start\n',
+    'x.md': '---\nlang: en-x-acme\n---\n\n# Own\n',
+  });
+  expect(languageOf(site, 'de.html')[0]).toBe('de-u-co-phonebk');
+  expect(languageOf(site, 'x.html')[0]).toBe('en-x-acme');
+});

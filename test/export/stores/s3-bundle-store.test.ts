@@ -12,6 +12,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { PART_BYTES } from '../../../src/export/stores/s3-bundle-store.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
+import { makeCertificate } from '../../helpers/certificates.ts';
 import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 import { packedBundle } from './packed-bundle.ts';
@@ -154,7 +155,7 @@ describe('S3BundleStore.link()', () => {
 
   describe('without credentials in the config', () => {
     const link = (allowedHosts: string[]) => {
-      const policy = new EgressPolicy(egressRulesOf({ allowedHosts })).forStore(null);
+      const policy = new EgressPolicy(egressRulesOf({ allowedHosts })).forStore(() => null);
       const store = storeAt('http://127.0.0.1:9000', { credentials: null, policy });
       return store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     };
@@ -409,7 +410,7 @@ describe('S3BundleStore, where the store fails,', () => {
 
 describe('S3BundleStore, by TLS,', () => {
   const TLS = new URL('../../fixtures/tls/', import.meta.url);
-  const trusting = (caFile: string) => new EgressPolicy(egressRulesOf()).forStore(caFile);
+  const trusting = (caFile: string) => new EgressPolicy(egressRulesOf()).forStore(() => caFile);
   const caFile = fileURLToPath(new URL('certificate.pem', TLS));
   const tls = { cert: readFileSync(caFile, 'utf8'), key: readFileSync(new URL('key.pem', TLS), 'utf8') };
 
@@ -420,6 +421,21 @@ describe('S3BundleStore, by TLS,', () => {
       code: 'store_failed',
       next: expect.stringContaining('exportApi.store.caFile'),
     });
+  });
+
+  it('follows a caFile that the config names anew, and one whose content is another', async () => {
+    const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
+    const other = join(dir, 'other.pem');
+    await writeFile(other, makeCertificate({ names: ['other.dev'] }).cert);
+    let named = other;
+    const store = storeAt(origin, { policy: new EgressPolicy(egressRulesOf()).forStore(() => named) });
+    await expect(store.has(SHA256)).rejects.toMatchObject({ code: 'store_failed' });
+    named = caFile;
+    expect(await store.has(SHA256)).toBe(false);
+    named = other;
+    await writeFile(other, tls.cert);
+    const later = storeAt(origin, { policy: new EgressPolicy(egressRulesOf()).forStore(() => named) });
+    expect(await later.has(SHA256)).toBe(false);
   });
 
   it('says of a caFile that is none what is wrong with it', async () => {

@@ -53,7 +53,7 @@ export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOption
     credentials: { accessKeyId: new Secret(KEY), secretAccessKey: new Secret(KEY) },
     policy: new EgressPolicy(
       egressRulesOf({ allowedHosts: [URL.parse(endpoint)?.hostname ?? 'none.invalid'] }),
-    ).forStore(null),
+    ).forStore(() => null),
     nowMs: Date.now,
     ...options,
   });

@@ -75,7 +75,7 @@ function languageOf({ code, name, navigation }: LanguageSettings, folders: reado
 }
 
 function autonymOf(code: string): string {
-  const name = new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code) ?? code;
+  const name = displayName(code, code) ?? code;
   return name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
 }
 
@@ -91,7 +91,12 @@ function translationFolders(folders: readonly string[], pages: readonly string[]
 }
 
 function isKnownLanguage(folder: string): boolean {
-  const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
   const tag = languageTag(folder);
-  return tag !== null && names.of(tag) !== undefined;
+  return tag !== null && displayName(tag, 'en') !== null;
+}
+
+/** Null for a tag without a name. Only language, script, region and variants are named: of extensions Intl throws. */
+function displayName(tag: string, language: string): string | null {
+  const { baseName } = new Intl.Locale(tag);
+  return new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(baseName) ?? null;
 }
