@@ -97,7 +97,7 @@ export class IndexBuilds {
     const { modelFolder, attempts } = this.#options;
     const formerDir = former === null || former.digest === digest ? null : searchDirOf(former);
     const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir };
-    const build = (usesCarried: boolean) => this.#buildWithout([], { ...order, usesCarried }, place, signal);
+    const build = (usesCarried: boolean) => this.#attempt({ ...order, leftOut: [], usesCarried }, place, signal);
     const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
     if (!hasCarried || !(await attempts.begin(digest))) return build(false);
     try {
@@ -117,27 +117,31 @@ export class IndexBuilds {
     }
   }
 
-  /** A page that takes the process along is left out of the next attempt. */
-  async #buildWithout(
-    leftOut: readonly string[],
-    order: Omit<IndexOrder, 'leftOut'>,
-    place: BuildPlace,
-    signal: AbortSignal,
-  ): Promise<BuiltIndex> {
+  /** Until it is whole, or nothing is left to go without. */
+  async #attempt(order: IndexOrder, place: BuildPlace, signal: AbortSignal): Promise<BuiltIndex> {
     let page: string | null = null;
     const onProgress = (path: string | null): void => {
       page = path;
     };
     try {
-      return await this.#threads[place].call('build', { ...order, leftOut }, { signal, onProgress });
+      return await this.#threads[place].call('build', order, { signal, onProgress });
     } catch (error) {
-      if (signal.aborted || place === 'aside' || page === null || toDocshelfError(error).code !== 'worker_ended')
-        throw error;
-      if (leftOut.length === LEFT_OUT_MAX) throw error;
+      if (signal.aborted || place === 'aside' || toDocshelfError(error).code !== 'worker_ended') throw error;
+      const next = nextAttempt(order, page);
+      if (next === null) throw error;
       await rm(order.searchDir, { recursive: true, force: true });
-      return this.#buildWithout([...leftOut, page], { ...order, usesCarried: false }, place, signal);
+      return this.#attempt(next, place, signal);
     }
   }
+}
+
+/** Without the page that took the process along; where it was none, without the version before, which takes memory of its own. */
+function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null {
+  const { leftOut, formerDir, usesCarried } = order;
+  if (page !== null) {
+    return leftOut.length === LEFT_OUT_MAX ? null : { ...order, leftOut: [...leftOut, page], usesCarried: false };
+  }
+  return formerDir === null || usesCarried ? null : { ...order, formerDir: null };
 }
 
 function tooMuch(message: string): PlainError {

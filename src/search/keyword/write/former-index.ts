@@ -3,18 +3,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import { damaged, GONE, openSound, sealOf } from '../format.ts';
-import { readList } from '../postings.ts';
 import { COLUMNS } from '../terms.ts';
 
 /** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
 const PLACES_A_SECTION_MAX = 2;
-
-interface Entries {
-  readonly kind: string;
-  readonly key: string;
-  /** Numbers of the sections, rising. */
-  readonly sections: readonly number[];
-}
 
 /** The index of the version before, which one of the next is made of: what both have keeps its place in the file. */
 export class FormerIndex {
@@ -26,7 +18,6 @@ export class FormerIndex {
   /** Of the file, those of sections that are gone among them. */
   readonly places: number;
   readonly lengths: readonly Uint16Array[];
-  readonly lists: readonly Entries[];
   /** How often each comes. */
   readonly words: ReadonlyMap<string, number>;
   readonly runs: number;
@@ -45,13 +36,6 @@ export class FormerIndex {
     this.count = this.lengths[0]?.length ?? 0;
     this.placeOf = placesOf(numbers, this.count);
     this.#digests = arrayOf(database, 'digests');
-    this.lists = database
-      .prepare('SELECT kind, key, list FROM lists')
-      .all()
-      .map((row) => {
-        const { kind, key, list } = row as unknown as ListRow;
-        return { kind, key, sections: readList(list) };
-      });
     const words = Buffer.from(arrayOf(database, 'vocabulary')).toString();
     const counts = new Uint32Array(arrayOf(database, 'vocabulary counts').buffer);
     this.words = new Map((words === '' ? [] : words.split('\n')).map((word, at) => [word, counts[at] ?? 0]));
@@ -102,12 +86,6 @@ export class FormerIndex {
   *unclaimed(): Generator<number> {
     for (let number = 0; number < this.count; number += 1) if (this.#isClaimed[number] === 0) yield number;
   }
-}
-
-interface ListRow {
-  readonly kind: string;
-  readonly key: string;
-  readonly list: Uint8Array;
 }
 
 /** The place of each section, by the number of the section at each place. */

@@ -3,7 +3,7 @@ import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
 import { digestOf } from '../../section-digest.ts';
 import { GONE, SCHEMA, seal } from '../format.ts';
-import { PostingsBuilder } from '../postings.ts';
+import { PostingsBuilder, readList } from '../postings.ts';
 import { sequenceOf } from '../proximity.ts';
 import { COLUMNS, isEnglish, TEXT } from '../terms.ts';
 import { titleKey } from '../words.ts';
@@ -35,7 +35,7 @@ export class KeywordIndexWriter implements Disposable {
   readonly #insertSection: StatementSync;
   readonly #insertWords: StatementSync;
   readonly #insertSequence: StatementSync;
-  readonly #lengths: number[][] = COLUMNS.map(() => []);
+  readonly #lengths = COLUMNS.map(() => new Numbers());
   readonly #priors: number[] = [];
   readonly #places = new Numbers();
   readonly #digests = new Numbers();
@@ -124,7 +124,7 @@ export class KeywordIndexWriter implements Disposable {
 
   finish(): void {
     this.#flush(this.#former === null ? new Map() : this.#removeGone(this.#former));
-    if (this.#former !== null) this.#takeOver(this.#former);
+    if (this.#former !== null) this.#takeOver();
     this.#writeLists();
     this.#writeArrays();
     // What is gone has left holes: merging all of it costs as much as writing it.
@@ -194,10 +194,12 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   /** Of the former index: what is kept stays in its lists, and what is gone leaves them. */
-  #takeOver(former: FormerIndex): void {
-    for (const { kind, key, sections } of former.lists) {
+  #takeOver(): void {
+    // One by one: a site of 100,000 pages has 200,000 of them.
+    for (const row of this.#database.prepare('SELECT kind, key, list FROM lists').iterate()) {
+      const { kind, key, list } = row as { kind: string; key: string; list: Uint8Array };
       const isDocumentTitle = kind === 'documentTitle' || kind === 'sharedTitle';
-      for (const section of sections) {
+      for (const section of readList(list)) {
         const n = this.#keptAs[section] ?? GONE;
         if (n === GONE) continue;
         if (isDocumentTitle) addTo(this.#documentTitles, key, n);
@@ -256,7 +258,7 @@ export class KeywordIndexWriter implements Disposable {
     for (const [number, place] of this.#places.view.entries()) numbers[place] = number;
     const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
-      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column] ?? [])));
+      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
     insert.run('digests', bytesOf(this.#digests.view));
     insert.run('numbers', bytesOf(numbers));
@@ -279,11 +281,9 @@ function addTo(lists: Map<string, number[]>, key: string, n: number): void {
   else list.push(n);
 }
 
-function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+function* sorted<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Value]> {
   // By code units, as `<` has it, and without a comparison of ours.
-  return Array.from(map.keys())
-    .sort()
-    .map((key) => [key, map.get(key) as Value]);
+  for (const key of Array.from(map.keys()).sort()) yield [key, map.get(key) as Value];
 }
 
 function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {

@@ -1,0 +1,53 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { CarriedAttempts } from '../../src/search/bundle-data/carried-attempts.ts';
+import type { IndexOrder } from '../../src/search/indexing/build-index.ts';
+import { IndexBuilds } from '../../src/search/processes/index-builds.ts';
+import { IndexTurns } from '../../src/search/processes/index-turns.ts';
+import type { SearchCalls } from '../../src/search/worker.ts';
+import type { Thread } from '../../src/threads/index.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-index-builds-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+async function release(name: string) {
+  const releaseDir = join(dir, name);
+  await mkdir(join(releaseDir, 'search'), { recursive: true });
+  return { digest: name, releaseDir, trailingSlash: 'never' as const };
+}
+
+/** Processes that end with whatever the version before gives them. */
+function buildsThatEnd(orders: IndexOrder[]): IndexBuilds {
+  const process = {
+    call: async (_: string, order: IndexOrder) => {
+      orders.push(order);
+      await mkdir(order.searchDir);
+      if (order.formerDir !== null) throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
+      await writeFile(join(order.searchDir, 'keyword.sqlite'), '');
+      return { sections: 1, refused: null };
+    },
+    terminate: async () => undefined,
+    end: async () => undefined,
+  };
+  return new IndexBuilds({
+    turns: new IndexTurns(),
+    attempts: new CarriedAttempts(join(dir, 'refused')),
+    modelFolder: null,
+    memoryBytesMax: 384 * 1024 ** 2,
+    thread: () => process as unknown as Thread<SearchCalls>,
+  });
+}
+
+it('is written anew where the index of the version before takes the process along', async () => {
+  const orders: IndexOrder[] = [];
+  const [former, next] = [await release('one'), await release('two')];
+  const built = await buildsThatEnd(orders).build(next, former, new AbortController().signal);
+  expect(built.sections).toBe(1);
+  expect(orders.map(({ formerDir }) => formerDir)).toEqual([join(former.releaseDir, 'search'), null]);
+});
