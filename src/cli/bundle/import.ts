@@ -70,7 +70,9 @@ export function bundleImportCommand(): Command {
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
       if (activate || delivered.activated) return answer(options, delivered, sentenceOf);
-      const preview = await previewOf(options, delivered.version);
+      // It is stored; what is wrong with a link, `bundle preview` tells.
+      const preview = await previewOf(options, delivered.version).catch(() => null);
+      if (preview === null) return answer(options, delivered, sentenceOf);
       answer(
         options,
         { ...delivered, preview },
