@@ -63,7 +63,7 @@ const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/|app\/workers\/)/;
 /** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   domain: [],
-  web: ['parse5', 'htmlparser2', 'entities', 'css-tree', 'es-module-lexer', 'mime-types'],
+  web: ['parse5', 'htmlparser2', 'entities', 'css-tree', 'es-module-lexer', 'mime-types', 'mdast-util-to-markdown'],
 };
 /** Globals that read the clock, chance, the network or the process; a pure room names none of them. */
 const IMPURE_GLOBALS = new Set(

@@ -22,6 +22,9 @@ const DOCUMENT_PRESET: AnswerHeaders = {
   'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
 };
+const PAGE = /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/;
+/** Of what is sent in another form to whoever accepts Markdown. */
+export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
 /** What is sent with a file besides what describes it; one object for all files that share it. */
@@ -34,6 +37,7 @@ export interface SentHeaders {
 }
 
 interface SentByKind {
+  readonly page: SentHeaders;
   readonly document: SentHeaders;
   readonly other: SentHeaders;
 }
@@ -67,19 +71,23 @@ class Headers {
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
+  readonly #hasMarkdown: boolean;
   readonly #made = new WeakMap<SiteHeaders, SentByKind>();
   readonly #usual: SentByKind;
   #count = 0;
 
-  constructor(form: HeaderForm, rules: HeaderRules) {
+  /** @param hasMarkdown true where pages are answered as Markdown, too */
+  constructor(form: HeaderForm, rules: HeaderRules, hasMarkdown = false) {
     this.#form = form;
     this.#rules = rules;
+    this.#hasMarkdown = hasMarkdown;
     this.#usual = this.#make(NO_HEADERS, '');
   }
 
   /** @param asked path of the request, decoded, with its first slash, as the site was built */
   of(asked: string, type: string): SentHeaders {
-    const { document, other } = this.#byKind(asked);
+    const { page, document, other } = this.#byKind(asked);
+    if (PAGE.test(type)) return page;
     return DOCUMENT.test(type) ? document : other;
   }
 
@@ -96,7 +104,9 @@ export class HeaderPolicy {
   }
 
   #make(own: SiteHeaders, id: string): SentByKind {
-    return { document: this.#sent(own, id, true), other: this.#sent(own, id, false) };
+    const document = this.#sent(own, id, true);
+    const page = this.#hasMarkdown ? { ...document, headers: { Vary: VARIES, ...document.headers } } : document;
+    return { page, document, other: this.#sent(own, id, false) };
   }
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): SentHeaders {

@@ -5,7 +5,8 @@ import { isWithheld } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import { StreamCompressor } from './compressed-stream.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
-import { UnmadeFile } from './made/unmade-file.ts';
+import { askedOf, type Found } from './found.ts';
+import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { missingAnswer, NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
 import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
@@ -15,7 +16,8 @@ import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
 import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
-import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
+import type { SiteSnapshot } from './snapshot.ts';
+import { namesMarkdown } from './twins/accept.ts';
 import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
@@ -26,6 +28,7 @@ export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot, type SnapshotForm, type SnapshotSettings } from './snapshot.ts';
+export { type PageMarkdownText, readMarkdown } from './twins/read-markdown.ts';
 export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
 export { SamePages } from './versions/same-page.ts';
 
@@ -71,7 +74,8 @@ export class SiteServer {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
     const file = this.#prepared.fileAt(target);
-    return file === undefined ? this.#plainMissing(target, headers) : this.#plainFile(file, headers);
+    if (file === undefined) return this.#plainMissing(target, headers);
+    return file.isPage && namesMarkdown(headers.accept) ? null : this.#plainFile(file, headers);
   }
 
   #plainFile(file: SiteFile, headers: IncomingHttpHeaders): PlainAnswer | null {
@@ -124,7 +128,7 @@ export class SiteServer {
     if (target.kind === 'malformed') return this.#notice(NOTICES.malformed, '', request);
     const path = target.kind === 'path' ? target.path : null;
     const query = target.kind === 'path' ? target.query : '';
-    const found = snapshot.find(path, { query, host: request.header('host') });
+    const found = snapshot.find(path, askedOf(request, query));
     const answer = (each: Found): Answer => {
       if (path !== null && snapshot === this.#current) this.#prepare(request.target, path, each);
       return this.#found(each, path ?? '', request, snapshot);

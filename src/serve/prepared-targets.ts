@@ -1,8 +1,8 @@
 import type { PageLanguage } from '../web/words/index.ts';
+import type { Found } from './found.ts';
 import { missingAnswer } from './notices/notice.ts';
 import type { PlainAnswer } from './plain-answer.ts';
 import { SiteFile } from './site-file.ts';
-import type { Found } from './snapshot.ts';
 
 export type Missing = Extract<Found, { readonly kind: 'missing' }>;
 

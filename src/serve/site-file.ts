@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { FileEntry, ReleaseView } from '../domain/release.ts';
+import { type FileEntry, isPage, type ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/compressible.ts';
 import type { AnswerHeaders, SentHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
@@ -23,6 +23,8 @@ export class SiteFile implements SiteFileOnDisk {
   readonly diskPath: string;
   /** True where the bytes are made of those on disk. */
   readonly isMade: boolean;
+  /** It may be sent in another form to whoever asks for that. */
+  readonly isPage: boolean;
   readonly sent: SentHeaders;
   readonly #releaseDir: string;
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
@@ -57,6 +59,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.#releaseDir = dirname(release.siteDir);
     this.sent = sent;
     this.isMade = make !== null;
+    this.isPage = isPage(entry.path);
     this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
     this.#read = make ?? (() => readSiteFile(this));
     // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its answer (section 8.8.2.1).

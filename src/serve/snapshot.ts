@@ -5,24 +5,16 @@ import { joinAdditions, NO_ADDITIONS, type PageAdditions } from '../web/addition
 import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
-import { percentDecode } from '../web/percent-decode.ts';
 import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
-import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
+import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
+import { type Asked, type Found, NOTHING_ELSE } from './found.ts';
 import { isMade, makeFile } from './made/make-file.ts';
-import { UnmadeFile } from './made/unmade-file.ts';
+import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
-
-export type SnapshotFile = SiteFile | UnmadeFile;
-
-export type Found =
-  /** `isPassing`: not what every request for this path gets, now and later: of an older release, or by the host that was asked. */
-  | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
-  /** `location`: with the query of the request. */
-  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
-  /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
-  | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
+import { prefersMarkdown } from './twins/accept.ts';
+import { Twins } from './twins/twins.ts';
 
 export interface SnapshotForm {
   /** `auto` asks each release; the others overrule it. */
@@ -32,6 +24,8 @@ export interface SnapshotForm {
   readonly headers?: HeaderForm;
   /** Answers paths without an extension that nothing else answers with the start page. */
   readonly spaFallback?: boolean;
+  /** Pages are answered as Markdown, too, to whoever asks for that. */
+  readonly markdown?: boolean;
   /** To each page; by default nothing. */
   readonly additions?: PageAdditions;
 }
@@ -42,14 +36,6 @@ export interface SnapshotSettings extends SnapshotForm {
   readonly additionsOf?: (path: string) => PageAdditions;
 }
 
-/** Besides the path. */
-export interface Asked {
-  /** With its `?`, or empty. */
-  readonly query: string;
-  readonly host: string | undefined;
-}
-
-const NOTHING_ELSE: Asked = { query: '', host: undefined };
 const START_PAGE = 'index.html';
 
 /**
@@ -71,6 +57,8 @@ export class SiteSnapshot {
   readonly #mount: Mount;
   readonly #spaFallback: boolean;
   readonly #additionsOf: (path: string) => PageAdditions;
+  readonly #twins: Twins;
+  readonly #answersMarkdown: boolean;
   /** The active release's: what its folders teach holds of the older ones', too. */
   readonly #immutable: ImmutableNames;
   /** By path and headers; those of older releases by digest, too, since a release may go. */
@@ -81,7 +69,7 @@ export class SiteSnapshot {
    * @param rules that the active one brings
    */
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
-    const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false } = form;
+    const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false, markdown = false } = form;
     this.version = active.version;
     this.digest = active.digest;
     this.languages = new SiteLanguages(active);
@@ -90,12 +78,20 @@ export class SiteSnapshot {
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
     this.#redirects = rules.redirects;
-    this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount));
+    this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.#spaFallback = spaFallback;
     const { additions = NO_ADDITIONS, additionsOf } = form;
     this.#additionsOf =
       additionsOf === undefined ? () => additions : (path) => joinAdditions([additions, additionsOf(path)]);
+    this.#twins = new Twins(active, {
+      mount: this.#mount,
+      trailingSlash: this.#trailingSlash,
+      headers: this.#headers,
+      kept: this.#files,
+      fileAt: (path, built) => this.#pageAt(path, built),
+    });
+    this.#answersMarkdown = markdown;
   }
 
   /**
@@ -106,6 +102,18 @@ export class SiteSnapshot {
    * @throws DocshelfError `cannot_read`
    */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
+    const found = this.#findAny(path, asked);
+    if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
+    return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
+  }
+
+  /** Whoever asks; null where the path leads to no page. @param path decoded, without its first slash */
+  markdownAt(path: string): SnapshotFile | null {
+    const page = this.#fileAt(this.#mount.from + path);
+    return page === null ? this.#twins.at(path, null) : this.#twins.of(page);
+  }
+
+  #findAny(path: string | null, asked: Asked): Found | Promise<Found> {
     // No rule of a site sees docshelf's own folder.
     const built = path === null || isOwn(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const forced =
@@ -137,6 +145,8 @@ export class SiteSnapshot {
       const ruled =
         built === null || this.#redirects.isEmpty ? null : this.#byRule(this.#redirects.others(built), built, asked);
       if (ruled !== null && ruled.found !== null) return ruled.found;
+      const twin = this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#twins.at(path, built) : null;
+      if (twin !== null) return { kind: 'file', file: twin };
       if (this.#spaFallback && path !== null && isPageLike(path) && this.#active.files.has(START_PAGE)) {
         return this.#find(START_PAGE, built);
       }
@@ -273,13 +283,6 @@ const DOTS = /\/\.{1,2}\//;
 /** True for a path whose last segment has no extension. */
 function isPageLike(path: string): boolean {
   return !path.slice(path.lastIndexOf('/') + 1).includes('.') && !isWithheld(path);
-}
-
-/** True where a location is the address that was asked, by its host and path. */
-function isAt(location: string, host: string | undefined, asked: string): boolean {
-  const url = URL.parse(location);
-  if (url === null || url.host !== host?.toLowerCase()) return false;
-  return percentDecode(url.pathname) === asked;
 }
 
 function passing(found: Found): Found {

@@ -240,7 +240,7 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
 
 describe('loadConfig() reports faults', () => {
   it('of all sources together, those of the file by line, with one code for the whole', async () => {
-    const yaml = 'server:\n  markdown: false\n  port: 70000\nadmni: 1\n';
+    const yaml = 'rateLimits:\n  onFault: closed\nserver:\n  port: 70000\nadmni: 1\n';
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };
     const cwd = await folderWith({ 'config.yaml': yaml });
@@ -248,9 +248,9 @@ describe('loadConfig() reports faults', () => {
     expect(error.code).toBe('config_invalid');
     expect(error.fields.faults).toBe(error.faults);
     expect(error.faults.map(({ code, key, where }) => `${code} ${key} ${where}`)).toEqual([
-      'config_not_built server.markdown config.yaml:2:3',
-      'config_invalid server.port config.yaml:3:3',
-      'config_invalid admni config.yaml:4:1',
+      'config_not_built rateLimits.onFault config.yaml:2:3',
+      'config_invalid server.port config.yaml:4:3',
+      'config_invalid admni config.yaml:5:1',
       'config_invalid null environment DOCSHELF__NOTHING',
       'config_invalid log.level environment DOCSHELF__LOG__LEVEL',
       'config_invalid api.port flag',

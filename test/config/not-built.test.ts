@@ -7,7 +7,6 @@ describe('what is not built yet', () => {
     ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
-    ['server: { markdown: false }', 'server.markdown'],
     ['server: { versionSwitcher: true }', 'server.versionSwitcher'],
     ['database: { urlFile: ./url }', 'database.urlFile'],
     ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],
@@ -27,7 +26,7 @@ describe('what is not built yet', () => {
   });
 
   it('gives the whole error its code where nothing else is wrong', async () => {
-    expect((await errorOf(load('server: { markdown: false }'))).code).toBe('config_not_built');
+    expect((await errorOf(load('rateLimits: { onFault: closed }'))).code).toBe('config_not_built');
   });
 
   it('loads where a key asks for what holds anyway, however it is written', async () => {
@@ -49,6 +48,8 @@ organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
   });
 
   it('is reported once where the value is wrong as well', async () => {
-    expect(await briefsOf('server: { markdown: maybe }')).toEqual(['config_invalid server.markdown config.yaml:1:11']);
+    expect(await briefsOf('rateLimits: { onFault: maybe }')).toEqual([
+      'config_invalid rateLimits.onFault config.yaml:1:15',
+    ]);
   });
 });

@@ -21,6 +21,7 @@ import type { OpenedSearch } from '../open-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
 import type { OpenVersions } from './open-versions.ts';
+import { type PageMarkdown, pageMarkdown } from './page-markdown.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
 import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
@@ -62,6 +63,7 @@ export class ShelfSite {
   readonly deployment: Deployment;
   /** For readers; null where search is off. */
   readonly search: Search | null;
+  readonly markdown: PageMarkdown;
   readonly #parts: Parts;
   readonly #reports: PageReports;
   readonly #versions: ReadableVersions;
@@ -136,6 +138,7 @@ export class ShelfSite {
     this.#parts = parts;
     this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
     this.#signIn = this.#openSignIn(config);
+    this.markdown = pageMarkdown(parts.server, host.bodies, () => this.#config.basePath);
     this.search =
       localSearch &&
       readersSearch({

@@ -6,11 +6,12 @@ import type { SiteRules } from '../../web/rules/index.ts';
 import { policyHeaders } from '../slices.ts';
 
 export function snapshotForm({ config, domain, basePath }: SiteConfig): SnapshotForm {
-  const { trailingSlash, spaFallback, headers } = config.server;
+  const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
     trailingSlash,
     basePath,
     spaFallback,
+    markdown,
     headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
   };
 }

@@ -111,7 +111,7 @@ export const server = t.section(
       '5m',
     ),
     shelf: t.boolean('A page that lists the sites.', true),
-    markdown: t.boolean('Markdown twins of pages.', true, { notBuilt: true }),
+    markdown: t.boolean('Answers pages as Markdown, too, to whoever asks for it.', true),
     versionSwitcher: t.boolean('Adds a switcher of versions to pages.', false, { notBuilt: true }),
     tls: tlsOf('site listener'),
   },

@@ -1,12 +1,14 @@
+import { isBeside } from '../../web/content/beside.ts';
+import { isNote, listsChildPages } from '../../web/content/clutter.ts';
+import { codeText } from '../../web/content/code-text.ts';
+import type { ContentRoot } from '../../web/content/content-root.ts';
+import { headingText } from '../../web/content/heading-text.ts';
+import { isLayoutCell } from '../../web/content/layout-cell.ts';
+import type { Element, Parent } from '../../web/content/tree.ts';
+import { attributeOf, DEPTH_MAX, findElement, hasClass, isElement, isHeading, isText } from '../../web/content/tree.ts';
 import { Anchors } from './anchors.ts';
-import { isClutter, isNote, listsChildPages } from './clutter.ts';
-import { codeText } from './code-text.ts';
-import type { ContentRoot } from './content-root.ts';
-import { headingText } from './heading-text.ts';
 import type { PageAddress } from './site-address.ts';
 import { GAP, type Gap, TextWriter } from './text-writer.ts';
-import type { Element, Parent } from './tree.ts';
-import { attributeOf, DEPTH_MAX, findElement, hasClass, isElement, isHeading, isText } from './tree.ts';
 
 export interface ContentPart {
   /** 1 to 6; 0 for what stands before the first heading. */
@@ -86,16 +88,7 @@ export class ContentReader {
   }
 
   #isSkipped(element: Element): boolean {
-    if (isClutter(element)) return true;
-    const { tagName } = element;
-    const { isMarked, density } = this.#root;
-    // An aside is a note of the text, or a menu beside it.
-    if (tagName === 'aside') return density.isLinkList(element);
-    if (isMarked) return false;
-    if (tagName === 'header') return !density.holdsTitle(element);
-    // A bare list of links is a menu at the top, and further reading below text.
-    if (tagName === 'ul') return this.parts.length === 1 && this.#writer.isEmpty && density.isLinkList(element);
-    return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
+    return isBeside(element, this.#root, this.parts.length === 1 && this.#writer.isEmpty);
   }
 
   #element(element: Element, place: Place): void {
@@ -213,17 +206,4 @@ export class ContentReader {
 
 function isByline(header: Element): boolean {
   return findElement(header, ({ tagName }) => tagName === 'time') !== null;
-}
-
-function isLayoutCell(cell: Element): boolean {
-  return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null || isCodeCell(cell);
-}
-
-/** Sphinx and others number lines of code in a table of two cells. */
-function isCodeCell(cell: Element): boolean {
-  const [only, ...others] = cell.childNodes.filter(
-    (child) => isElement(child) || (isText(child) && child.value.trim() !== ''),
-  );
-  if (!isElement(only) || others.length > 0) return false;
-  return only.tagName === 'pre' || (only.tagName === 'div' && isCodeCell(only));
 }

@@ -1,16 +1,13 @@
-import { parse } from 'parse5';
+import { contentRoot } from '../../web/content/content-root.ts';
+import { readPageTree } from '../../web/content/index.ts';
+import { isLeftOut } from '../../web/content/left-out.ts';
 import type { Section } from '../section.ts';
 import { ContentReader } from './content-reader.ts';
-import { contentRoot } from './content-root.ts';
-import { isLeftOut } from './left-out.ts';
-import { readableMarkup } from './markup.ts';
-import { readFacts } from './page-facts.ts';
 import { toSections } from './sections.ts';
 import { PageAddress } from './site-address.ts';
-import { findElement, isElement, type Parent } from './tree.ts';
 
+export { sphinxVersion } from '../../web/content/page-facts.ts';
 export { Duplicates, type PageRank, rankOf } from './duplicates.ts';
-export { sphinxVersion } from './page-facts.ts';
 export { cutPassages } from './passages.ts';
 export { PageForms, readerUrl } from './reader-url.ts';
 
@@ -39,18 +36,15 @@ export interface ExtractedPage {
 
 /** Null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
-  const document = parse(readableMarkup(input.path, input.html));
-  const html = document.childNodes.find(isElement);
-  if (html === undefined) return null;
-  const said = readFacts(html, childOf(html, 'head') ?? html);
-  if (isLeftOut(input, html, said)) return null;
+  const tree = readPageTree(input.path, input.html);
+  if (tree === null || isLeftOut(input, tree.html, tree.facts)) return null;
+  const { document, body, facts: said } = tree;
   const facts = {
     ...said,
     version: said.version ?? input.version ?? null,
     tags: [...new Set([...said.tags, ...(input.tags ?? [])])],
   };
 
-  const body = childOf(html, 'body');
   if (body === null) return null;
   const address = new PageAddress(input.url, facts.base, facts.canonical);
   const parts = new ContentReader(document, contentRoot(body, facts.documentTitle), address).read();
@@ -59,8 +53,4 @@ export function extractPage(input: PageInput): ExtractedPage | null {
   const { language, version, tags } = facts;
   const { canonical, links } = address;
   return { page: input.url, canonical, title, language, version, tags, sections, links };
-}
-
-function childOf(parent: Parent, tagName: string) {
-  return findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
 }

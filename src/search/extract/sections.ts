@@ -1,8 +1,8 @@
+import type { PageFacts } from '../../web/content/page-facts.ts';
+import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from '../../web/content/title.ts';
 import type { Section } from '../section.ts';
 import type { ContentPart } from './content-reader.ts';
-import type { PageFacts } from './page-facts.ts';
 import { withFragment } from './site-address.ts';
-import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from './title.ts';
 
 interface Placed {
   readonly part: ContentPart;

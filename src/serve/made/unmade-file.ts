@@ -4,6 +4,8 @@ import { FORMS } from '../encoding.ts';
 import type { SiteFile } from '../site-file.ts';
 import type { MadeFile } from './make-file.ts';
 
+export type SnapshotFile = SiteFile | UnmadeFile;
+
 /** A file whose bytes, and so size and entity tag, are not made yet of those on disk. */
 export class UnmadeFile {
   readonly path: string;

@@ -79,3 +79,10 @@ function encodePath(path: string): string {
 function escaped(text: string): string {
   return text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 }
+
+/** True where a location is the address that was asked, by its host and path. */
+export function isAt(location: string, host: string | undefined, asked: string): boolean {
+  const url = URL.parse(location);
+  if (url === null || url.host !== host?.toLowerCase()) return false;
+  return percentDecode(url.pathname) === asked;
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
+import { Slots } from '../../files/lanes.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import { NO_ADDITIONS } from '../../web/additions/page-additions.ts';
+import type { Mount } from '../../web/mount/base-path.ts';
+import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.ts';
+import type { Found } from '../found.ts';
+import { makeFile } from '../made/make-file.ts';
+import { type SnapshotFile, UnmadeFile } from '../made/unmade-file.ts';
+import { SiteFile } from '../site-file.ts';
+import { ownTwin, pageOfTwin, twinOf } from './twin-path.ts';
+import type { TwinCalls } from './worker.ts';
+
+/** Of a page. Larger ones are data, and have no twin. */
+const PAGE_BYTES_MAX = 8 * 1024 ** 2;
+/** The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
+const MAKE_MAX_MS = 60_000;
+/** At a time: pages in memory. */
+const MADE_AT_ONCE_MAX = 2;
+const making = new Slots(MADE_AT_ONCE_MAX);
+
+const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
+
+/** One for all releases, started by the first twin: it brings an HTML parser. */
+const maker = new Thread<TwinCalls>({
+  task: 'make the Markdown of a page',
+  heap: HEAPS.mount,
+  entry: threadEntry('./worker', import.meta),
+});
+
+interface TwinsForm {
+  readonly mount: Mount;
+  readonly trailingSlash: TrailingSlash;
+  readonly headers: HeaderPolicy;
+  /** The snapshot's files, by keys of its own: none ends in a line feed. */
+  readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
+  readonly fileAt: (path: string, built: string) => SnapshotFile | null;
+}
+
+/** Pages of the active release as Markdown. */
+export class Twins {
+  readonly #release: ReleaseView;
+  readonly #form: TwinsForm;
+
+  constructor(release: ReleaseView, form: TwinsForm) {
+    this.#release = release;
+    this.#form = form;
+  }
+
+  /** By a path of its own: `guide/start.md`; null where that is no page's. @param built as the site was built */
+  at(path: string, built: string | null): SnapshotFile | null {
+    const page = pageOfTwin(this.#release.files, path);
+    return page === null ? null : this.of(page, built);
+  }
+
+  /** Of a page, the bundle's own first; null for what is no page, or too large. */
+  of(page: string, built: string | null = null): SnapshotFile | null {
+    const { files } = this.#release;
+    const { mount, headers, kept, fileAt } = this.#form;
+    const entry = isPage(page) ? files.get(page) : undefined;
+    if (entry === undefined) return null;
+    const own = ownTwin(files, page);
+    if (own !== null) return fileAt(own, mount.from + own);
+    if (entry.size > PAGE_BYTES_MAX) return null;
+    const { id, headers: sent, cacheControl } = headers.of(built ?? mount.from + page, MARKDOWN_TYPE);
+    const key = `${id}\n${page}\n`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    // A second copy of each page would compete with it in search engines.
+    const made = this.#make(
+      entry,
+      { id, cacheControl, headers: { Vary: VARIES, 'X-Robots-Tag': 'noindex', ...sent } },
+      key,
+    );
+    kept.set(key, made);
+    return made;
+  }
+
+  /** Of a page its twin, of all else what was found. */
+  readonly insteadOf = (found: Found): Found => {
+    const twin = found.kind === 'file' ? this.of(found.file.path) : null;
+    return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
+  };
+
+  #make(entry: FileEntry, sent: SentHeaders, key: string): UnmadeFile {
+    const path = twinOf(entry.path);
+    const read = (): Promise<Buffer<ArrayBuffer>> => making.run(() => this.#markdown(entry, sent));
+    return new UnmadeFile(path, sent, async () => {
+      const bytes = await read();
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const made = { path, size: bytes.length, sha256, type: MARKDOWN_TYPE };
+      const file = new SiteFile(made, this.#release, sent, false, read);
+      this.#form.kept.set(key, file);
+      return { file, bytes };
+    });
+  }
+
+  async #markdown(entry: FileEntry, sent: SentHeaders): Promise<Buffer<ArrayBuffer>> {
+    const { to } = this.#form.mount;
+    const plain = new SiteFile(entry, this.#release, sent, false);
+    const making = { release: this.#release, basePath: to, additions: NO_ADDITIONS };
+    const bytes = (await makeFile(plain, entry, making)).bytes ?? (await plain.read());
+    const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
+    return Buffer.from(await maker.call('markdown', order, { signal: AbortSignal.timeout(MAKE_MAX_MS) }));
+  }
+
+  /** That readers see: what the page's own links are relative to. */
+  #addressOf(path: string): string {
+    const { mount, trailingSlash } = this.#form;
+    const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
+    const end = stem === path || stem === '' || trailingSlash === 'never' ? '' : '/';
+    return mount.to + stem.split('/').map(encodeURIComponent).join('/') + end;
+  }
+}

@@ -1,0 +1,294 @@
+import { isBeside } from '../content/beside.ts';
+import { isNote } from '../content/clutter.ts';
+import type { ContentRoot } from '../content/content-root.ts';
+import {
+  attributeOf,
+  DEPTH_MAX,
+  type Element,
+  elementsOf,
+  findElement,
+  isElement,
+  isHeading,
+  type Node,
+  type Parent,
+} from '../content/tree.ts';
+import { BLOCKS, holdersOfBlocks } from './block-elements.ts';
+import { cellPhrases } from './cell-phrases.ts';
+import { codeBlockOf } from './code-block.ts';
+import type { Footnotes } from './footnotes.ts';
+import {
+  type Block,
+  boldOf,
+  type ListItem,
+  type Phrase,
+  paragraphOf,
+  plainText,
+  type Quoted,
+  rawOf,
+  textOf,
+} from './nodes.ts';
+import { noteTitleOf } from './notes.ts';
+import type { PhraseReader } from './phrase-reader.ts';
+import { isBlank, onOneLine, tidy } from './phrases.ts';
+import { rowsOf, tableOf } from './table.ts';
+import { isTabBar, type Tabs } from './tabs.ts';
+
+/** Lists, quotes and notes within each other; each indents all lines inside it. */
+const NESTED_MAX = 12;
+
+interface Place {
+  readonly depth: number;
+  readonly nested: number;
+  /** Inside a note, a card or a cell: a heading there is bold text. */
+  readonly isInset: boolean;
+}
+
+export interface BlockReaders {
+  readonly phrases: PhraseReader;
+  readonly footnotes: Footnotes;
+  readonly tabs: Tabs;
+}
+
+/** The blocks of a page's content, in its order. */
+export class BlockReader {
+  readonly #root: ContentRoot;
+  readonly #readers: BlockReaders;
+  readonly #holding: ReadonlySet<Element>;
+  #isBeforeText = true;
+
+  constructor(root: ContentRoot, readers: BlockReaders) {
+    this.#root = root;
+    this.#readers = readers;
+    this.#holding = holdersOfBlocks(root.element);
+  }
+
+  read(): Block[] {
+    return this.#children(this.#root.element, { depth: 0, nested: 0, isInset: false });
+  }
+
+  /** Words beside each other are a paragraph; a block among them parts it. */
+  #children(parent: Parent, place: Place): Block[] {
+    const blocks: Block[] = [];
+    let line: Phrase[] = [];
+    const flush = (): void => {
+      const children = tidy(line);
+      line = [];
+      if (isBlank(children)) return;
+      this.#isBeforeText = false;
+      blocks.push(paragraphOf(children));
+    };
+    let before: Node | null = null;
+    for (const child of parent.childNodes) {
+      if (isElement(child) && this.#isSkipped(child)) continue;
+      if (isElement(child) && this.#isBlock(child)) {
+        flush();
+        if (place.depth < DEPTH_MAX) for (const block of this.#block(child, place)) blocks.push(block);
+      } else {
+        // Links right beside each other are buttons: the style sets them apart.
+        if (isLink(child) && isLink(before)) line.push(textOf(' '));
+        for (const phrase of this.#readers.phrases.read(child)) line.push(phrase);
+      }
+      before = child;
+    }
+    flush();
+    return blocks;
+  }
+
+  #isSkipped(element: Element): boolean {
+    return element.tagName !== 'math' && (isBeside(element, this.#root, this.#isBeforeText) || isTabBar(element));
+  }
+
+  #isBlock(element: Element): boolean {
+    return BLOCKS.has(element.tagName) || this.#holding.has(element);
+  }
+
+  #block(element: Element, outer: Place): Block[] {
+    const place = { ...outer, depth: outer.depth + 1 };
+    const { tabs, footnotes } = this.#readers;
+    const number = footnotes.numberOf(element);
+    if (number !== null) return this.#footnote(element, number, place);
+    const label = tabs.labelOf(element);
+    const blocks = this.#byName(element, place);
+    return label === null || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
+  }
+
+  #byName(element: Element, place: Place): Block[] {
+    if (isHeading(element)) return this.#heading(element, place);
+    switch (element.tagName) {
+      case 'pre':
+        return this.#code(element);
+      case 'hr':
+        return this.#isBeforeText ? [] : [{ type: 'thematicBreak' }];
+      case 'ul':
+      case 'ol':
+        return this.#list(element, place);
+      case 'dl':
+        return this.#definitions(element, place);
+      case 'table':
+        return this.#table(element, place);
+      case 'a':
+        return this.#card(element, place);
+      case 'summary':
+      case 'caption':
+        return this.#bold(element, place);
+      default:
+        return isNote(element) ? this.#note(element, place) : this.#children(element, place);
+    }
+  }
+
+  #heading(element: Element, { isInset }: Place): Block[] {
+    const read = element.childNodes.flatMap((child) => this.#readers.phrases.read(child, { isInHeading: true }));
+    const children = onOneLine(read, ' ');
+    if (isBlank(children)) return [];
+    this.#isBeforeText = false;
+    if (isInset) return [boldOf(children)];
+    return [{ type: 'heading', depth: Number(element.tagName[1]) as 1, children }];
+  }
+
+  #code(pre: Element): Block[] {
+    const block = codeBlockOf(pre);
+    if (block === null) return [];
+    this.#isBeforeText = false;
+    return [block];
+  }
+
+  #bold(element: Element, place: Place): Block[] {
+    const blocks = this.#children(element, place);
+    const [only, ...others] = blocks;
+    if (only?.type !== 'paragraph' || others.length > 0 || isStrong(only.children)) return blocks;
+    return [boldOf(only.children)];
+  }
+
+  /** A card: its first line is the link. */
+  #card(link: Element, place: Place): Block[] {
+    const blocks = this.#children(link, { ...place, isInset: true });
+    const url = this.#readers.phrases.addressOf(link);
+    const at = blocks.findIndex(({ type }) => type === 'paragraph');
+    const first = blocks[at];
+    if (url === null || first?.type !== 'paragraph') return blocks;
+    return blocks.with(at, paragraphOf([{ type: 'link', url, title: null, children: withoutLinks(first.children) }]));
+  }
+
+  #note(element: Element, place: Place): Block[] {
+    if (place.nested >= NESTED_MAX) return this.#children(element, place);
+    const inner = { ...place, nested: place.nested + 1, isInset: true };
+    const title = element.tagName === 'blockquote' ? null : noteTitleOf(element);
+    const blocks = this.#children(element, inner);
+    const [first, ...others] = blocks;
+    if (first === undefined) return [];
+    const isTitled = title !== null && first.type === 'paragraph' && !isStrong(first.children);
+    const children = isTitled ? [boldOf(first.children), ...others] : blocks;
+    return [{ type: 'blockquote', children: children as Quoted[] }];
+  }
+
+  #footnote(element: Element, number: string, place: Place): Block[] {
+    const children = this.#children(element, { ...place, nested: place.nested + 1, isInset: true });
+    const [first, ...others] = children;
+    // Docutils writes the number before the text: `[1]`.
+    const isMark = first?.type === 'paragraph' && /^\[?\d+\]?$/.test(plainText(first).trim());
+    return [
+      {
+        type: 'footnoteDefinition',
+        identifier: number,
+        label: number,
+        children: (isMark ? others : children) as Quoted[],
+      },
+    ];
+  }
+
+  #list(list: Element, place: Place): Block[] {
+    if (place.nested >= NESTED_MAX) return this.#children(list, place);
+    const inner = { ...place, nested: place.nested + 1 };
+    const notes: Block[] = [];
+    const items: ListItem[] = [];
+    for (const child of list.childNodes) {
+      if (!isElement(child) || this.#isSkipped(child)) continue;
+      const number = this.#readers.footnotes.numberOf(child);
+      if (number !== null) notes.push(...this.#footnote(child, number, inner));
+      else if (child.tagName === 'li') items.push(...itemOf(this.#itemBlocks(child, inner)));
+      else items.push(...itemOf(this.#children(child, inner)));
+    }
+    if (items.length === 0) return notes;
+    const ordered = list.tagName === 'ol';
+    const start = ordered
+      ? Math.max(0, Math.min(999_999, Number.parseInt(attributeOf(list, 'start') ?? '1', 10) || 0))
+      : null;
+    return [{ type: 'list', ordered, start, spread: items.some(({ spread }) => spread), children: items }, ...notes];
+  }
+
+  #itemBlocks(item: Element, place: Place): Block[] {
+    const blocks = this.#children(item, place);
+    const box = elementsOf(item)
+      .take(3)
+      .find((element) => element.tagName === 'input' && attributeOf(element, 'type') === 'checkbox');
+    const [first] = blocks;
+    if (box === undefined || first?.type !== 'paragraph') return blocks;
+    const mark = attributeOf(box, 'checked') === null ? '[ ] ' : '[x] ';
+    return blocks.with(0, paragraphOf([rawOf(mark), ...first.children]));
+  }
+
+  /** A term is bold, its definition below it in the same item. */
+  #definitions(list: Element, place: Place): Block[] {
+    if (place.nested >= NESTED_MAX) return this.#children(list, place);
+    const inner = { ...place, nested: place.nested + 1 };
+    const items: Block[][] = [];
+    for (const child of definitionParts(list)) {
+      if (this.#isSkipped(child)) continue;
+      if (child.tagName === 'dt') items.push(this.#term(child, inner));
+      else {
+        const blocks = this.#block(child, inner);
+        if (items.length === 0) items.push(blocks);
+        else items.at(-1)?.push(...blocks);
+      }
+    }
+    const children = items.flatMap(itemOf);
+    if (children.length === 0) return [];
+    return [{ type: 'list', ordered: false, spread: children.some(({ spread }) => spread), children }];
+  }
+
+  #term(term: Element, place: Place): Block[] {
+    const blocks = this.#children(term, { ...place, isInset: true });
+    const [only, ...others] = blocks;
+    if (only?.type !== 'paragraph' || others.length > 0) return blocks;
+    // A signature, of which Sphinx makes a dozen spans.
+    if (/(?:^|\s)(?:sig|sig-object)(?:\s|$)/.test(attributeOf(term, 'class') ?? ''))
+      return [paragraphOf([{ type: 'inlineCode', value: plainText(only).trim() }])];
+    const [first] = only.children;
+    const isMarked =
+      only.children.length === 1 &&
+      (first?.type === 'link' || first?.type === 'inlineCode' || first?.type === 'strong');
+    return isMarked ? [only] : [boldOf(only.children)];
+  }
+
+  #table(table: Element, place: Place): Block[] {
+    const rows = rowsOf(table, (element) => this.#isSkipped(element));
+    if (rows === null) return this.#children(table, place);
+    const caption = table.childNodes.find((child) => isElement(child) && child.tagName === 'caption');
+    const above = caption === undefined || !isElement(caption) ? [] : this.#bold(caption, place);
+    this.#isBeforeText = false;
+    return [...above, tableOf(rows, (cell) => cellPhrases(this.#children(cell, { ...place, isInset: true })))];
+  }
+}
+
+const isLink = (node: Node | null): boolean => node?.nodeName === 'a';
+
+const isStrong = (children: readonly Phrase[]): boolean => children.length === 1 && children[0]?.type === 'strong';
+
+function* definitionParts(list: Element): Generator<Element> {
+  for (const child of list.childNodes) {
+    if (!isElement(child)) continue;
+    if (child.tagName === 'div' && findElement(child, ({ tagName }) => tagName === 'dt') !== null)
+      yield* definitionParts(child);
+    else yield child;
+  }
+}
+
+function itemOf(blocks: Block[]): ListItem[] {
+  if (blocks.length === 0) return [];
+  const paragraphs = blocks.filter(({ type }) => type !== 'list').length;
+  return [{ type: 'listItem', spread: paragraphs > 1, children: blocks as ListItem['children'] }];
+}
+
+function withoutLinks(phrases: readonly Phrase[]): Phrase[] {
+  return phrases.flatMap((node) => (node.type === 'link' ? node.children : [node]));
+}

@@ -1,0 +1,64 @@
+import { contentRoot } from '../content/content-root.ts';
+import { readPageTree } from '../content/index.ts';
+import { isLeftOut } from '../content/left-out.ts';
+import { pageTitle } from '../content/title.ts';
+import { BlockReader } from './block-reader.ts';
+import { Footnotes } from './footnotes.ts';
+import { type Block, plainText, textOf } from './nodes.ts';
+import { PageLinks } from './page-links.ts';
+import { PhraseReader } from './phrase-reader.ts';
+import { Tabs } from './tabs.ts';
+import { writeMarkdown } from './write.ts';
+
+export interface MarkdownInput {
+  /** In the site: `guides/start.html`. */
+  readonly path: string;
+  readonly html: string;
+  /** That readers see, from the host's root, percent-encoded: `/docs/guides/start`. */
+  readonly address: string;
+}
+
+export interface MarkdownPage {
+  /** Empty where the page has none. */
+  readonly title: string;
+  /** Plain text, empty where the page says none. */
+  readonly description: string;
+  /** Begins with the title as its only heading of the first level, where the page has one. */
+  readonly markdown: string;
+  /** For `noindex`, errors, redirects, print pages, indexes and listings: search does not list it either. */
+  readonly isLeftOut: boolean;
+}
+
+/** The main content of a page, as search finds it, in GitHub Flavored Markdown. */
+export function markdownOf(input: MarkdownInput): MarkdownPage {
+  const tree = readPageTree(input.path, input.html);
+  if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
+  const { facts, body, html } = tree;
+  const root = contentRoot(body, facts.documentTitle);
+  const footnotes = new Footnotes(root.element);
+  const phrases = new PhraseReader(new PageLinks(input.address, facts.base, facts.canonical), footnotes);
+  const blocks = new BlockReader(root, { phrases, footnotes, tabs: new Tabs(root.element) }).read();
+  const headings = blocks.filter((block) => block.type === 'heading');
+  const main = headings.find(({ depth }) => depth === 1);
+  const title = pageTitle(
+    facts,
+    main === undefined ? '' : plainText(main),
+    headings[0] === undefined ? '' : plainText(headings[0]),
+  );
+  return {
+    title,
+    description: facts.description,
+    markdown: writeMarkdown(titled(blocks, title)),
+    isLeftOut: isLeftOut(input, html, facts),
+  };
+}
+
+/** The page's own heading first: what stands above it (a notice, a category) comes after it. */
+function titled(blocks: Block[], title: string): Block[] {
+  const at = blocks.findIndex(({ type }) => type === 'heading');
+  const first = blocks[at];
+  // DocBook's pages begin at a lower level.
+  if (first?.type === 'heading' && (first.depth === 1 || plainText(first) === title))
+    return [{ ...first, depth: 1 }, ...blocks.toSpliced(at, 1)];
+  return title === '' ? blocks : [{ type: 'heading', depth: 1, children: [textOf(title)] }, ...blocks];
+}

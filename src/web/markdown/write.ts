@@ -1,0 +1,120 @@
+import { type Options, toMarkdown } from 'mdast-util-to-markdown';
+import type { Block, MarkdownNode, TableRow } from './nodes.ts';
+
+declare module 'mdast-util-to-markdown' {
+  interface ConstructNameMap {
+    readonly table: 'table';
+    readonly tableRow: 'tableRow';
+    readonly tableCell: 'tableCell';
+    readonly strikethrough: 'strikethrough';
+    readonly footnoteDefinition: 'footnoteDefinition';
+  }
+}
+
+type Handler = NonNullable<NonNullable<Options['handlers']>['table']>;
+type State = Parameters<Handler>[2];
+type Info = Parameters<Handler>[3];
+
+const handler =
+  <Type extends MarkdownNode['type']>(
+    write: (node: Extract<MarkdownNode, { readonly type: Type }>, state: State, info: Info) => string,
+  ): Handler =>
+  (node, _parent, state, info) =>
+    write(node, state, info);
+
+/** GFM, section 4.10: cells are not filled up to the widest. */
+const table = handler<'table'>((node, state, info) => {
+  const [head, ...rows] = node.children;
+  if (head === undefined) return '';
+  const marks = head.children.map((_, at) => RULES[node.align?.[at] ?? 'none']);
+  const exit = state.enter('table');
+  const lines = [
+    rowLine(head, state, info),
+    `| ${marks.join(' | ')} |`,
+    ...rows.map((row) => rowLine(row, state, info)),
+  ];
+  exit();
+  return lines.join('\n');
+});
+
+const RULES = { none: '---', left: ':--', right: '--:', center: ':-:' } as const;
+
+function rowLine(row: TableRow, state: State, info: Info): string {
+  const exit = state.enter('tableRow');
+  const cells = row.children.map((cell) => {
+    const exitCell = state.enter('tableCell');
+    const text = state.containerPhrasing(cell, { ...info, before: ' ', after: ' ' });
+    exitCell();
+    return text;
+  });
+  exit();
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** A bar in code parts cells, too (GFM, section 4.10). */
+const inlineCode = handler<'inlineCode'>((node, state) => {
+  const value = node.value.replace(/[\r\n]+/g, ' ');
+  const runs = new Set(Array.from(value.matchAll(/`+/g), ([run]) => run.length));
+  let length = 1;
+  while (runs.has(length)) length += 1;
+  const ticks = '`'.repeat(length);
+  const isPadded = /^`|`$/.test(value) || (/^ .* $/.test(value) && value.trim() !== '');
+  const code = `${ticks}${isPadded ? ` ${value} ` : value}${ticks}`;
+  return state.stack.includes('tableCell') ? code.replaceAll('|', '\\|') : code;
+});
+
+const deleted = handler<'delete'>((node, state, info) => {
+  const exit = state.enter('strikethrough');
+  const text = state.containerPhrasing(node, { ...info, before: '~', after: '~' });
+  exit();
+  return `~~${text}~~`;
+});
+
+const footnoteReference = handler<'footnoteReference'>(({ identifier }) => `[^${identifier}]`);
+
+const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => {
+  const exit = state.enter('footnoteDefinition');
+  const text = state.indentLines(state.containerFlow(node, info), (line, at, isBlank) =>
+    at === 0 || isBlank ? line : `    ${line}`,
+  );
+  exit();
+  return `[^${node.identifier}]: ${text}`;
+});
+
+/** The first character that is written, which the text before it is escaped by. */
+const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
+
+const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [
+  'autolink',
+  'destinationLiteral',
+  'destinationRaw',
+  'reference',
+  'titleQuote',
+  'titleApostrophe',
+];
+
+const OPTIONS: Options = {
+  bullet: '-',
+  rule: '-',
+  handlers: {
+    table,
+    inlineCode: startingWith(inlineCode, '`'),
+    delete: startingWith(deleted, '~'),
+    footnoteReference: startingWith(footnoteReference, '['),
+    footnoteDefinition,
+  },
+  unsafe: [
+    { character: '~', inConstruct: 'phrasing', notInConstruct: SPANS },
+    { character: '|', inConstruct: 'tableCell' },
+    { character: '\n', inConstruct: 'tableCell' },
+    // What would begin a table, or be the line below its head.
+    { character: '|', atBreak: true },
+    { character: ':', atBreak: true, after: '-' },
+    { character: '-', atBreak: true, after: '[:|-]' },
+  ],
+};
+
+/** CommonMark with the tables, strikethrough and footnotes of GFM. Ends in a line feed. */
+export function writeMarkdown(children: Block[]): string {
+  return toMarkdown({ type: 'root', children }, OPTIONS);
+}
