@@ -29,6 +29,7 @@ const HEAVY = [
   'export-loop',
   'import-while-starting',
   'inbox',
+  'kept-versions',
   'kubernetes',
   'life',
   'many-sites-page',
