@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../src/serve/index.ts';
 import { prefersMarkdown } from '../../src/serve/twins/accept.ts';
@@ -166,6 +168,90 @@ describe('a page’s twin', () => {
   it('has links below the base path', async () => {
     const { ask } = server(SITE, { basePath: '/docs/' });
     expect(await (await ask('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
+  });
+});
+
+const head = (title: string, rest = '', description = '') =>
+  `<!doctype html><html lang="en"><head><title>${title}</title><meta name="description" content="${description}">${rest}</head>`;
+
+const BOOK: Files = {
+  'index.html': `${head('Acme', '', 'All of it.')}<main><h1>Acme</h1><a href="guide/second.html">2</a><a href="guide/first">1</a></main>`,
+  'guide/index.html': `${head('The guide')}<main><h1>Guide</h1><p>g</p></main>`,
+  'guide/first.html': `${head('First [one]', '', 'Of two.')}<main><h1>First</h1><p>a</p></main>`,
+  'guide/second.html': `${head('Second')}<main><h1>Second</h1><p>b</p></main>`,
+  'guide/hidden.html': `${head('Hidden', '<meta name="robots" content="noindex">')}<main><h1>H</h1></main>`,
+  'guide/moved.html': `${head('Moved', '<meta http-equiv="refresh" content="0; url=first.html">')}`,
+  'api/calls/x.html': `${head('X')}<main><h1>X</h1><p>x</p></main>`,
+  'de/index.html': '<!doctype html><html lang="de"><head><title>Deutsch</title></head><main><h1>Deutsch</h1></main>',
+  '404.html': head('Not found'),
+};
+
+describe('llms.txt and llms-full.txt', () => {
+  const LIST = [
+    '# Acme',
+    '',
+    '> All of it.',
+    '',
+    '## Pages',
+    '',
+    '- [Acme](/index.md): All of it.',
+    '- [The guide](/guide/index.md)',
+    '',
+    '## The guide',
+    '',
+    '- [Second](/guide/second.md)',
+    '- [First \\[one\\]](/guide/first.md): Of two.',
+    '',
+    '## Api / Calls',
+    '',
+    '- [X](/api/calls/x.md)',
+  ];
+
+  it('list pages by sections in the order of the navigation', async () => {
+    const { ask } = server(BOOK);
+    const answer = await ask('/llms.txt');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const text = await answer.text();
+    expect(text.split('\n')).toEqual(expect.arrayContaining(LIST));
+    expect(text).toContain('- [Deutsch](/de/index.md)');
+    expect(text).not.toMatch(/Hidden|Moved|Not found/);
+  });
+
+  it('hold all pages, and lead below the base path', async () => {
+    const { ask } = server(BOOK, { basePath: '/docs/' });
+    const text = await (await ask('/llms-full.txt')).text();
+    expect(text).toContain(
+      '---\n\nSource: /docs/guide/second.md\n\n# Second\n\nb\n\n---\n\nSource: /docs/guide/first.md\n\n# First',
+    );
+    expect(text).not.toContain('# H\n');
+    expect(await (await ask('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
+  });
+
+  it('are kept with the release, and answer HEAD, 304 and ranges from there', async () => {
+    const release = releases.make(BOOK);
+    const ask = serve([release], { markdown: true }).ask;
+    const first = await ask('/llms-full.txt');
+    const etag = first.headers.get('etag') ?? '';
+    const folder = join(dirname(release.siteDir), 'markdown');
+    const [name = '', ...others] = readdirSync(folder);
+    expect(others).toEqual([]);
+    expect(readFileSync(join(folder, name), 'utf8')).toBe(await first.text());
+    const again = serve([release], { markdown: true }).ask;
+    expect((await again('/llms-full.txt', { 'if-none-match': etag })).status).toBe(304);
+    expect(await (await again('/llms-full.txt', { range: 'bytes=0-5' })).text()).toBe('# Acme');
+    expect((await again('/llms-full.txt', {}, 'HEAD')).headers.get('etag')).toBe(etag);
+  });
+
+  it('are there where they cannot be kept, and make no folder of a release that is gone', async () => {
+    const release = releases.make(BOOK);
+    const folder = join(dirname(release.siteDir), 'markdown');
+    writeFileSync(folder, '');
+    expect(await (await serve([release], { markdown: true }).ask('/llms.txt')).text()).toContain('# Acme');
+  });
+
+  it('are the bundle’s own where it has them, and none where Markdown is off', async () => {
+    expect(await (await server({ ...BOOK, 'llms.txt': 'own' }).ask('/llms.txt')).text()).toBe('own');
+    expect((await server(BOOK, { markdown: false }).ask('/llms.txt')).status).toBe(404);
   });
 });
 

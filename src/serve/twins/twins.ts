@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
 import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
@@ -8,14 +9,18 @@ import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.t
 import type { Found } from '../found.ts';
 import { makeFile } from '../made/make-file.ts';
 import { type SnapshotFile, UnmadeFile } from '../made/unmade-file.ts';
+import { readSiteFile } from '../site-bytes.ts';
 import { SiteFile } from '../site-file.ts';
+import { LIST_TYPE, type ListName, SiteLists } from './site-lists.ts';
 import { ownTwin, pageOfTwin, twinOf } from './twin-path.ts';
-import type { TwinCalls } from './worker.ts';
+import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 /** Of a page. Larger ones are data, and have no twin. */
 const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 /** The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MAX_MS = 60_000;
+/** 20,000 pages by their heads, on a busy disk. */
+const LIST_MAX_MS = 300_000;
 /** At a time: pages in memory. */
 const MADE_AT_ONCE_MAX = 2;
 const making = new Slots(MADE_AT_ONCE_MAX);
@@ -42,14 +47,22 @@ interface TwinsForm {
 export class Twins {
   readonly #release: ReleaseView;
   readonly #form: TwinsForm;
+  readonly #lists: SiteLists;
 
   constructor(release: ReleaseView, form: TwinsForm) {
     this.#release = release;
     this.#form = form;
+    this.#lists = new SiteLists(release, {
+      basePath: form.mount.to,
+      trailingSlash: form.trailingSlash,
+      markdownOf: (page) => this.#textOf(page),
+      list: (order) => maker.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
+    });
   }
 
-  /** By a path of its own: `guide/start.md`; null where that is no page's. @param built as the site was built */
+  /** By a path of its own: `guide/start.md`, `llms.txt`; null where that is no page's. @param built as the site was built */
   at(path: string, built: string | null): SnapshotFile | null {
+    if (SiteLists.isList(path)) return this.#list(path, built ?? this.#form.mount.from + path);
     const page = pageOfTwin(this.#release.files, path);
     return page === null ? null : this.of(page, built);
   }
@@ -83,9 +96,35 @@ export class Twins {
     return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
   };
 
+  #list(name: ListName, built: string): SnapshotFile {
+    const { headers, kept } = this.#form;
+    const given = headers.of(built, LIST_TYPE);
+    const key = `${given.id}\n${name}\n`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const list = this.#lists.at(name, given, (file) => kept.set(key, file));
+    kept.set(key, list);
+    return list;
+  }
+
+  /** Null for one that is left out. */
+  async #textOf(page: string): Promise<string | null> {
+    const { files, siteDir } = this.#release;
+    const entry = files.get(page);
+    if (entry === undefined || entry.size > PAGE_BYTES_MAX) return null;
+    const own = files.get(ownTwin(files, page) ?? '');
+    if (own !== undefined && own.size <= PAGE_BYTES_MAX) {
+      return (await readSiteFile({ diskPath: join(siteDir, own.path), size: own.size })).toString('utf8');
+    }
+    const sent = this.#form.headers.of(this.#form.mount.from + page, MARKDOWN_TYPE);
+    const { markdown, isLeftOut } = await making.run(() => this.#markdown(entry, sent));
+    return isLeftOut ? null : markdown;
+  }
+
   #make(entry: FileEntry, sent: SentHeaders, key: string): UnmadeFile {
     const path = twinOf(entry.path);
-    const read = (): Promise<Buffer<ArrayBuffer>> => making.run(() => this.#markdown(entry, sent));
+    const read = async (): Promise<Buffer<ArrayBuffer>> =>
+      Buffer.from((await making.run(() => this.#markdown(entry, sent))).markdown);
     return new UnmadeFile(path, sent, async () => {
       const bytes = await read();
       const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -96,13 +135,13 @@ export class Twins {
     });
   }
 
-  async #markdown(entry: FileEntry, sent: SentHeaders): Promise<Buffer<ArrayBuffer>> {
+  async #markdown(entry: FileEntry, sent: SentHeaders): Promise<TwinAnswer> {
     const { to } = this.#form.mount;
     const plain = new SiteFile(entry, this.#release, sent, false);
     const making = { release: this.#release, basePath: to, additions: NO_ADDITIONS };
     const bytes = (await makeFile(plain, entry, making)).bytes ?? (await plain.read());
     const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
-    return Buffer.from(await maker.call('markdown', order, { signal: AbortSignal.timeout(MAKE_MAX_MS) }));
+    return maker.call('markdown', order, { signal: AbortSignal.timeout(MAKE_MAX_MS) });
   }
 
   /** That readers see: what the page's own links are relative to. */

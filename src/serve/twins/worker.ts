@@ -1,6 +1,8 @@
 import { serve } from '../../threads/index.ts';
 import { type MarkdownInput, markdownOf } from '../../web/markdown/index.ts';
 import { pageText } from '../../web/page-text.ts';
+import { type ListAnswer, llmsText, orderPages } from './llms-text.ts';
+import { type HeadsOrder, readHeads } from './read-heads.ts';
 
 /** Makes Markdown of pages: one of 400 KiB takes 200 ms (measured), for which no request may wait. */
 
@@ -10,9 +12,21 @@ export interface TwinOrder extends Omit<MarkdownInput, 'html'> {
   readonly type: string;
 }
 
+export interface TwinAnswer {
+  readonly markdown: string;
+  /** Search lists it neither. */
+  readonly isLeftOut: boolean;
+}
+
 const handlers = {
-  markdown: ({ bytes, type, ...page }: TwinOrder): string =>
-    markdownOf({ ...page, html: pageText(bytes, type) }).markdown,
+  markdown: ({ bytes, type, ...page }: TwinOrder): TwinAnswer => {
+    const { markdown, isLeftOut } = markdownOf({ ...page, html: pageText(bytes, type) });
+    return { markdown, isLeftOut };
+  },
+  list: async (order: HeadsOrder): Promise<ListAnswer> => {
+    const site = await readHeads(order);
+    return { text: llmsText(site), order: orderPages(site).flatMap(({ pages }) => pages.map(({ path }) => path)) };
+  },
 };
 export type TwinCalls = typeof handlers;
 

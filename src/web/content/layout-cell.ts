@@ -2,7 +2,11 @@ import { type Element, findElement, isElement, isHeading, isText } from './tree.
 
 /** Cells that lay out code or headings hold no data. */
 export function isLayoutCell(cell: Element): boolean {
-  return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null || isCodeCell(cell);
+  return holdsBlocks(cell) || isCodeCell(cell);
+}
+
+export function holdsBlocks(cell: Element): boolean {
+  return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
 }
 
 /** Sphinx and others number lines of code in a table of two cells. */

@@ -1,4 +1,4 @@
-import { isLayoutCell } from '../content/layout-cell.ts';
+import { holdsBlocks, isLayoutCell } from '../content/layout-cell.ts';
 import { attributeOf, type Element, isElement } from '../content/tree.ts';
 import type { Phrase, Table, TableRow } from './nodes.ts';
 
@@ -34,7 +34,9 @@ export function rowsOf(table: Element, isSkipped: (element: Element) => boolean)
   collect(table, false);
   const columns = Math.max(0, ...rows.slice(0, CELLS_MAX).map(widthOf));
   if (columns === 0 || columns > COLUMNS_MAX || columns * rows.length > CELLS_MAX) return null;
-  return rows.some(({ cells }) => cells.some(isLayoutCell)) ? null : rows;
+  // Below a head code is data, too.
+  const isLayout = rows[0]?.isHead === true && columns > 1 ? holdsBlocks : isLayoutCell;
+  return rows.some(({ cells }) => cells.some(isLayout)) ? null : rows;
 }
 
 /** Cells over several columns are followed by empty ones; the first row is the head, or an empty one where none is. */

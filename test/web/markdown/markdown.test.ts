@@ -154,6 +154,11 @@ describe('markdownOf() blocks', () => {
       '| a |  |\n| --- | --- |\n| b | c |',
     ],
     [
+      'code in a cell below a head',
+      '<table><thead><tr><th>a</th><th>b</th></tr></thead><tr><td><pre>x\ny</pre></td><td>1</td></tr></table>',
+      '| a | b |\n| --- | --- |\n| `x`<br>`y` | 1 |',
+    ],
+    [
       'blocks in a cell',
       '<table><tr><th>a</th></tr><tr><td><p>b</p><ul><li>c</li><li>d</li></ul></td></tr></table>',
       '| a |\n| --- |\n| b<br>• c<br>• d |',

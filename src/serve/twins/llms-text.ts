@@ -1,0 +1,89 @@
+import { twinOf } from './twin-path.ts';
+
+/** A page as its head tells of it. */
+export interface ListedPage {
+  /** In the site: `guides/start.html`. */
+  readonly path: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly language: string | null;
+}
+
+export interface SiteOutline {
+  /** In the site's order. */
+  readonly pages: readonly ListedPage[];
+  /** Paths in the order that the site's navigation names them. */
+  readonly navigation: readonly string[];
+  /** Where it is served, with its last slash. */
+  readonly basePath: string;
+}
+
+export interface ListAnswer {
+  readonly text: string;
+  /** Paths of pages, as they are listed. */
+  readonly order: readonly string[];
+}
+
+/** UTF-16 code units. What comes after is left out, and said to be. */
+const LIST_LENGTH_MAX = 2 * 1024 ** 2;
+/** Folders that make a section of their own: `docs/guides`. */
+const SECTION_DEPTH = 2;
+const START_PAGE = /^index\.x?html?$/i;
+
+interface Section {
+  readonly folder: string;
+  readonly pages: ListedPage[];
+}
+
+/** `docs/guides` of `docs/guides/start.html` and of `docs/guides/start/index.html`. */
+export function sectionOf(path: string): string {
+  const stem = stemOf(path);
+  return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
+}
+
+const stemOf = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
+
+/** Pages by sections, both as the navigation has them, those of the site's own language first. */
+export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
+  const rank = new Map(navigation.map((path, at) => [path, at]));
+  const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));
+  const start = pages.find(({ path }) => START_PAGE.test(path));
+  const isOther = ({ language }: ListedPage): number =>
+    Number(start?.language != null && language !== null && language !== start.language);
+  const sorted = pages.toSorted((a, b) => isOther(a) - isOther(b) || rankOf(a) - rankOf(b));
+  const sections = Map.groupBy(sorted, ({ path }) => sectionOf(path));
+  return Array.from(sections, ([folder, inside]) => ({ folder, pages: inside }));
+}
+
+/** The index of a site for language models, in the format of llmstxt.org: links lead to the Markdown of its pages. */
+export function llmsText(site: SiteOutline): string {
+  const sections = orderPages(site);
+  const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));
+  const title = oneLine(start?.title ?? 'Documentation');
+  const byStem = new Map(site.pages.map((page) => [stemOf(page.path), page]));
+  let text = `# ${title}\n`;
+  if (start?.description) text += `\n> ${oneLine(start.description)}\n`;
+  for (const { folder, pages } of sections) {
+    text += `\n## ${oneLine((folder === '' ? null : byStem.get(folder)?.title) ?? titleOf(folder))}\n\n`;
+    for (const page of pages) {
+      if (text.length > LIST_LENGTH_MAX) return `${text}\nMore pages are left out here: the list is too long.\n`;
+      text += lineOf(page, site.basePath);
+    }
+  }
+  return text;
+}
+
+function lineOf({ path, title, description }: ListedPage, basePath: string): string {
+  const label = oneLine(title ?? stemOf(path)).replace(/[[\]\\]/g, '\\$&');
+  const address = basePath + twinOf(path).split('/').map(encodeURIComponent).join('/');
+  const about = description === null ? '' : `: ${oneLine(description)}`;
+  return `- [${label}](${address.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))})${about}\n`;
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** `getting-started` -> `Getting started`. */
+function titleOf(folder: string): string {
+  const words = folder.split('/').map((name) => name.replace(/[-_]+/g, ' '));
+  return words.map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join(' / ') || 'Pages';
+}

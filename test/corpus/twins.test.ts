@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { isPage } from '../../src/domain/release.ts';
+import { extractPage } from '../../src/search/extract/index.ts';
+import { markdownOf } from '../../src/web/markdown/index.ts';
+import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
+import { markdownContents, missingFrom } from '../helpers/markdown-contents.ts';
+import { readArchive } from '../helpers/read-archive.ts';
+
+/**
+ * Blocks of code that VitePress’s own pages show otherwise than their sources have them: files that are included, expressions that
+ * are evaluated, `[!!code]` that stands for `[!code]`.
+ */
+const OTHER_CODES = 12;
+
+describe.skipIf(corpus === undefined)(`the Markdown of VitePress’s pages${whyNoCorpus}`, () => {
+  let files: ReadonlyMap<string, Buffer>;
+  beforeAll(async () => {
+    files = await readArchive(bundleFile('vitepress-docs.zip'));
+  });
+
+  it('has the words, code and tables of the sources beside them', { timeout: 300_000 }, () => {
+    let [pages, words, lost, lostCodes] = [0, 0, 0, 0];
+    for (const [path, bytes] of files) {
+      const html = files.get(path.replace(/\.md$/, '.html'));
+      if (!path.endsWith('.md') || html === undefined) continue;
+      const address = `/${path.slice(0, -3)}`;
+      const made = markdownContents(
+        markdownOf({ path: `${address.slice(1)}.html`, address, html: `${html}` }).markdown,
+      );
+      const source = markdownContents(withoutContainers(bytes.toString('utf8')));
+      pages += 1;
+      words += source.words.length;
+      lost += missingFrom(source.words, made.words).length;
+      lostCodes += missingFrom(source.codes, made.codes).length;
+      expect([path, made.tables]).toEqual([path, Math.max(source.tables, made.tables)]);
+    }
+    expect(pages).toBeGreaterThan(30);
+    expect(lost / words).toBeLessThan(0.02);
+    expect(lostCodes).toBeLessThanOrEqual(OTHER_CODES);
+  });
+});
+
+describe
+  .skipIf(corpus === undefined)
+  .each(['docusaurus-classic.tar.gz', 'nextjs-a-2024-06-01.tar.gz', 'sphinx-manual.tar.gz', 'starlight.tar.zst'])(
+  `the Markdown of %s${whyNoCorpus}`,
+  (name) => {
+    it('has the text that search finds', { timeout: 300_000 }, async () => {
+      let [words, lost] = [0, 0];
+      for (const [path, bytes] of await readArchive(bundleFile(name))) {
+        const html = bytes.toString('utf8');
+        const page = isPage(path) ? extractPage({ path, html, url: `/${path}` }) : null;
+        if (page === null) continue;
+        const { markdown } = markdownOf({ path, html, address: `/${path}` });
+        const text = page.sections.map((section) => section.text).join('\n');
+        const source = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+        words += source.length;
+        lost += missingFrom(source, [...markdownContents(markdown).words]).length;
+      }
+      expect(words).toBeGreaterThan(10_000);
+      expect(lost / words).toBeLessThan(0.02);
+    });
+  },
+);
+
+/** What VitePress reads besides Markdown: containers, ids of headings, marks of lines. */
+function withoutContainers(markdown: string): string {
+  let fence = '';
+  const lines = markdown.split('\n').map((line) => {
+    const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
+    if (mark !== undefined) {
+      if (fence === '') fence = mark;
+      else if (mark.startsWith(fence) && /^\s*[`~]+\s*$/.test(line)) fence = '';
+      return line;
+    }
+    if (fence !== '') return line.replace(/\s*(?:\/\/|<!--|#) \[!code [^\]]*\](?: -->)?/, '');
+    return line
+      .replace(/^\s*:::+\s*([\w-]+)?(\s*\{[^}]*\})?/, '')
+      .replace(/\s*\{#[\w-]+\}$/, '')
+      .replace(/^\[\[toc\]\]$/i, '');
+  });
+  return lines.join('\n');
+}

@@ -1,0 +1,43 @@
+import MarkdownIt, { type Token } from 'markdown-it';
+
+/** Of a Markdown text as GitHub reads it. */
+export interface MarkdownContents {
+  /** In lower case, those of code among them. */
+  readonly words: readonly string[];
+  /** Blocks of code, white space aside. */
+  readonly codes: readonly string[];
+  readonly tables: number;
+}
+
+const parser = new MarkdownIt({ html: true });
+const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
+
+export function markdownContents(markdown: string): MarkdownContents {
+  const words: string[] = [];
+  const codes: string[] = [];
+  let tables = 0;
+  const read = (tokens: readonly Token[]): void => {
+    for (const { type, content, children } of tokens) {
+      if (type === 'fence' || type === 'code_block') codes.push(content.replace(/\s+/g, ' ').trim());
+      if (type === 'table_open') tables += 1;
+      if (/^(?:fence|code_block|text|code_inline|image)$/.test(type)) words.push(...wordsOf(content));
+      else if (type.startsWith('html')) words.push(...wordsOf(content.replace(/<[^>]*>/g, ' ')));
+      if (type !== 'image') read(children ?? []);
+    }
+  };
+  read(parser.parse(markdown.replace(FRONT_MATTER, ''), {}));
+  return { words, codes, tables };
+}
+
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** What of the first is not in the second, each as often as it is there. */
+export function missingFrom(source: readonly string[], made: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const each of made) left.set(each, (left.get(each) ?? 0) + 1);
+  return source.filter((each) => {
+    const count = left.get(each) ?? 0;
+    left.set(each, count - 1);
+    return count <= 0;
+  });
+}
