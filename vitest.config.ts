@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
  */
 const HEAVY = [
   'air-gap-page',
+  'assistants',
   'bundle-import',
   'bundle-verify',
   'canary',

@@ -21,6 +21,8 @@ const useless = [
   // Libraries of Bare, another runtime than Node, for nine platforms.
   'node_modules/bare-*/prebuilds',
   'node_modules/bintrees/test',
+  'node_modules/{@modelcontextprotocol/*,zod}/**/*.cjs',
+  'node_modules/zod/src',
   'node_modules/**/*.d.{ts,mts,cts}',
   'node_modules/**/*.map',
 ];

@@ -1,6 +1,7 @@
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
+import type { StdioOptions } from './assistants/serve-stdio.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log.ts';
 import { Network } from './network.ts';
@@ -9,9 +10,9 @@ import { openSources } from './open-sources.ts';
 import { openFolder, openShelf } from './sites/open-shelf.ts';
 import { startDaemon as start } from './start-daemon.ts';
 
-/** The composition root: only here are adapters named, and only here do the verbs meet. */
-export { searchOnce } from './search-once.ts';
 export { featureReport } from './slices.ts';
+/** The composition root: only here are adapters named, and only here do the verbs meet. */
+export { searchOnce } from './stored-search.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest' | 'logLines'>) {
   const logs = await openLogs(options.loaded.config.log);
@@ -49,6 +50,12 @@ export async function openCommandSources(config: Config): Promise<OpenSources> {
     sources: await openSources(config, await network.client(), [config.staticExport.preload.dir]),
     close: () => network.close(),
   };
+}
+
+/** The protocol's package is loaded by this command alone. */
+export async function serveOverStdio(options: StdioOptions): Promise<void> {
+  const { serveOverStdio: serve } = await import('./assistants/serve-stdio.ts');
+  await serve(options);
 }
 
 /** For one command: nothing is served, so what becomes active is only written down. */

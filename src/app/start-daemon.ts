@@ -89,6 +89,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       follower: workers && followerOf(workers, domain ?? ''),
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),
+      programVersion: options.programVersion,
       onProgress,
     }),
     elsewhere: (request, env) => shelf.answer(request, env),

@@ -8,6 +8,7 @@ import { healthcheckCommand } from './healthcheck.ts';
 import { completionCommand } from './help/completion.ts';
 import { initCommand } from './init/index.ts';
 import { keysCommand } from './keys.ts';
+import { mcpCommand } from './mcp.ts';
 import { reloadCommand } from './reload.ts';
 import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
@@ -40,6 +41,7 @@ export function createProgram(version: string): Command {
     sitesCommand(),
     featuresCommand(),
     searchCommand(),
+    mcpCommand(version),
     exportCommand(),
     keysCommand(),
     transferCommand(),

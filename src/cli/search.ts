@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SearchedVersion } from '../app/search-once.ts';
+import type { SearchedVersion } from '../app/stored-search.ts';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';

@@ -30,3 +30,6 @@ export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
   depthMax: 64,
   windowBytesMax: 128 * MiB,
 });
+
+/** Of a request in JSON (contract, section 8). */
+export const BODY_BYTES_MAX = 64 * 1024;

@@ -4,7 +4,6 @@ import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 describe('what is not built yet', () => {
   it.each([
     ['search: { widget: replace }', 'search.widget'],
-    ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
     ['server: { versionSwitcher: true }', 'server.versionSwitcher'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The built program. */
-const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
+export const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
 const COMMAND_MS_MAX = 120_000;
 
 export type Env = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
-import { type DeployEvent, type Deployment, Inbox } from '../../deploy/index.ts';
+import { type Deployment, Inbox } from '../../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
@@ -12,40 +12,21 @@ import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
 import type { Search, SearchStatus, SiteSearch } from '../../search/index.ts';
-import { type BodyCache, type PlainAnswer, SiteServer, type VariantMaker } from '../../serve/index.ts';
+import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
 import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
-import type { Logger } from '../log.ts';
+import { mcpAnswer } from '../assistants/mcp-answer.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
-import type { Network } from '../network.ts';
-import type { OpenedSearch } from '../open-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
-import { openShelf, type ShelfFolder } from './open-shelf.ts';
-import type { OpenVersions } from './open-versions.ts';
+import { openShelf } from './open-shelf.ts';
 import { type PageMarkdown, pageMarkdown } from './page-markdown.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
 import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
-import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
-import { SiteSwitch, type SwapFollower, snapshotForm } from './site-switch.ts';
+import { placeKey, signInKey } from './sign-ins.ts';
+import type { SiteHost } from './site-host.ts';
+import { SiteSwitch, snapshotForm } from './site-switch.ts';
 
 /** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
 const LISTED_POLL_MS = 5_000;
-
-/** What a daemon gives each of its sites. */
-export interface SiteHost {
-  readonly network: Network;
-  readonly search: OpenedSearch;
-  readonly folder: ShelfFolder;
-  readonly bodies: BodyCache;
-  readonly variants: VariantMaker;
-  /** Beside the active ones. */
-  readonly versions: OpenVersions;
-  readonly signIns: SignIns;
-  /** Serves beside this process; null where nothing does. */
-  readonly follower: SwapFollower | null;
-  readonly metrics: SiteMetrics;
-  readonly log: Logger;
-  readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
-}
 
 interface Parts {
   readonly deployment: Deployment;
@@ -178,11 +159,18 @@ export class ShelfSite {
     return this.#parts.server.current?.version;
   }
 
+  /** Assistants are answered. */
+  get hasMcp(): boolean {
+    return this.#config.config.search.mcp;
+  }
+
   /** Null for what `answer` is for. */
   plain(incoming: IncomingMessage): PlainAnswer | null {
     if (this.#signIn !== null) return null;
     this.#host.search.noteRead();
-    return plainBelow(this.#parts.server, this.#config.basePath, incoming);
+    const answer = plainBelow(this.#parts.server, this.#config.basePath, incoming);
+    // What the site does not have may be the door for assistants.
+    return answer?.status === 404 && this.hasMcp ? null : answer;
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
@@ -270,8 +258,9 @@ export class ShelfSite {
     const { basePath } = this.#config;
     const signIn = this.#signIn;
     const { search } = this;
-    const { metrics } = this.#host;
+    const { metrics, programVersion } = this.#host;
     const { trustedProxies } = this.#config.config.server;
+    const mcp = mcpAnswer({ site: this, programVersion, metrics, onError: this.#onError('mcp') });
     const app = createSiteApp({
       server,
       basePath,
@@ -283,6 +272,7 @@ export class ShelfSite {
         : { search: searchAnswer({ search, trustedProxies, metrics, onError: this.#onError('search') }) }),
       reports: this.#reports,
       versions: this.#versions,
+      mcp: () => (this.hasMcp ? mcp : null),
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;

@@ -8,7 +8,8 @@ import { mapAhead } from '../../files/lanes.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
 import type { PlainAnswer } from '../../serve/index.ts';
-import { ShelfSite, type SiteHost } from './shelf-site.ts';
+import { ShelfSite } from './shelf-site.ts';
+import type { SiteHost } from './site-host.ts';
 
 /** A site and its place. */
 export interface SiteEntry {

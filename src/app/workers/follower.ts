@@ -24,7 +24,7 @@ function factsOf({ digest, createdAt, servedAt, builtFor, siteDir }: KeptRelease
 
 export function placesOf(entries: readonly SiteEntry[], isList: boolean): Omit<ServedPlaces, 'stamp'> {
   const places = entries.map(({ domain, hosts, basePath, site }) => {
-    return { domain, hosts, basePath, isGuarded: site.signInKey !== null };
+    return { domain, hosts, basePath, isGuarded: site.signInKey !== null, hasMcp: site.hasMcp };
   });
   // The daemon's own word, in the config of each of its sites.
   return { isList, places, isLogged: entries.every(({ site }) => site.config.config.log.access) };

@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
+import { BODY_BYTES_MAX } from '../../domain/limits.ts';
 import { collect } from '../../files/index.ts';
 import { PEER_HEADER } from '../../http/listener/remote-address.ts';
 import { requestField } from '../../http/listener/request-field.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from '../../http/listener/request-id.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import { REPORT_BYTES_MAX, REPORTS_PATH } from '../../http/site/page-reports.ts';
+import { MCP_PATHS } from '../../http/site/site.ts';
 import type { DaemonLine } from '../../net/daemon-request.ts';
 import { NOTICES, noticeResponse } from '../../serve/index.ts';
 
@@ -48,20 +50,26 @@ function away({ incoming: { method = 'GET', headers } }: HttpBindings): Response
   return noticeResponse({ method, header }, { ...NOTICES.unavailable, language: null });
 }
 
-/** Of browsers' reports, the one body that a site reads; for one too large the least that the daemon refuses. */
+/** The bodies that a site reads, of browsers' reports and assistants' messages; for one too large the least that the daemon refuses. */
 async function bodyOf({ incoming, outgoing }: HttpBindings): Promise<Buffer> {
   const { method, url = '/', headers, httpVersion } = incoming;
-  if (method !== 'POST' || !pathOf(url).endsWith(REPORTS_PATH)) return Buffer.alloc(0);
+  const bytesMax = method === 'POST' ? bodyBytesMax(pathOf(url)) : 0;
+  if (bytesMax === 0) return Buffer.alloc(0);
   const isExpected = httpVersion !== '1.0' && headers.expect?.toLowerCase() === '100-continue';
-  if (isExpected && Number(headers['content-length'] ?? 0) <= REPORT_BYTES_MAX) outgoing.writeContinue();
+  if (isExpected && Number(headers['content-length'] ?? 0) <= bytesMax) outgoing.writeContinue();
   try {
     const chunks = incoming.iterator({ destroyOnReturn: false });
-    return (await collect(chunks, REPORT_BYTES_MAX)) ?? Buffer.alloc(REPORT_BYTES_MAX + 1);
+    return (await collect(chunks, bytesMax)) ?? Buffer.alloc(bytesMax + 1);
   } catch {
     // The client has left.
     outgoing.destroy();
     return Buffer.alloc(0);
   }
+}
+
+function bodyBytesMax(path: string): number {
+  if (path.endsWith(REPORTS_PATH)) return REPORT_BYTES_MAX;
+  return MCP_PATHS.some((each) => path.endsWith(each)) ? BODY_BYTES_MAX : 0;
 }
 
 function fieldsFor(env: HttpBindings, body: Buffer): string[] {

@@ -24,6 +24,8 @@ export interface StampedOrder {
 export interface ServedPlace extends SiteAddress {
   /** Its readers sign in, with the daemon. */
   readonly isGuarded: boolean;
+  /** Assistants are answered, by the daemon. */
+  readonly hasMcp: boolean;
 }
 
 export interface ServedPlaces {

@@ -5,7 +5,7 @@ import type { DocshelfError } from '../../domain/errors.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import { pathOf, tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
-import { plainBelow, siteRequest } from '../../http/site/site.ts';
+import { isMcp, plainBelow, siteRequest } from '../../http/site/site.ts';
 import { type BodyCache, loadSiteRules, type PlainAnswer, SiteServer, SiteSnapshot } from '../../serve/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import type { ServedPlace, SiteOrder, StampedOrder, UseOrder } from './orders.ts';
@@ -79,7 +79,8 @@ export class ServedSites {
     const found = this.#find(incoming);
     if (found === null || found.place.isGuarded) return null;
     const answer = plainBelow(found.site.server, found.place.basePath, incoming);
-    if (answer?.status === 404 && found.site.prepared !== null) return null;
+    // `answer` looks closer at what is not there: it may be in the next version, or docshelf's own.
+    if (answer?.status === 404 && (found.site.prepared !== null || found.place.hasMcp)) return null;
     if (answer !== null) this.#tell(incoming, found);
     return answer;
   }
@@ -93,7 +94,9 @@ export class ServedSites {
     const stripped = stripBase(asked.target, place.basePath);
     const isRead = asked.method === 'GET' || asked.method === 'HEAD';
     const isFile = isRead && !place.isGuarded && stripped.kind === 'inside' && site.server.current !== null;
-    if (!isFile || pathOf(stripped.target).startsWith(OWN)) return this.#options.handOn(env);
+    if (!isFile) return this.#options.handOn(env);
+    const path = pathOf(stripped.target);
+    if (path.startsWith(OWN) || (place.hasMcp && isMcp(path, site.server))) return this.#options.handOn(env);
     const answer = await site.server.respond({ ...asked, target: stripped.target });
     // The other processes may show pages of the next version already, and the daemon knows its files.
     if (answer.status !== 404 || site.prepared === null) return answer;

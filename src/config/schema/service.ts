@@ -38,7 +38,7 @@ const searchPerSite = {
     false,
     { notBuilt: true },
   ),
-  mcp: t.boolean('Answers the Model Context Protocol.', false, { notBuilt: true }),
+  mcp: t.boolean('Answers assistants by the Model Context Protocol, at /_docshelf/mcp and at /mcp.', false),
   model,
 };
 

@@ -31,6 +31,8 @@ export interface SiteAppOptions {
   readonly search?: AnswerSiteSearch;
   readonly reports?: PageReports;
   readonly versions?: VersionSource;
+  /** As the config is now; null: off. */
+  mcp?(): AnswerSiteSearch | null;
   onError?(error: unknown, requestId: string | null): void;
 }
 
@@ -100,6 +102,22 @@ const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
 /** Docshelf's own that are read, below the base path. They come before the site's. */
 export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search', '/_docshelf/versions.json'] as const;
 
+/** The door for assistants, below the base path, and its short name, which a page of the site's own goes before. */
+export const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
+
+/** @param path below the base path */
+export function isMcp(path: string, server: SiteServer): boolean {
+  const [own, short] = MCP_PATHS;
+  return path === own || (path === short && !hasOwn(short, server));
+}
+
+/** True where a file or a rule of the site answers; a start page for whatever nothing else answers is none. */
+function hasOwn(path: string, { current }: SiteServer): boolean {
+  const found = current?.find(path.slice(1)) ?? null;
+  if (found === null || found instanceof Promise || found.kind === 'missing') return found instanceof Promise;
+  return found.kind === 'redirect' || found.file.path !== 'index.html';
+}
+
 /**
  * One site below its base path. Addresses are read from the raw request, as the sign-in judges them: the framework makes its
  * URL of the Host header, too, and normalises it. The server is given targets without the base path.
@@ -114,6 +132,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     search,
     reports,
     versions,
+    mcp,
     onError,
   } = options;
   const app = new Hono<SiteEnv>();
@@ -134,6 +153,8 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
     const path = pathOf(stripped.target);
     if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
+    const assistants = mcp?.() ?? null;
+    if (assistants !== null && isMcp(path, server)) return assistants(c.req.raw, c.env);
     const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';

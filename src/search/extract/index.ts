@@ -9,7 +9,7 @@ import { PageAddress } from './site-address.ts';
 export { sphinxVersion } from '../../web/content/page-facts.ts';
 export { Duplicates, type PageRank, rankOf } from './duplicates.ts';
 export { cutPassages } from './passages.ts';
-export { PageForms, readerUrl } from './reader-url.ts';
+export { PageForms, type ReaderForm, readerUrl } from './reader-url.ts';
 
 interface PageInput {
   readonly path: string;

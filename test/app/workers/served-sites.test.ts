@@ -29,7 +29,7 @@ async function orderOf(name: string): Promise<SiteOrder> {
   return { release, older: [], form: { trailingSlash: 'auto' } };
 }
 
-const PLACE = { domain: '', hosts: [], basePath: '/', isGuarded: false };
+const PLACE = { domain: '', hosts: [], basePath: '/', isGuarded: false, hasMcp: false };
 
 function open() {
   const faults: string[] = [];

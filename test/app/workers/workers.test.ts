@@ -36,7 +36,13 @@ it('tells a new process nothing of a site that has left while its swap was under
     workers.route({
       isList: true,
       isLogged: false,
-      places: domains.map((domain) => ({ domain, hosts: [], basePath: `/${domain}/`, isGuarded: false })),
+      places: domains.map((domain) => ({
+        domain,
+        hosts: [],
+        basePath: `/${domain}/`,
+        isGuarded: false,
+        hasMcp: false,
+      })),
     });
   await route('gone', 'kept');
   await workers.prepare('gone', ORDER);

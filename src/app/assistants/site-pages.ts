@@ -1,0 +1,106 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
+import { Slots } from '../../files/lanes.ts';
+import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/index.ts';
+import { readFirstPage } from '../../web/first-page.ts';
+import { pageText } from '../../web/page-text.ts';
+import { isWithheld } from '../../web/resolve.ts';
+
+/** Beginning of a page, with its title and its first links. */
+const HEAD_BYTES = 64 * 1024;
+/** At once. */
+const READS_MAX = 8;
+/** Pages that show how the site writes its addresses; more of them take this thread's time. */
+const FORM_SAMPLE_MAX = 12;
+/** Of some 200 bytes. */
+const TITLES_MAX = 10_000;
+
+/** Addresses that are made in one turn of this thread: 2 ms. */
+const TURN_PAGES = 1_000;
+
+/** Answers where nothing else does: no page of the documentation. */
+const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
+
+interface AddressBook {
+  readonly form: ReaderForm;
+  /** In the order of UTF-16 code units. */
+  readonly addresses: readonly string[];
+  readonly entries: ReadonlyMap<string, FileEntry>;
+}
+
+/** Pages of releases: their addresses, as search has them, and titles. Each is read when it is first asked for. */
+export class SitePages {
+  readonly #slots = new Slots(READS_MAX);
+  readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
+  /** By digest: versions share most pages. */
+  readonly #titles = new LRUCache<string, { readonly title: string | null }>({
+    maxSize: TITLES_MAX,
+    sizeCalculation: () => 1,
+  });
+
+  async list(release: ReleaseView): Promise<readonly string[]> {
+    return (await this.#bookOf(release)).addresses;
+  }
+
+  /** @param path of the page's file */
+  async addressOf(release: ReleaseView, path: string): Promise<string> {
+    return readerUrl(path, (await this.#bookOf(release)).form, release.files);
+  }
+
+  /** Null for a page that says none or cannot be read. @param addresses of `list` */
+  async titles(release: ReleaseView, addresses: readonly string[]): Promise<readonly (string | null)[]> {
+    const { entries } = await this.#bookOf(release);
+    const titleAt = (address: string) => {
+      const entry = entries.get(address);
+      return entry === undefined ? null : this.#titleOf(release, entry);
+    };
+    return Promise.all(addresses.map(titleAt));
+  }
+
+  async #titleOf(release: ReleaseView, entry: FileEntry): Promise<string | null> {
+    const known = this.#titles.get(entry.sha256);
+    if (known !== undefined) return known.title;
+    const html = await this.#slots.run(() => readHead(release, entry)).catch(() => null);
+    if (html === null) return null;
+    const { title } = readFirstPage(html);
+    this.#titles.set(entry.sha256, { title });
+    return title;
+  }
+
+  #bookOf(release: ReleaseView): Promise<AddressBook> {
+    const known = this.#books.get(release);
+    if (known !== undefined) return known;
+    const made = this.#write(release);
+    this.#books.set(release, made);
+    return made;
+  }
+
+  async #write(release: ReleaseView): Promise<AddressBook> {
+    const pages = [...release.files.values()].filter(
+      ({ path }) => isPage(path) && !isWithheld(path) && !NOT_FOUND.test(path),
+    );
+    const forms = new PageForms(release.files);
+    const stride = Math.max(1, Math.ceil(pages.length / FORM_SAMPLE_MAX));
+    for (const entry of pages.filter((_, at) => at % stride === 0)) {
+      const html = await this.#slots.run(() => readHead(release, entry)).catch(() => null);
+      if (html !== null) forms.addPage(entry.path, html);
+    }
+    const form = { trailingSlash: release.trailingSlash, extension: forms.extension() };
+    const entries = new Map<string, FileEntry>();
+    for (const [at, entry] of pages.entries()) {
+      if (at % TURN_PAGES === 0) await setImmediate();
+      entries.set(readerUrl(entry.path, form, release.files), entry);
+    }
+    return { form, addresses: [...entries.keys()].sort(), entries };
+  }
+}
+
+async function readHead({ siteDir }: ReleaseView, { path, type, size }: FileEntry): Promise<string> {
+  await using handle = await open(join(siteDir, path));
+  const bytes = Math.min(size, HEAD_BYTES);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+  return pageText(buffer.subarray(0, bytesRead), type);
+}

@@ -1,0 +1,28 @@
+import type { DeployEvent } from '../../deploy/index.ts';
+import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
+import type { BodyCache, VariantMaker } from '../../serve/index.ts';
+import type { Logger } from '../log.ts';
+import type { Network } from '../network.ts';
+import type { OpenedSearch } from '../open-search.ts';
+import type { ShelfFolder } from './open-shelf.ts';
+import type { OpenVersions } from './open-versions.ts';
+import type { SignIns } from './sign-ins.ts';
+import type { SwapFollower } from './site-switch.ts';
+
+/** What a daemon gives each of its sites. */
+export interface SiteHost {
+  readonly network: Network;
+  readonly search: OpenedSearch;
+  readonly folder: ShelfFolder;
+  readonly bodies: BodyCache;
+  readonly variants: VariantMaker;
+  /** Beside the active ones. */
+  readonly versions: OpenVersions;
+  readonly signIns: SignIns;
+  /** Serves beside this process; null where nothing does. */
+  readonly follower: SwapFollower | null;
+  readonly metrics: SiteMetrics;
+  readonly log: Logger;
+  readonly programVersion: string;
+  readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
+}

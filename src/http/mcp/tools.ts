@@ -1,0 +1,206 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { searchRequestOf, searchRequestSchema } from '../../domain/search.ts';
+import type { ShapeOf } from '../../domain/shape.ts';
+import { encodeUnsafe } from '../../search/extract/site-address.ts';
+import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { requestChecker } from '../read-request.ts';
+import type { Documentation, DocumentationRelease } from './documentation.ts';
+import { addressOf, targetOf } from './page-address.ts';
+import { listTree } from './page-tree.ts';
+
+/** A tool as assistants see it, and what runs it. */
+export interface AssistantTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: object;
+  /** Text blocks. @throws DocshelfError for the assistant to read; the signal's reason */
+  run(documentation: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** UTF-16 code units, about 5,000 tokens: common assistants warn from 10,000 on and cut at 25,000. */
+const READ_DEFAULT = 20_000;
+const READ_MAX = 60_000;
+/** Of all results together; what is longer is cut, and read by its address. */
+const FOUND_LENGTH_MAX = 60_000;
+const LIST_DEFAULT = 100;
+const LIST_MAX = 500;
+/** No path of a release is longer (archives.md), each byte of it escaped; with an origin. */
+const ADDRESS_LENGTH_MAX = 16 * 1024;
+
+const listSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    folder: {
+      type: 'string',
+      maxLength: ADDRESS_LENGTH_MAX,
+      default: '/',
+      description: 'Folder to list, such as `/guides/`.',
+    },
+    recursive: {
+      type: 'boolean',
+      default: false,
+      description: 'True: all pages below it, instead of its own pages and folders.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: LIST_MAX, default: LIST_DEFAULT, description: 'Entries at most.' },
+    cursor: { type: 'string', maxLength: ADDRESS_LENGTH_MAX, description: '`next` of the answer before.' },
+  },
+} as const;
+
+const readSchema = {
+  type: 'object',
+  required: ['address'],
+  additionalProperties: false,
+  properties: {
+    address: {
+      type: 'string',
+      minLength: 1,
+      maxLength: ADDRESS_LENGTH_MAX,
+      description: 'Address of the page, as `search` and `list_pages` give it. A `#fragment` is ignored.',
+    },
+    offset: { type: 'integer', minimum: 0, default: 0, description: 'First character to read.' },
+    length: {
+      type: 'integer',
+      minimum: 1,
+      maximum: READ_MAX,
+      default: READ_DEFAULT,
+      description: 'Characters to read at most.',
+    },
+  },
+} as const;
+
+const checkSearch = requestChecker<ShapeOf<typeof searchRequestSchema>>('search', searchRequestSchema);
+const checkList = requestChecker<ShapeOf<typeof listSchema>>('list pages', listSchema);
+const checkRead = requestChecker<ShapeOf<typeof readSchema>>('read a page', readSchema);
+
+export const TOOLS: readonly AssistantTool[] = [
+  {
+    name: 'search',
+    title: 'Search the documentation',
+    description:
+      'Finds sections of this documentation by keywords and meaning, best first. Each result has the address of its page (with the #fragment of the section), title, headings, version, a score from 0 to 1 and the matching text. Read the whole page with read_page.',
+    inputSchema: withoutHints(searchRequestSchema),
+    run: findSections,
+  },
+  {
+    name: 'read_page',
+    title: 'Read a page',
+    description: `Gives a page of this documentation as Markdown, ${READ_DEFAULT} characters from \`offset\` on unless told otherwise. First come title, address, version and the page's length; \`next\` is the offset to go on from.`,
+    inputSchema: readSchema,
+    run: readPage,
+  },
+  {
+    name: 'list_pages',
+    title: 'List pages',
+    description:
+      'Lists the pages and folders of a folder of this documentation with their addresses and titles, or all pages below it. To find something, search is quicker.',
+    inputSchema: listSchema,
+    run: listPages,
+  },
+];
+
+async function findSections(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
+  const request = searchRequestOf(checkSearch(written));
+  if (site.search === null) {
+    const next = 'Find the page with list_pages, and read it with read_page.';
+    throw new DocshelfError('search_off', 'Cannot search: search is off for this site', { next });
+  }
+  const { version } = await servedRelease(site);
+  const { results } = await site.search.search(request, signal);
+  let left = FOUND_LENGTH_MAX;
+  const found = results.map(({ content, path, metadata }) => {
+    const { title, headings, version: said, language, tags, score } = metadata;
+    const shown = cut(content, 0, left);
+    left -= shown.length;
+    // A hosted search may name whole addresses.
+    const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
+    return { address, title, headings, version: said ?? version, language, tags, score, content: shown };
+  });
+  return [JSON.stringify({ version, results: found })];
+}
+
+async function readPage(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
+  const { address, offset = 0, length = READ_DEFAULT } = checkRead(written);
+  const release = await servedRelease(site);
+  const target = targetOf(address, site);
+  const page = target === null ? null : await release.read(target, signal);
+  if (page === null) throw noPage(address);
+  const { path, title, markdown } = page;
+  const start = Math.min(offset, markdown.length);
+  const text = cut(markdown, start, length);
+  const end = startOf(markdown, start) + text.length;
+  const facts = {
+    title,
+    address: addressOf(path, site),
+    version: release.version,
+    offset: startOf(markdown, start),
+    length: text.length,
+    total: markdown.length,
+    next: end < markdown.length ? end : null,
+  };
+  return [JSON.stringify(facts), text];
+}
+
+async function listPages(site: Documentation, written: unknown): Promise<readonly string[]> {
+  const { folder = '/', recursive = false, limit = LIST_DEFAULT, cursor } = checkList(written);
+  const release = await servedRelease(site);
+  const target = targetOf(folder, site);
+  if (target === null) throw noPage(folder);
+  const name = encodeUnsafe(decodeOrKeep(target))
+    .replaceAll('?', '%3F')
+    .replace(/^\/+|\/+$/g, '');
+  const question = { folder: name === '' ? '/' : `/${name}/`, isRecursive: recursive, after: cursor ?? null, limit };
+  const { entries, total, next } = listTree(await release.pages(), question);
+  if (total === 0) {
+    throw new DocshelfError('not_found', `Cannot list "${shown(folder)}": there is no such folder`, {
+      next: 'List "/" to see the folders.',
+    });
+  }
+  const paths = entries.filter(({ kind }) => kind === 'page').map(({ path }) => path);
+  const said = await release.titles(paths);
+  const titles = new Map(paths.map((path, at) => [path, said[at] ?? null]));
+  const listed = entries.map((entry) => {
+    if (entry.kind === 'folder') return { folder: site.basePath + entry.path.slice(1), pages: entry.pages };
+    return { address: addressOf(entry.path, site), title: titles.get(entry.path) ?? null };
+  });
+  return [JSON.stringify({ version: release.version, total, entries: listed, next })];
+}
+
+/** @throws DocshelfError `no_bundle` */
+export async function servedRelease(site: Documentation): Promise<DocumentationRelease> {
+  const release = await site.release();
+  if (release !== null) return release;
+  const next = 'Ask again later; who runs docshelf finds the reason in its status.';
+  throw new DocshelfError('no_bundle', 'Cannot read the documentation: no version is active', { next });
+}
+
+export function noPage(address: string): DocshelfError {
+  return new DocshelfError('not_found', `Cannot read "${shown(address)}": this documentation has no such page`, {
+    next: 'Take an address that search or list_pages gives.',
+  });
+}
+
+/** A stranger's words, within a sentence. */
+const shown = (text: string): string => text.slice(0, 200).toWellFormed();
+
+/** No pair of surrogates is parted: half a character is no text. */
+export function cut(text: string, from: number, length: number): string {
+  const start = startOf(text, from);
+  const end = Math.min(text.length, start + Math.max(0, length));
+  const isParted = end > start && isLow(text.charCodeAt(end)) && isHigh(text.charCodeAt(end - 1));
+  if (!isParted) return text.slice(start, end);
+  // Who asks for one by one comes on, too.
+  return text.slice(start, end - start > 1 ? end - 1 : end + 1);
+}
+
+const startOf = (text: string, from: number): number =>
+  from > 0 && isLow(text.charCodeAt(from)) && isHigh(text.charCodeAt(from - 1)) ? from - 1 : from;
+
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+
+/** Without keywords that only docshelf knows: some clients refuse a schema with others than those of JSON Schema. */
+function withoutHints(schema: object): object {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value))) as object;
+}

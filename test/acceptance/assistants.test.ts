@@ -1,0 +1,284 @@
+import { cp, mkdir, readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
+import { PROGRAM, spawnProgram } from '../helpers/program.ts';
+import { JSON_BOTH, messageOf, saidBy } from '../http/mcp/assistant-bench.ts';
+import { basic } from '../http/sign-in/guarded-listener.ts';
+import { bundle, folderOf } from './bundles.ts';
+import { adminKey, exporterOf, KEYS } from './export-service.ts';
+
+/** Assistants at a running daemon and at `docshelf mcp`, by the official client. */
+
+const bench = openBench(afterAll);
+const MANUAL = join(import.meta.dirname, '../../docs');
+/** `correct horse`, of cost 4. */
+const USERS = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
+const ANNA = basic('anna', 'correct horse');
+const DOOR = '/_docshelf/mcp';
+
+async function connect(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  bench.onEnd(() => client.close());
+  return client;
+}
+
+/** `docshelf mcp` as an assistant starts it. */
+async function startLocal(configFile: string, args: readonly string[] = []): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const command = { command: process.execPath, args: [PROGRAM, 'mcp', '--config', configFile, ...args] };
+  await client.connect(new StdioClientTransport({ ...command, stderr: 'ignore' }));
+  bench.onEnd(() => client.close());
+  return client;
+}
+
+const use = async (client: Client, name: string, args: Record<string, unknown>) =>
+  saidBy(await client.callTool({ name, arguments: args }));
+const versionAt = async (client: Client) => (await use(client, 'read_page', { address: '/' })).facts.version;
+
+async function startWith(
+  archives: Readonly<Record<string, Uint8Array>>,
+  config: ConfigFile,
+  files: Readonly<Record<string, string>> = {},
+): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), archives);
+  await folderOf(folder, Object.fromEntries(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])));
+  return bench.start({ search: { mcp: true }, ...config }, { folder });
+}
+
+/** A question about the manual, the page that answers it, and what stands there. */
+const QUESTIONS: readonly (readonly [question: string, page: string, says: RegExp])[] = [
+  ['how do I roll back to the version before', '/versions', /docshelf bundle rollback/],
+  ['carry bundles over an air gap with checksums', '/air-gap', /docshelf transfer pack/],
+  ['readers sign in with passwords of an htpasswd file', '/sign-in', /htpasswd -B/],
+  ['HSTS and a port that redirects to TLS', '/tls', /redirectPort/],
+  ['helm chart values in Kubernetes', '/kubernetes', /helm (?:install|upgrade)/],
+  ['crawl a live site with Chromium', '/crawling', /kind: crawl/],
+  ['memory and disk of a site of 10,000 pages', '/sizing', /10,000/],
+  ['one reload adds and removes sites of the list', '/many-sites', /hosts:/],
+  ['rules of a site in _redirects and _headers', '/serving', /_redirects/],
+  ['connect Claude Code or Cursor by the Model Context Protocol', '/assistants', /claude mcp add/],
+];
+
+describe('docshelf’s own manual', () => {
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    const folder = await bench.folder();
+    await cp(MANUAL, join(folder, 'manual'), { recursive: true });
+    const port = await freePort();
+    const config = {
+      deployment: { domain: 'acme' },
+      staticExport: { enabled: true, from: 'exports' },
+      api: { port },
+      search: { mcp: true },
+      exportApi: { enabled: true },
+      organizations: [
+        {
+          id: 'acme-inc',
+          plan: 'enterprise',
+          domains: { acme: { source: { kind: 'markdown', path: './manual' } } },
+          keys: [adminKey('ci', KEYS.acme)],
+        },
+      ],
+    };
+    daemon = await bench.start(config, { folder });
+    await exporterOf(daemon, port).export('acme', { version: 'v1' });
+    await daemon.until(({ state }) => state === 'ready');
+  });
+
+  it('answers ten questions by the right page', async () => {
+    const client = await connect(daemon.site + DOOR);
+    for (const [question, page, says] of QUESTIONS) {
+      const { facts } = await use(client, 'search', { query: question, pageSize: 5 });
+      const [best] = facts.results as readonly { address: string; version: string; title: string }[];
+      expect([question, best?.address.replace(/(?:\.html)?(?:#.*)?$/, '')]).toEqual([question, page]);
+      const read = await use(client, 'read_page', { address: best?.address, length: 60_000 });
+      expect(read.facts).toMatchObject({ version: 'v1', title: best?.title });
+      expect(read.text).toMatch(says);
+    }
+  });
+
+  it('lists each of its pages, and reads it', async () => {
+    const client = await connect(`${daemon.site}/mcp`);
+    const { facts } = await use(client, 'list_pages', { recursive: true, limit: 500 });
+    const entries = facts.entries as readonly { address: string; title: string }[];
+    const sources = (await readdir(MANUAL)).filter((name) => name.endsWith('.md'));
+    expect(entries).toHaveLength(sources.length);
+    for (const { address, title } of entries) {
+      const read = await use(client, 'read_page', { address, length: 200 });
+      expect(read.facts).toMatchObject({ address, title: expect.any(String) });
+      expect(title.length).toBeGreaterThan(2);
+      expect(read.text.length).toBeGreaterThan(100);
+    }
+  });
+
+  it('answers the same to a local assistant, and goes on where the daemon ends', async () => {
+    const client = await startLocal(daemon.configFile);
+    const [question = '', page] = QUESTIONS[1] ?? [];
+    const ask = async () => {
+      const { facts } = await use(client, 'search', { query: question, pageSize: 1 });
+      const [best] = facts.results as readonly { address: string }[];
+      return best?.address.replace(/(?:\.html)?(?:#.*)?$/, '');
+    };
+    expect(await ask()).toBe(page);
+    await daemon.stop();
+    expect(await ask()).toBe(page);
+    expect(await versionAt(client)).toBe('v1');
+  });
+});
+
+describe('a session', () => {
+  it('sees a swap and outlives a restart, at serving processes too', async () => {
+    const port = await freePort();
+    const archives = {
+      'acme-export-2024-06-01.tar.gz': bundle('june'),
+      'acme-export-2024-07-01.tar.gz': bundle('july'),
+    };
+    const server = { port, workers: 2 };
+    const daemon = await startWith(archives, { staticExport: { enabled: true, version: '2024-06-01' }, server });
+    await daemon.untilServing('2024-06-01');
+    const client = await connect(daemon.site + DOOR);
+    const local = await startLocal(daemon.configFile);
+    expect(await versionAt(client)).toBe('2024-06-01');
+    expect(await versionAt(local)).toBe('2024-06-01');
+    expect((await fetch(`${daemon.site}/mcp`)).status).toBe(405);
+    const large = { method: 'POST', headers: JSON_BOTH, body: JSON.stringify({ fill: 'x'.repeat(70_000) }) };
+    expect((await fetch(daemon.site + DOOR, large)).status).toBe(413);
+
+    await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
+    await daemon.untilServing('2024-07-01');
+    expect(await versionAt(client)).toBe('2024-07-01');
+    expect(await versionAt(local)).toBe('2024-07-01');
+    const found = await use(client, 'search', { query: 'july' });
+    expect(found.facts.results).not.toEqual([]);
+
+    await daemon.stop();
+    const again = await bench.start(null, { folder: daemon.folder });
+    await again.untilServing('2024-07-01');
+    expect(await versionAt(client)).toBe('2024-07-01');
+  });
+
+  it('needs the sign-in that readers need', async () => {
+    const server = { auth: { kind: 'basic', usersFile: './users' } };
+    const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('lighthouse') }, { server }, { users: USERS });
+    await daemon.untilServing('2024-06-01');
+    for (const path of [DOOR, '/mcp']) {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+      const refused = await fetch(daemon.site + path, { method: 'POST', headers: JSON_BOTH, body });
+      expect(refused.status).toBe(401);
+      expect(await refused.text()).not.toContain('read_page');
+    }
+    await expect(connect(daemon.site + DOOR)).rejects.toThrow();
+    const client = await connect(daemon.site + DOOR, { authorization: ANNA });
+    expect((await use(client, 'read_page', { address: '/' })).text).toContain('lighthouse');
+  });
+
+  it('is of one site of a list, follows its config, and knows no version but the active one', async () => {
+    const archives = { 'x-2024-06-01.tar.gz': bundle('june') };
+    const folder = await bench.folder();
+    for (const domain of ['acme', 'globex', 'quiet']) await folderOf(join(folder, 'bundles', domain), archives);
+    const site = (domain: string, more = {}) => ({
+      domain,
+      basePath: `/${domain}/`,
+      staticExport: { enabled: true },
+      ...more,
+    });
+    const sites = [site('acme'), site('globex'), site('quiet', { search: { mcp: false } })];
+    const daemon = await bench.start({ staticExport: null, sites, search: { mcp: true } }, { folder });
+    await daemon.until(({ state }) => state === 'ready');
+    for (const domain of ['acme', 'globex']) {
+      const client = await connect(`${daemon.site}/${domain}${DOOR}`);
+      expect((await use(client, 'list_pages', {})).facts.entries).toMatchObject([
+        { address: `/${domain}/` },
+        { folder: `/${domain}/guides/`, pages: 1 },
+      ]);
+      const local = await startLocal(daemon.configFile, ['--site', domain]);
+      expect((await use(local, 'read_page', { address: `/${domain}/guides/start` })).facts).toMatchObject({
+        address: expect.stringMatching(new RegExp(`^/${domain}/guides/start`)),
+        version: '2024-06-01',
+      });
+    }
+    const post = async (path: string): Promise<number> => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+      return (await fetch(daemon.site + path, { method: 'POST', headers: JSON_BOTH, body })).status;
+    };
+    expect([await post(`/quiet${DOOR}`), await post(DOOR), await post('/mcp')]).toEqual([405, 405, 405]);
+    await daemon.rewriteConfig({ sites: [site('acme'), site('globex'), site('quiet')] });
+    await waitFor(
+      async () => ((await post(`/quiet${DOOR}`)) === 200 ? true : null),
+      () => daemon.log(),
+    );
+    const many = await bench.run(['mcp', '--config', daemon.configFile]);
+    expect([many.code, many.stdout]).toEqual([64, '']);
+    expect(many.stderr).toContain('--site');
+  });
+});
+
+describe('docshelf mcp', () => {
+  it('writes the protocol alone, answers what is no message, and ends with its input', async () => {
+    const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, { search: { mcp: false } });
+    await daemon.untilServing('2024-06-01');
+    expect((await fetch(daemon.site + DOOR, { method: 'POST' })).status).toBe(405);
+    const child = spawnProgram(['mcp', '--config', daemon.configFile], daemon.folder, {});
+    let written = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      written += chunk.toString();
+    });
+    const lines = ['no json', '{"jsonrpc":"2.0"}', '[]', '{"jsonrpc":"2.0","id":7,"method":"ping"}', ''];
+    child.stdin?.write(lines.join('\n'));
+    await waitFor(
+      () => (written.includes('"id":7') ? true : null),
+      () => written,
+    );
+    for (const line of written.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    child.stdin?.end();
+    expect(await ended).toBe(0);
+  });
+
+  it('tells what is wrong before it begins, and what is missing to the assistant', async () => {
+    const folder = await bench.folder();
+    const wrong = await bench.run(['mcp', '--config', join(folder, 'none.yaml')]);
+    expect([wrong.code, wrong.stdout]).toEqual([78, '']);
+    const configFile = await bench.writeConfig(folder, {});
+    const client = await startLocal(configFile);
+    const answer = await client.callTool({ name: 'search', arguments: { query: 'a' } });
+    expect(answer).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('no version is active') }],
+    });
+    // A version that comes is there with the next question.
+    await mkdir(join(folder, 'bundles'), { recursive: true });
+    await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june') });
+    await rename(join(folder, 'docs-2024-06-01.tar.gz'), join(folder, 'bundles', 'docs-2024-06-01.tar.gz'));
+    const imported = await bench.run(['bundle', 'import', 'bundles/docs-2024-06-01.tar.gz', '--config', configFile], {
+      cwd: folder,
+    });
+    expect(imported.code).toBe(0);
+    expect(await versionAt(client)).toBe('2024-06-01');
+    const found = await use(client, 'search', { query: 'june' });
+    expect(found.facts.results).not.toEqual([]);
+  });
+});
+
+it('answers hostile messages at a running daemon, and none of them ends it', async () => {
+  const daemon = await startWith({ 'docs-2024-06-01.tar.gz': bundle('june') }, {});
+  await daemon.untilServing('2024-06-01');
+  const say = async (body: string): Promise<number> =>
+    (await fetch(daemon.site + DOOR, { method: 'POST', headers: JSON_BOTH, body })).status;
+  const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
+  const bodies = ['{', deep, '[[[]]]', '{"__proto__":{"method":"ping"}}', '{"jsonrpc":"2.0","id":{},"method":"ping"}'];
+  for (const body of bodies) expect(await say(body)).toBe(400);
+  // Cancelled by its own batch: no answer is owed, and the connection is the client's to end.
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+  expect(await say(JSON.stringify([{ jsonrpc: '2.0', id: 2, method: 'ping' }, cancel]))).toBe(200);
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const answer = await messageOf(await fetch(daemon.site + DOOR, { method: 'POST', headers: JSON_BOTH, body }));
+  expect(answer.result?.tools).toHaveLength(3);
+  expect(daemon.log()).not.toContain('"level":"error"');
+});

@@ -1,0 +1,141 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  type DocumentedSite,
+  type ReadMarkdown,
+  siteDocumentation,
+} from '../../../src/app/assistants/site-documentation.ts';
+import { SitePages } from '../../../src/app/assistants/site-pages.ts';
+import type { ErrorCode } from '../../../src/domain/errors.ts';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import type { ReleaseView } from '../../../src/domain/release.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { type McpDoorOptions, mcpDoor } from '../../../src/http/mcp/mcp-door.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
+import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
+import { type Files, TestReleases } from '../../serve/helpers.ts';
+
+/** Says the path of a page's file and its first letters, long for `long.html`. */
+export const readMarkdown: ReadMarkdown = async (_, { path }) => ({
+  title: `Title of ${path}`,
+  markdown: path === 'long.html' ? '😀'.repeat(40_000) : `# ${path}\n`,
+});
+
+export interface AssistedSite {
+  readonly url: string;
+  /** Codes of faults, in the order of their time. */
+  readonly faults: readonly ErrorCode[];
+  use(release: ReleaseView | null): void;
+  ask(init?: RequestInit, path?: string): Promise<Response>;
+  /** One message, and its answer. */
+  call(method: string, params?: object): Promise<Answered>;
+  connect(mode: 'legacy' | 'auto', headers?: Readonly<Record<string, string>>): Promise<Client>;
+}
+
+export interface Answered {
+  readonly result?: { readonly isError?: boolean; readonly content?: readonly { readonly text: string }[] } & Record<
+    string,
+    unknown
+  >;
+  readonly error?: { readonly code: number; readonly message: string };
+}
+
+export const JSON_BOTH = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** Sites with a door for assistants, behind real listeners. */
+export class AssistantBench {
+  readonly #releases = new TestReleases();
+  readonly #ends: (() => Promise<unknown>)[] = [];
+
+  release(files: Files, version = 'v1'): ReleaseView {
+    return this.#releases.make(files, { version });
+  }
+
+  async open(
+    release: ReleaseView | null,
+    {
+      form,
+      ...changes
+    }: Partial<McpDoorOptions & DocumentedSite> & {
+      form?: SnapshotForm;
+      readMarkdown?: ReadMarkdown;
+    } = {},
+  ): Promise<AssistedSite> {
+    const { basePath = '/' } = changes;
+    const faults: ErrorCode[] = [];
+    const server = new SiteServer(new BodyCache(1024 ** 2));
+    let current = release;
+    const use = (next: ReleaseView | null): void => {
+      current = next;
+      server.swap(next && new SiteSnapshot(next, [], { trailingSlash: 'auto', basePath, ...form }));
+    };
+    use(release);
+    const documented: DocumentedSite = {
+      domain: 'acme',
+      basePath,
+      origin: null,
+      search: null,
+      ...changes,
+      get release() {
+        return current;
+      },
+    };
+    const parts = { pages: new SitePages(), readMarkdown: changes.readMarkdown ?? readMarkdown };
+    const mcp = mcpDoor({
+      site: siteDocumentation(documented, parts),
+      place: () => ({ publicUrl: null, hosts: [] }),
+      trustedProxies: [],
+      programVersion: '0.0.0',
+      metrics: { onError: (code) => faults.push(code) },
+      ...changes,
+    });
+    const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
+    const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
+    const app = createSiteApp({ server, basePath, state: () => 'ready', features: () => features, mcp: () => mcp });
+    const listener: Listener = await openListener({
+      name: 'site',
+      fetch: (request, env) => app.fetch(request, env),
+      host: '127.0.0.1',
+      port: 0,
+    });
+    this.#ends.push(() => listener.stop(0));
+    return this.#client(listener.url, `${basePath}_docshelf/mcp`, faults, use);
+  }
+
+  #client(origin: string, door: string, faults: readonly ErrorCode[], use: AssistedSite['use']): AssistedSite {
+    const ask = (init: RequestInit = {}, path = door): Promise<Response> => fetch(origin + path, init);
+    return {
+      url: origin + door,
+      faults,
+      use,
+      ask,
+      call: async (method, params) => {
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+        return messageOf(await ask({ method: 'POST', headers: JSON_BOTH, body }));
+      },
+      connect: async (mode, headers = {}) => {
+        const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+        await client.connect(new StreamableHTTPClientTransport(new URL(origin + door), { requestInit: { headers } }));
+        this.#ends.push(() => client.close());
+        return client;
+      },
+    };
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0).reverse()) await end();
+    this.#releases.remove();
+  }
+}
+
+/** Of an answer as JSON or as one event. */
+export async function messageOf(response: Response): Promise<Answered> {
+  const text = await response.text();
+  const data = /^data: (.*)$/m.exec(text)?.[1];
+  return JSON.parse(data ?? text) as Answered;
+}
+
+/** What a tool says: its first block read as JSON, and the rest. */
+export function saidBy({ content }: { readonly content?: unknown }): { facts: Record<string, unknown>; text: string } {
+  const [first, second] = content as readonly { readonly text: string }[];
+  return { facts: JSON.parse(first?.text ?? '') as Record<string, unknown>, text: second?.text ?? '' };
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { addressOf, resourceUri, targetOf } from '../../../src/http/mcp/page-address.ts';
+
+const ROOT = { domain: 'acme', basePath: '/', origin: null };
+const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };
+
+it('writes an address of a page with the base path, absolute where the config has an origin', () => {
+  expect(addressOf('/guides/start', ROOT)).toBe('/guides/start');
+  expect(addressOf('/guides/start', BELOW)).toBe('https://docs.acme.dev/docs/guides/start');
+  expect(addressOf('/', BELOW)).toBe('https://docs.acme.dev/docs/');
+  expect(resourceUri('/guides/start', BELOW)).toBe('docshelf://acme/docs/guides/start');
+});
+
+it.each([
+  ['/guides/start', ROOT, '/guides/start'],
+  ['guides/start', ROOT, '/guides/start'],
+  ['  /guides/start?x=1#step-2 ', ROOT, '/guides/start'],
+  ['/', ROOT, '/'],
+  ['docshelf://acme/guides/start', ROOT, '/guides/start'],
+  ['docshelf://acme', ROOT, '/'],
+  ['/docs/guides/start', BELOW, '/guides/start'],
+  ['/docs', BELOW, '/'],
+  ['https://docs.acme.dev/docs/guides/start#a', BELOW, '/guides/start'],
+  ['HTTPS://DOCS.acme.dev:443/docs/guides/start', BELOW, '/guides/start'],
+  ['docshelf://acme/docs/guides/start', BELOW, '/guides/start'],
+  // Without the base path it can only be meant below it.
+  ['/guides/start', BELOW, '/guides/start'],
+  // Left as it is written: the one who resolves it judges it.
+  ['/../secret', ROOT, '/../secret'],
+  ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
+])('%s is the page %s', (written, form, target) => {
+  expect(targetOf(written, form)).toBe(target);
+});
+
+it.each([
+  ['https://docs.acme.dev/docs/a', ROOT],
+  ['https://evil.example/docs/a', BELOW],
+  ['http://docs.acme.dev/docs/a', BELOW],
+  ['https://docs.acme.dev@evil.example/docs/a', BELOW],
+  ['docshelf://other/guides/start', ROOT],
+  ['file:///etc/passwd', ROOT],
+])('%s is an address of another place', (written, form) => {
+  expect(targetOf(written, form)).toBeNull();
+});
