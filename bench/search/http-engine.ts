@@ -32,6 +32,8 @@ export async function serveDocuments(
 }
 
 function pageOf(title: string, text: string): string {
+  // A set of code alone has no titles.
+  if (title === '') return pageOf('Snippet', text).replace('<pre>', '<pre><code>').replace('</pre>', '</code></pre>');
   const escaped = (raw: string) => raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   return `<!doctype html><html lang="en"><title>${escaped(title)}</title><main><h1>${escaped(title)}</h1><pre>${escaped(text)}</pre></main></html>`;
 }

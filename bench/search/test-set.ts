@@ -19,9 +19,9 @@ export interface TestSet {
   readonly queries: readonly Query[];
 }
 
-const NAMES = ['anthropic-docs', 'codebase', 'cacm'];
+const NAMES = ['anthropic-docs', 'codebase', 'cacm', 'stdlib-code'];
 
-/** The three development sets, from `search/` in the folder that DOCSHELF_CORPUS names. */
+/** The four development sets, from `search/` in the folder that DOCSHELF_CORPUS names. */
 export function readTestSets(): TestSet[] {
   const corpus = process.env.DOCSHELF_CORPUS;
   if (corpus === undefined) throw new Error('DOCSHELF_CORPUS must name the folder that has search/<set>/docs.jsonl');

@@ -46,7 +46,7 @@ describe('fuse()', () => {
   });
 
   it('trusts the keywords less where the site knows little of the query', () => {
-    const both = legs({ 1: 0.4 }, { 1: 0.1, 2: 0.6 });
+    const both = legs({ 1: 0.8 }, { 1: 0.1, 2: 0.6 });
     expect(fuse({ ...both, known: 1 }, 9)[0]?.section).toBe(1);
     expect(fuse({ ...both, known: 0.2 }, 9)[0]?.section).toBe(2);
   });
