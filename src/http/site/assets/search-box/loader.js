@@ -27,7 +27,7 @@ const build = () => {
   if (host.shadowRoot) return;
   const button = document.createElement('button');
   button.style.cssText =
-    'flex:none;background:0;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px;cursor:pointer';
+    'flex:none;background:0;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px';
   host.attachShadow({ mode: 'open' }).append(button);
   button.append(LABELS[document.documentElement.lang.slice(0, 2)] ?? 'Search');
   button.onpointerenter = button.onfocus = load;
@@ -40,7 +40,7 @@ const isReady = (node) => {
   return !(app || self.__next_f) || app?.__vue_app__ || Object.keys(node)[0] || ++tries > 20;
 };
 
-/** Takes no room in a header: the button hangs out of it towards its start, and nothing moves. */
+/** Takes no room in a header, and no gap: the button hangs out towards the start, and nothing moves. */
 const place = () => {
   timer = 0;
   // One that is there and was not put there by this script is the template's own.
@@ -52,7 +52,7 @@ const place = () => {
   )) {
     if (node.getClientRects()[0]) {
       if (!isReady(node)) return soon();
-      host.style.cssText = 'display:flex;align-items:center;justify-content:end;align-self:center;width:0;height:0';
+      host.style.cssText = `display:flex;align-items:center;justify-content:end;align-self:center;width:0;height:0;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
       if (node.matches(replace)) {
         node.style.visibility = 'hidden';
         host.style.cssText = `position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px`;
