@@ -6,7 +6,7 @@ const NAME = 'docshelf-search';
 const ROOM = '[data-docshelf-search]';
 
 /** Boxes of the site's own, a list of selectors; nothing is called `_`. */
-const { replace = '_' } = document.querySelector('[src*="_docshelf/assets/search-box"]').dataset;
+const { replace = '_' } = document.querySelector('[src*="_docshelf/assets/search"]').dataset;
 let host;
 let beside;
 let timer;
@@ -27,7 +27,7 @@ const build = () => {
   if (host.shadowRoot) return;
   const button = document.createElement('button');
   button.style.cssText =
-    'flex:none;background:0;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px';
+    'white-space:pre;background:0;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px';
   host.attachShadow({ mode: 'open' }).append(button);
   button.append(LABELS[document.documentElement.lang.slice(0, 2)] ?? 'Search');
   button.onpointerenter = button.onfocus = load;
@@ -37,7 +37,7 @@ const build = () => {
 /** React and Vue compare a page with their own before it is theirs, and complain of what they do not know. */
 const isReady = (node) => {
   const app = node.closest('[id^=__],#app');
-  return !(app || self.__next_f) || app?.__vue_app__ || Object.keys(node)[0] || ++tries > 20;
+  return !(app || self.__next_f) || app?.__vue_app__ || Object.keys(node)[0] || ++tries > 60;
 };
 
 /** Takes no room in a header, and no gap: the button hangs out towards the start, and nothing moves. */
@@ -52,7 +52,7 @@ const place = () => {
   )) {
     if (node.getClientRects()[0]) {
       if (!isReady(node)) return soon();
-      host.style.cssText = `display:flex;align-items:center;justify-content:end;align-self:center;width:0;height:0;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
+      host.style.cssText = `display:grid;place-content:center end;align-self:center;width:0;height:0;position:relative;inset-inline-end:1em;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
       if (node.matches(replace)) {
         node.style.visibility = 'hidden';
         host.style.cssText = `position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px`;
@@ -66,12 +66,12 @@ const place = () => {
     }
   }
   host.style.cssText =
-    'position:fixed;bottom:1em;inset-inline-end:1em;z-index:9;border-radius:6px;background:#222;color:#fff';
+    'position:fixed;bottom:1em;inset-inline-end:1em;z-index:9;border-radius:6px;background:#000;color:#fff';
   beside = document.body;
   beside.append(host);
 };
 const soon = () => {
-  if (!timer) timer = setTimeout(place, 300);
+  if (!timer) timer = setTimeout(place, 99);
 };
 
 addEventListener(
@@ -81,7 +81,7 @@ addEventListener(
     const [node] = event.composedPath();
     if (
       event.ctrlKey || event.metaKey
-        ? key === 'k' || (key > '~' && code === 'KeyK')
+        ? key === 'k' || (code === 'KeyK' && key > '~')
         : key === '/' && !node.isContentEditable && !node.closest('input,textarea,select')
     ) {
       event.preventDefault();
