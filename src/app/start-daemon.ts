@@ -3,6 +3,7 @@ import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
+import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
 import { logFailure } from './log-events.ts';
@@ -60,6 +61,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       logFailure(log, 'serve', fault);
     },
   });
+  const assets = new SiteAssets();
   const variants = new VariantMaker(() => {
     bodies.forgetMade();
     workers?.forgetMade();
@@ -86,6 +88,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       variants,
       versions,
       signIns,
+      assets,
       follower: workers && followerOf(workers, domain ?? ''),
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),

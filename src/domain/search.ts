@@ -24,6 +24,8 @@ const pageSize = {
 const filterText = (description: string) =>
   ({ type: 'string', minLength: 1, maxLength: FILTER_LENGTH_MAX, description }) as const;
 const language = filterText('Content language. `pt` also finds `pt-BR`.');
+const version = filterText('Version of the documentation, as its pages say it; else that of the release.');
+const tag = filterText('Tag of the page.');
 
 export const searchRequestSchema = {
   title: 'SearchRequest',
@@ -44,9 +46,9 @@ export const searchRequestSchema = {
       additionalProperties: false,
       description: 'What results must be of. A filter that matches nothing gives no results, and is no error.',
       properties: {
-        version: filterText('Version of the documentation, as its pages say it; else that of the release.'),
+        version,
         language,
-        tag: filterText('Tag of the page.'),
+        tag,
       },
     },
   },
@@ -57,7 +59,15 @@ export const siteSearchSchema = {
   type: 'object',
   required: ['q'],
   additionalProperties: false,
-  properties: { q: query, limit: pageSize, language },
+  properties: {
+    q: query,
+    limit: pageSize,
+    language,
+    version,
+    tag,
+    legs: { enum: ['words', 'all'], description: 'words: by keywords alone, at once.' },
+    view: { enum: ['box'], description: 'An object with what a search box shows besides the results.' },
+  },
 } as const;
 
 /** Null where the client said nothing. */
@@ -75,7 +85,23 @@ export interface SearchRequest {
   };
   /** Search as you type: the last word may be a beginning. */
   readonly prefixLast: boolean;
+  /** By keywords alone, whatever is known of meanings. Default false. */
+  readonly isByWords?: boolean;
+  /** The answer says what there is to choose from, too. Default false. */
+  readonly wantsFacts?: boolean;
 }
+
+/** What a search box shows besides the results. */
+export interface SearchFacts {
+  /** The query with words that the site knows in place of those that it does not; null where it knows all, or none that is near. */
+  readonly corrected: string | null;
+  /** Of all pages of the site, the most frequent first; empty where there is no choice. */
+  readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
+  /** True where meanings are compared, too, unless by words alone is asked for. */
+  readonly semantic: boolean;
+}
+
+export type SearchFacet = 'languages' | 'versions' | 'tags';
 
 export function searchRequestOf(written: WrittenSearch, prefixLast = false): SearchRequest {
   const { query, pageSize = PAGE_SIZE_DEFAULT, scoreThreshold = null, filter = {} } = written;

@@ -3,6 +3,7 @@ import type { EmbeddedEngine } from './embedded-engine.ts';
 import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
 import { searchDirOf } from './processes/index-builds.ts';
 import type { VectorsOrder } from './query/query-thread.ts';
+import type { ToldSearch } from './query/release-search.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
 
 /** One site's indexes in the engine that all sites of a daemon share. */
@@ -42,12 +43,19 @@ export class EmbeddedIndex implements SearchIndex {
     const vectors = this.#opened.get(searchDir);
     if (vectors === undefined)
       throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
-    return answerOf(await this.#engine.search({ searchDir, request, label, vectors }, this));
+    const order = { searchDir, request, label, vectors: request.isByWords ? null : vectors };
+    const json = await this.#engine.search(order, this);
+    return request.wantsFacts ? factsIn(json, vectors !== null) : answerOf(json);
   }
 
   async close(release: IndexedRelease): Promise<void> {
     if (this.#opened.delete(searchDirOf(release))) await this.#engine.close(release, this);
   }
+}
+
+function factsIn(json: Uint8Array<ArrayBuffer>, semantic: boolean): SearchAnswer {
+  const { results, ...facts } = JSON.parse(new TextDecoder().decode(json)) as ToldSearch;
+  return { results, facts: { ...facts, semantic } };
 }
 
 /** Goes to a client as it is: where this thread read it and wrote it again, one core answered 5 % fewer searches. */

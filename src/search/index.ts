@@ -7,6 +7,13 @@ export { EmbeddedIndex } from './embedded-index.ts';
 export { MountedSearch } from './mounted-search.ts';
 export type { IndexedRelease, SearchIndex } from './ports.ts';
 export type { ShelfResult } from './query/merge-by-rank.ts';
-export { jsonOf, type Search, type SearchAnswer, type SearchRequest, type SearchResult } from './request.ts';
+export {
+  jsonOf,
+  type Search,
+  type SearchAnswer,
+  type SearchFacts,
+  type SearchRequest,
+  type SearchResult,
+} from './request.ts';
 export { ShelfSearch } from './shelf-search.ts';
 export { type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

@@ -19,6 +19,6 @@ export class MountedSearch implements Search {
       // A hosted search may name whole addresses.
       return result.path.startsWith('/') ? { ...result, path: basePath + result.path.slice(1) } : result;
     });
-    return { results };
+    return { results, ...(answer.facts && { facts: answer.facts }) };
   }
 }

@@ -5,6 +5,7 @@ import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
 import {
   type BodyCache,
@@ -16,12 +17,14 @@ import {
   SiteSnapshot,
 } from '../../serve/index.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
+import { pageAdditions } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
 import { snapshotForm } from './site-switch.ts';
 
 export interface ReadableVersionsOptions {
   readonly store: SiteStore;
   readonly bodies: BodyCache;
+  readonly assets: SiteAssets;
   readonly open: OpenVersions;
   /** That is served; null where nothing is. */
   readonly active: () => ReleaseView | null;
@@ -154,13 +157,14 @@ export class ReadableVersions implements VersionSource {
   }
 
   async #read({ version, digest }: KeptVersion): Promise<OpenVersion> {
-    const { store, bodies, config, onFault } = this.#options;
+    const { store, bodies, assets, config, onFault } = this.#options;
     const release = await store.view(digest, version);
     // Judged by, and never answered from: a label that moves may bring other bytes under a name.
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
     const older = others.map((info) => store.kept(info, null));
     const basePath = `${config().basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;
-    const form = { ...snapshotForm(config()), basePath };
+    const additions = pageAdditions(config(), assets, version);
+    const form = { ...snapshotForm(config(), assets), basePath, additions };
     const server = new SiteServer(bodies, {
       onFault: (error, requestId) => {
         // One that is removed while it is read is no fault.

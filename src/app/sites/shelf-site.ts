@@ -64,7 +64,7 @@ export class ShelfSite {
       onCache: (isHit) => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
-    const site = new SiteSwitch(server, snapshotForm(config), host.follower, ({ active, older }, form) =>
+    const site = new SiteSwitch(server, snapshotForm(config, host.assets), host.follower, ({ active, older }, form) =>
       variants.follow(server, {
         active,
         older,
@@ -102,6 +102,7 @@ export class ShelfSite {
     const versions = {
       store,
       bodies: host.bodies,
+      assets: host.assets,
       open: host.versions,
       active: () => site.release,
       onFault: (error: DocshelfError, requestId: string | null) => logFailure(log, 'serve', error, requestId),
@@ -191,7 +192,7 @@ export class ShelfSite {
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => {
-      this.#parts.site.use(snapshotForm(config));
+      this.#parts.site.use(snapshotForm(config, this.#host.assets));
       if (placeKey(config) !== placeKey(this.#config)) {
         this.#signIn = this.#openSignIn(config);
         this.#fetch = null;
@@ -271,12 +272,16 @@ export class ShelfSite {
         ? {}
         : { search: searchAnswer({ search, trustedProxies, metrics, onError: this.#onError('search') }) }),
       reports: this.#reports,
+      assets: this.#host.assets,
       versions: this.#versions,
       mcp: () => (this.hasMcp ? mcp : null),
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;
-    return guarded({ signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') }, app.fetch);
+    return guarded(
+      { signIn, basePath, reports: this.#reports, assets: this.#host.assets, onFault: this.#onError('sign-in') },
+      app.fetch,
+    );
   }
 
   #onError(step: string) {

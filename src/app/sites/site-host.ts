@@ -1,5 +1,6 @@
 import type { DeployEvent } from '../../deploy/index.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { BodyCache, VariantMaker } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
 import type { Network } from '../network.ts';
@@ -19,6 +20,7 @@ export interface SiteHost {
   /** Beside the active ones. */
   readonly versions: OpenVersions;
   readonly signIns: SignIns;
+  readonly assets: SiteAssets;
   /** Serves beside this process; null where nothing does. */
   readonly follower: SwapFollower | null;
   readonly metrics: SiteMetrics;

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SiteConfig } from '../../config/index.ts';
 import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { policyHeaders } from '../slices.ts';
+import { pageAdditions } from './page-additions.ts';
 
-export function snapshotForm({ config, domain, basePath }: SiteConfig): SnapshotForm {
+export function snapshotForm(site: SiteConfig, assets: SiteAssets): SnapshotForm {
+  const { config, domain, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
     trailingSlash,
@@ -13,6 +16,7 @@ export function snapshotForm({ config, domain, basePath }: SiteConfig): Snapshot
     spaFallback,
     markdown,
     headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
+    additions: pageAdditions(site, assets),
   };
 }
 

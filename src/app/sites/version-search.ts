@@ -26,6 +26,7 @@ export class VersionSearch implements Search {
     // What its pages say of their versions is a word of the site's own.
     const answer = await open(kept).search({ ...request, filter: { ...filter, version: null } }, signal);
     const root = VERSION_ADDRESSES + kept.version;
-    return { results: answer.results.map((result) => ({ ...result, path: root + result.path })) };
+    const results = answer.results.map((result) => ({ ...result, path: root + result.path }));
+    return { results, ...(answer.facts && { facts: answer.facts }) };
   }
 }

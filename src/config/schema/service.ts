@@ -29,15 +29,17 @@ const model = Type.Unsafe<string | Static<typeof hostedModel>>({
   'x-expects': 'builtin, off, a folder, or {url, model, keyFile}',
 });
 
+const widget = Type.Unsafe<boolean | 'replace'>({
+  anyOf: [{ type: 'boolean' }, { enum: ['replace'], 'x-not-built': true }],
+  description: "Adds docshelf's search box to pages; replace: in place of the site's own.",
+  default: false,
+  'x-expects': 'true, false or replace',
+});
+
 /** What a site of a list may have otherwise; the rest is one for all. */
 const searchPerSite = {
   enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
-  widget: t.oneOf(
-    [false, true, 'replace'],
-    "Adds docshelf's search box to pages; replace: in place of the site's own.",
-    false,
-    { notBuilt: true },
-  ),
+  widget,
   mcp: t.boolean('Answers assistants by the Model Context Protocol, at /_docshelf/mcp and at /mcp.', false),
   model,
 };

@@ -4,6 +4,7 @@ import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
 import { NOTHING_HERE, outsideAnswer, siteRequest } from '../site/site.ts';
+import type { SiteAssets } from '../site/site-assets.ts';
 import { ownPage } from './own-page.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -14,6 +15,7 @@ interface Guard {
   /** With its last slash. */
   readonly basePath: string;
   readonly reports: Pick<PageReports, 'answer'>;
+  readonly assets?: SiteAssets;
   readonly onFault: (error: unknown, requestId: string | null) => void;
 }
 
@@ -21,21 +23,22 @@ interface Guard {
  * What everybody may ask for: files of docshelf's own pages, and reports of browsers. The raw target, letter by letter: any other
  * way of writing it needs a sign-in.
  */
-const FREE = /^\/_docshelf\/(?:assets\/[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
+const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
 
 /** @param target below the base path */
 export const isFree = (target: string): boolean => FREE.test(target);
 
 /** A site whose every address below its base path needs the sign-in, before any route is looked at: a later one is covered. */
-export function guarded({ signIn, basePath, reports, onFault }: Guard, answer: AnswerSite): AnswerSite {
+export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
     const asked = siteRequest(request, env);
     const stripped = stripBase(asked.target, basePath);
     if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
     if (isFree(stripped.target)) {
       if (request.method === 'POST' && stripped.target === REPORTS_PATH) return reports.answer(request);
-      // Not by the site, whose own 404 page and rules may speak of it; of docshelf's files its pages have none yet.
-      return noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
+      const asset = assets?.answer(stripped.target, basePath, asked.header('accept-encoding'), asked.method);
+      // Not by the site, whose own 404 page and rules may speak of it.
+      return asset ?? noticeResponse(asked, { ...NOTHING_HERE, form: 'line' });
     }
     const refused = await admit(signIn, env, stripped.target, onFault);
     return asPrivate(refused ?? (await answer(request, env)), signIn);

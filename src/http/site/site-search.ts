@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, type Search } from '../../search/index.ts';
+import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
@@ -36,15 +36,25 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
     try {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
-      const { q: query, limit: pageSize, language } = readQuery(new URL(request.url).searchParams);
-      const filter = language === undefined ? {} : { language };
-      const wanted = searchRequestOf({ query, ...(pageSize === undefined ? {} : { pageSize }), filter }, true);
-      const body = jsonOf(await search.search(wanted, client.signal));
+      const { q, limit, language, version, tag, legs, view } = readQuery(new URL(request.url).searchParams);
+      const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
+      const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
+      const isBox = view === 'box';
+      const more = { ...(legs === 'words' && { isByWords: true }), ...(isBox && { wantsFacts: true }) };
+      const answer = await search.search({ ...wanted, ...more }, client.signal);
+      const body = isBox ? boxJson(answer) : jsonOf(answer);
       return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
       return answerFault(cause, request, requestIdOf(env), options);
     }
   };
+}
+
+/** A hosted search, and one over several sites, say nothing of what there is to choose from. */
+const NO_FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
+
+function boxJson({ results, facts = NO_FACTS }: SearchAnswer): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(JSON.stringify({ results, ...facts }));
 }
 
 /** A browser that gives a question up ends its half of the connection first, which answers from files outlive. */

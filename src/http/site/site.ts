@@ -17,6 +17,7 @@ import { requestField } from '../listener/request-field.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
+import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
 
@@ -31,6 +32,7 @@ export interface SiteAppOptions {
   readonly search?: AnswerSiteSearch;
   readonly reports?: PageReports;
   readonly versions?: VersionSource;
+  readonly assets?: SiteAssets;
   /** As the config is now; null: off. */
   mcp?(): AnswerSiteSearch | null;
   onError?(error: unknown, requestId: string | null): void;
@@ -132,6 +134,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     search,
     reports,
     versions,
+    assets,
     mcp,
     onError,
   } = options;
@@ -153,6 +156,8 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     if (stripped.kind !== 'inside') return outsideAnswer(asked, stripped);
     const path = pathOf(stripped.target);
     if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
+    const asset = assets?.answer(path, basePath, asked.header('accept-encoding'), asked.method);
+    if (asset) return asset;
     const assistants = mcp?.() ?? null;
     if (assistants !== null && isMcp(path, server)) return assistants(c.req.raw, c.env);
     const read = byPath.get(path);

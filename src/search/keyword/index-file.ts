@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
+import { FACET_MAX, type Facets, facetsOf } from './facts/facets.ts';
 import { asDamaged, damaged, GONE, openSound } from './format.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
@@ -21,11 +22,13 @@ const FREQUENCIES_MAX = 4_000;
 const BYTES_PER_SECTION = 24;
 /** SQLite's page cache, by its default cache_size of -2000 KiB (sqlite.org/pragma.html); a smaller file is in it whole. */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
+/** Some may be of sections that are gone. */
+const KEYS_MAX = 2 * FACET_MAX;
 /** Prepared statements and the caches' own tables (measured). */
 const OWN_BYTES = 300_000;
 
 /** `unsaid` has one key, `version`: the sections that say none. */
-type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag';
+type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
 interface Run {
   readonly sections: number;
@@ -51,6 +54,7 @@ export class IndexFile {
   });
   readonly #frequencies = new LRUCache<string, number>({ max: FREQUENCIES_MAX });
   #vocabulary: Vocabulary | undefined;
+  #facets: Facets | undefined;
 
   private constructor(database: DatabaseSync, fileBytes: number, ranking: Ranking) {
     this.#database = database;
@@ -119,6 +123,16 @@ export class IndexFile {
   matching(expression: string): number[] {
     const row = this.#statements.matching.get(expression) as unknown as { sections: string };
     return (JSON.parse(row.sections) as number[]).flatMap((place) => this.#numberAt(place) ?? []);
+  }
+
+  /** Read at the first that asks. */
+  get facets(): Facets {
+    this.#facets ??= facetsOf((kind) => {
+      const keys = this.#statements.keys.all(kind, KEYS_MAX) as unknown as { key: string }[];
+      // Sections that are gone are in the lists still.
+      return keys.map(({ key }) => key).filter((key) => this.list(kind, key).length > 0);
+    });
+    return this.#facets;
   }
 
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
@@ -205,6 +219,9 @@ function prepareStatements(database: DatabaseSync) {
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
     list: database.prepare('SELECT sections, list FROM lists WHERE kind = ? AND key = ?'),
+    keys: database.prepare(
+      'SELECT key FROM lists WHERE kind = ? GROUP BY key ORDER BY sum(sections) DESC, key LIMIT ?',
+    ),
     // `.` follows `-` in ASCII, so this is `pt` and all from `pt-` on.
     languages: database.prepare(
       "SELECT sections, list FROM lists WHERE kind = 'language' AND (key = ?1 OR (key > ?1 || '-' AND key < ?1 || '.'))",

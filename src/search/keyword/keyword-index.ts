@@ -1,5 +1,7 @@
 import { Accumulator } from './accumulator.ts';
 import { byScore, type Ranked } from './best.ts';
+import { correctedQuery } from './facts/correct.ts';
+import type { Facets } from './facts/facets.ts';
 import { type Filter, type Mask, maskOf, only, without } from './filter.ts';
 import { asDamaged } from './format.ts';
 import { IndexFile } from './index-file.ts';
@@ -99,6 +101,15 @@ export class KeywordIndex {
       });
       return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
     });
+  }
+
+  /** Null where the site knows every word of the query, or none that is near. @param prefixLast as of `find` */
+  corrected(query: string, prefixLast: boolean): string | null {
+    return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
+  }
+
+  get facets(): Facets {
+    return this.#read(() => this.#file.facets);
   }
 
   sections(numbers: readonly number[]): ReadonlyMap<number, IndexedSection> {

@@ -3,13 +3,13 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { VECTOR_FILE } from '../indexing/index-files.ts';
 import type { ModelChoice } from '../orders.ts';
 import type { Embedder } from '../ports.ts';
-import type { SearchRequest } from '../request.ts';
+import type { SearchRequest, SearchResult } from '../request.ts';
 import { type CosineScale, measureScale } from '../semantic/cosine-scale.ts';
 import { rememberQueries } from '../semantic/remember-queries.ts';
 import { VectorIndex } from '../semantic/vector-index.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { OpenReleases } from './open-releases.ts';
-import type { SemanticParts } from './release-search.ts';
+import type { ReleaseSearch, SemanticParts, ToldSearch } from './release-search.ts';
 
 /** 30 sites of 100 pages with full caches. A hundred, asked in turn, stay under 500 MiB resident; opening one takes 30 ms (measured). */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
@@ -34,6 +34,14 @@ export interface SearchOrder {
   readonly label: string;
   /** Null: by keywords alone. */
   readonly vectors: VectorsOrder | null;
+}
+
+function toldOf(
+  results: readonly SearchResult[],
+  release: ReleaseSearch,
+  request: SearchRequest,
+): readonly SearchResult[] | ToldSearch {
+  return request.wantsFacts ? { results, ...release.facts(request) } : results;
 }
 
 /** All that a query needs is in its order: a thread that died is replaced by another without being told anything. */
@@ -68,7 +76,9 @@ export class QueryThread {
       load: () => this.#parts(searchDir, vectors),
     };
     return this.#releases.use(searchDir, async (release) =>
-      new TextEncoder().encode(JSON.stringify(await release.search(request, label, semantic))),
+      new TextEncoder().encode(
+        JSON.stringify(toldOf(await release.search(request, label, semantic), release, request)),
+      ),
     );
   }
 

@@ -5,7 +5,7 @@ import { KEYWORD_FILE } from '../indexing/index-files.ts';
 import { readSectionFacts, type SectionFacts } from '../indexing/section-facts.ts';
 import { KeywordIndex, RANKING } from '../keyword/index.ts';
 import type { Embedder } from '../ports.ts';
-import type { SearchRequest, SearchResult } from '../request.ts';
+import type { SearchFacts, SearchRequest, SearchResult } from '../request.ts';
 import type { VectorIndex } from '../semantic/index.ts';
 import { fuse } from './rank.ts';
 import { SemanticLeg } from './semantic-leg.ts';
@@ -19,6 +19,11 @@ const CANDIDATES_MIN = 100;
 const PREPARED = 1.5;
 
 const PENDING = Symbol('pending');
+
+/** With what a search box shows besides. */
+export interface ToldSearch extends Omit<SearchFacts, 'semantic'> {
+  readonly results: readonly SearchResult[];
+}
 
 export interface SemanticParts {
   readonly embedder: Embedder;
@@ -82,6 +87,11 @@ export class ReleaseSearch {
       this.#underway -= 1;
       if (this.#isClosing) this.close();
     }
+  }
+
+  /** What the query and its site are like, whatever was found. */
+  facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
+    return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
   }
 
   async #search(request: SearchRequest, label: string, semantic: SemanticSource | null): Promise<SearchResult[]> {

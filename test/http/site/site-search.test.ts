@@ -33,6 +33,11 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
   return { app, asked };
 }
 
+async function noted(asked: SearchRequest[], request: SearchRequest) {
+  asked.push(request);
+  return RESULTS;
+}
+
 describe('GET /_docshelf/search', () => {
   it('answers the array of the API, without a key, the last word as a beginning', async () => {
     const { app, asked } = siteWith();
@@ -47,6 +52,23 @@ describe('GET /_docshelf/search', () => {
         prefixLast: true,
       },
     ]);
+  });
+
+  it('gives a search box what it shows besides the results, by the words alone where it asks so', async () => {
+    const facts = { corrected: 'rotate', facets: { languages: [], versions: ['2', '1'], tags: [] }, semantic: true };
+    const asked: SearchRequest[] = [];
+    const search = { search: async (request: SearchRequest) => ({ results: await noted(asked, request), facts }) };
+    const { app } = siteWith({ search });
+    const response = await app.request('/_docshelf/search?view=box&q=a&legs=words&version=2&tag=t');
+    expect(await response.json()).toEqual({ results: RESULTS, ...facts });
+    expect(asked).toMatchObject([{ isByWords: true, wantsFacts: true, filter: { version: '2', tag: 't' } }]);
+    const { app: other } = siteWith();
+    expect(await (await other.request('/_docshelf/search?view=box&q=a')).json()).toEqual({
+      results: RESULTS,
+      corrected: null,
+      facets: { languages: [], versions: [], tags: [] },
+      semantic: false,
+    });
   });
 
   it('is kept by nobody and read by no other origin', async () => {
@@ -74,6 +96,8 @@ describe('GET /_docshelf/search', () => {
     ['?q=a&limit=1e1', '"limit"'],
     [`?q=a&language=${'x'.repeat(300)}`, '"language"'],
     ['?q=a&pagesize=5', 'limit'],
+    ['?q=a&legs=none', '"legs"'],
+    ['?q=a&view=page', '"view"'],
   ])('refuses %s and names what is wrong', async (query, named) => {
     const { app, asked } = siteWith();
     const response = await app.request(`/_docshelf/search${query}`);

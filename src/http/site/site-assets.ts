@@ -1,0 +1,47 @@
+import { gzipSync } from 'node:zlib';
+import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
+import { searchBoxFiles } from './search-box-files.ts';
+
+/** Below the base path of each site; free of sign-in. */
+export const ASSET_ADDRESSES = '/_docshelf/assets/';
+/** For a template that names the search box by hand: the page's script keeps its address from version to version. */
+const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
+const LOADER = 'loader.js';
+
+/** Docshelf's own files on pages of sites, the same for all of a daemon. Read when they are first needed. */
+export class SiteAssets {
+  #read: { readonly folder: string; readonly byPath: ReadonlyMap<string, HashedAsset> } | null = null;
+
+  /** Of the script that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
+  get loader(): string {
+    return `${ASSET_ADDRESSES.slice(1)}${this.#files.folder}/${LOADER}`;
+  }
+
+  /** Null for what is none. @param path of the request below the base path */
+  answer(path: string, basePath: string, acceptEncoding: string | undefined, method: string): Response | null {
+    if (!path.startsWith(ASSET_ADDRESSES)) return null;
+    const isHead = method === 'HEAD';
+    if (!isHead && method !== 'GET') return null;
+    if (path === BY_HAND) {
+      const headers = { Location: basePath + this.loader, 'Content-Length': '0', 'Cache-Control': 'no-cache' };
+      return new Response(null, { status: 302, headers });
+    }
+    const file = this.#files.byPath.get(path);
+    if (file === undefined) return null;
+    const answer = answerAsset(file, acceptEncoding);
+    return isHead ? new Response(null, { headers: answer.headers }) : answer;
+  }
+
+  get #files() {
+    this.#read ??= readFiles();
+    return this.#read;
+  }
+}
+
+function readFiles() {
+  const { folder, files } = searchBoxFiles();
+  const byPath = new Map<string, HashedAsset>();
+  for (const [name, { type, bytes }] of files)
+    byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, gzipped: gzipSync(bytes, { level: 9 }) });
+  return { folder, byPath };
+}

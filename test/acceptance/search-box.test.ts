@@ -1,0 +1,72 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+
+const SITE = bundle('boxed', {
+  'index.html': '<!doctype html><title>Home</title><a href="/keys">Keys</a>',
+  'keys/index.html': '<!doctype html><html lang="en"><title>Rotate keys</title><h1>Keys</h1><p>Rotate the keys.</p>',
+  '404.html': '<!doctype html><title>Gone</title><h1>Gone</h1>',
+  'menu.html': '<li>a part of a page',
+});
+const TAG = /<script type="module" src="(?<src>[^"]+)"><\/script>/;
+
+/** A daemon of this site, served. */
+async function start(server: object, more: Record<string, string> = {}) {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), { 'docs-1.tar.gz': SITE });
+  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
+  const search = { widget: true };
+  const daemon = await bench.start(
+    { staticExport: { enabled: true }, server, search, log: { access: false } },
+    { folder },
+  );
+  await daemon.untilServing('1');
+  return daemon;
+}
+
+describe('search.widget', () => {
+  test.each([1, 2])('adds the box to every page, by %d processes, and is taken back by a reload', async (workers) => {
+    const server = { basePath: '/team/', workers };
+    const daemon = await start(server);
+    const textOf = async (path: string) => (await fetch(daemon.site + path)).text();
+    for (const path of ['/team/', '/team/keys/', '/team/nowhere']) {
+      const page = await textOf(path);
+      const src = TAG.exec(page)?.groups?.src ?? '';
+      expect(src, path).toMatch(/^\/team\/_docshelf\/assets\/search-box-[0-9a-f]{16}\/loader\.js$/);
+      const script = await fetch(daemon.site + src);
+      expect([script.status, script.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+    }
+    expect(await textOf('/team/menu.html')).toBe('<li>a part of a page');
+    await daemon.until(({ search }) => search.keyword === 'ready');
+    const found = await fetch(`${daemon.site}/team/_docshelf/search?view=box&legs=words&q=rotaet`);
+    expect(await found.json()).toMatchObject({
+      results: [{ path: expect.stringMatching(/^\/team\/keys\//) }],
+      corrected: 'rotate',
+      facets: { tags: [] },
+    });
+    await daemon.rewriteConfig({ server, search: { widget: false } });
+    await daemon.until(({ lastReload }) => lastReload?.ok === true);
+    await expect.poll(() => textOf('/team/keys/'), { timeout: 30_000 }).not.toMatch(TAG);
+  });
+
+  test('is there for who signs in, and its files for everybody', async () => {
+    // `correct horse`, of cost 4.
+    const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
+    const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
+    const port = Number(new URL(daemon.site).port);
+    const page = await ask(port, '/keys/', { authorization: basic('anna', 'correct horse') });
+    const src = TAG.exec(page.body)?.groups?.src ?? '';
+    expect((await ask(port, src)).status).toBe(200);
+    expect((await ask(port, '/keys/')).status).toBe(401);
+    expect((await ask(port, '/_docshelf/search?view=box&q=rotate')).status).toBe(401);
+    expect((await ask(port, '/_docshelf/assets/none.js')).status).toBe(404);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { indexOf } from './index-folder.ts';
+
+const SECTIONS = [
+  { text: 'Rotate keys of Kubernetes clusters.', language: 'en', version: 'v2', tags: ['a', 'b'] },
+  { text: 'Kubernetes again.', language: 'en', version: 'v1', tags: ['a'] },
+  { text: 'Chaves.', language: 'pt-BR', version: 'v2', tags: ['a'] },
+];
+
+describe('what an index says besides what it finds', () => {
+  it.each([
+    ['kubwrnetes', 'kubernetes'],
+    ['rotate "kubwrnetes" keys', 'rotate "kubernetes" keys'],
+    ['kubernetes', null],
+    ['the kubernetes', null],
+    ['zzzzzzzz', null],
+    ['k8s', null],
+    ['', null],
+    ['kuberne', null],
+  ])('proposes for "%s" %j', (query, corrected) => {
+    expect(indexOf(SECTIONS).corrected(query, true)).toBe(corrected);
+  });
+
+  it('proposes a word for one that is finished, which as a beginning would be found', () => {
+    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', true)).toBeNull();
+    expect(indexOf([{ text: 'cluster' }]).corrected('cluste', false)).toBe('cluster');
+  });
+
+  it('names languages, versions and tags of which there are several, the most frequent first, fifty of each', () => {
+    expect(indexOf(SECTIONS).facets).toEqual({
+      languages: ['en', 'pt-BR'],
+      versions: ['v2', 'v1'],
+      tags: ['a', 'b'],
+    });
+    expect(indexOf([{ text: 'one', language: 'en' }]).facets).toEqual({ languages: [], versions: [], tags: [] });
+    const many = Array.from({ length: 120 }, (_, at) => ({ text: 'x', tags: [`t${at}`] }));
+    expect(indexOf(many).facets.tags).toHaveLength(50);
+  });
+});
