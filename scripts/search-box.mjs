@@ -38,7 +38,8 @@ export async function buildSearchBox(folder) {
       LANGUAGES: JSON.stringify(others.map(({ tag }) => tag)),
     },
     build: {
-      outDir: folder,
+      outDir: resolve(folder),
+      emptyOutDir: false,
       target: 'es2022',
       cssTarget: 'chrome123',
       modulePreload: false,
