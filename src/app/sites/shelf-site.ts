@@ -101,9 +101,7 @@ export class ShelfSite {
     const inbox = new Inbox({ paths: store.site, deployment, ...(store.isListed ? { pollMs: LISTED_POLL_MS } : {}) });
     const versions = {
       store,
-      bodies: host.bodies,
-      assets: host.assets,
-      open: host.versions,
+      ...{ bodies: host.bodies, assets: host.assets, open: host.versions },
       active: () => site.release,
       onFault: (error: DocshelfError, requestId: string | null) => logFailure(log, 'serve', error, requestId),
     };
@@ -259,7 +257,8 @@ export class ShelfSite {
     const { basePath } = this.#config;
     const signIn = this.#signIn;
     const { search } = this;
-    const { metrics, programVersion } = this.#host;
+    const { assets, metrics, programVersion } = this.#host;
+    const reports = this.#reports;
     const { trustedProxies } = this.#config.config.server;
     const mcp = mcpAnswer({ site: this, programVersion, metrics, onError: this.#onError('mcp') });
     const app = createSiteApp({
@@ -271,17 +270,13 @@ export class ShelfSite {
       ...(search === null
         ? {}
         : { search: searchAnswer({ search, trustedProxies, metrics, onError: this.#onError('search') }) }),
-      reports: this.#reports,
-      assets: this.#host.assets,
+      ...{ reports, assets },
       versions: this.#versions,
       mcp: () => (this.hasMcp ? mcp : null),
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;
-    return guarded(
-      { signIn, basePath, reports: this.#reports, assets: this.#host.assets, onFault: this.#onError('sign-in') },
-      app.fetch,
-    );
+    return guarded({ signIn, basePath, reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
   #onError(step: string) {
