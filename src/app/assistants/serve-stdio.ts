@@ -5,6 +5,7 @@ import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { SiteAssets } from '../../http/site/site-assets.ts';
 import { MountedSearch, type Search } from '../../search/index.ts';
 import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../serve/index.ts';
 import { Network } from '../network.ts';
