@@ -116,6 +116,6 @@ class ActiveReleases {
   }
 
   async #snapshot(view: ReleaseView): Promise<SiteSnapshot> {
-    return new SiteSnapshot(view, [], snapshotForm(this.#site), await loadSiteRules(view));
+    return new SiteSnapshot(view, [], snapshotForm(this.#site, new SiteAssets()), await loadSiteRules(view));
   }
 }
