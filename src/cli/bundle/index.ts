@@ -14,6 +14,7 @@ import {
 } from '../command.ts';
 import { findDaemon } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
+import { bundleDiffCommand } from './diff.ts';
 import { bundleImportCommand } from './import.ts';
 import { bundleInspectCommand } from './inspect.ts';
 import { bundleListCommand } from './list.ts';
@@ -28,6 +29,7 @@ export function bundleCommand(): Command {
     bundleInspectCommand(),
     bundleVerifyCommand(),
     bundleAuditCommand(),
+    bundleDiffCommand(),
     bundlePreviewCommand(),
     withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
       .argument('<version>')

@@ -1,0 +1,90 @@
+import type { Command } from 'commander';
+import type { Config } from '../../config/index.ts';
+import { escapeHtml } from '../../web/escape-html.ts';
+import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
+import { ProgressBar } from '../progress-bar.ts';
+import { table } from '../table.ts';
+import { diffPages } from './diff-pages.ts';
+import { storedRelease } from './stored-release.ts';
+
+type Diff = Awaited<ReturnType<typeof diffStored>>;
+
+const SHOWN_MAX = 50;
+
+export function bundleDiffCommand(): Command {
+  return withSite(
+    command(
+      'diff',
+      'tell which pages a stored version adds, removes, moves and changes in their main text',
+      'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
+    ),
+  )
+    .argument('<before>', 'the version of a stored release')
+    .argument('<after>', 'another one')
+    .option('--html', 'print a page to hand on')
+    .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
+      const { config } = await loadSite(options);
+      answer(options, await diffStored(before, after, config), options.html ? htmlOf : textOf);
+    });
+}
+
+async function diffStored(before: string, after: string, config: Config) {
+  const [former, next] = [
+    await storedRelease(before, config, 'compare'),
+    await storedRelease(after, config, 'compare'),
+  ];
+  const progress = new ProgressBar();
+  try {
+    const pages = await diffPages(former, next, (part) => progress.draw('comparing', part, `${before} ${after}`));
+    return { before, after, ...pages };
+  } finally {
+    progress.end();
+  }
+}
+
+function rowsOf({ added, removed, moved, changed }: Diff): readonly (readonly [string, string, string, string])[] {
+  return [
+    ...added.map(({ page, title }) => ['added', page, title, ''] as const),
+    ...removed.map(({ page, title }) => ['removed', page, title, ''] as const),
+    ...moved.map(({ page, title, from }) => ['moved', page, title, `from ${from}`] as const),
+    ...changed.map(
+      ({ page, title, wordsAdded, wordsRemoved }) =>
+        ['changed', page, title, `+${wordsAdded} -${wordsRemoved} words`] as const,
+    ),
+  ];
+}
+
+function summaryOf({ before, after, added, removed, moved, changed, unchanged }: Diff): string {
+  const counts = { added, removed, moved, changed };
+  const told = Object.entries(counts).map(([kind, pages]) => `${pages.length} ${kind}`);
+  return `From version ${before} to ${after}: ${told.join(', ')}, ${unchanged} unchanged pages.`;
+}
+
+function textOf(diff: Diff): string {
+  const rows = rowsOf(diff);
+  if (rows.length === 0) return summaryOf(diff);
+  const more = rows.length - SHOWN_MAX;
+  return [
+    summaryOf(diff),
+    table([['CHANGE', 'PAGE', 'TITLE', ''], ...rows.slice(0, SHOWN_MAX)]),
+    ...(more > 0 ? [`and ${more} more; --json and --html list all`] : []),
+  ].join('\n');
+}
+
+/** One file, without scripts. */
+function htmlOf(diff: Diff): string {
+  const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<meta charset="utf-8">',
+    `<title>${escapeHtml(`${diff.before} to ${diff.after}`)}</title>`,
+    '<style>body{font:1rem/1.5 system-ui;margin:2rem}td,th{padding:.2rem 1rem .2rem 0;text-align:start;vertical-align:top}</style>',
+    `<h1>What changed between versions</h1>`,
+    `<p>${escapeHtml(summaryOf(diff))}</p>`,
+    '<table>',
+    '<tr><th>Change</th><th>Page</th><th>Title</th><th></th></tr>',
+    ...rows,
+    '</table>',
+  ].join('\n');
+}
