@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { negotiateEncoding } from '../serve/encoding.ts';
 
 /** A file of docshelf's own pages, under a name that changes with its content. */
 export interface HashedAsset {
@@ -7,6 +8,8 @@ export interface HashedAsset {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
+  /** Where a page waits for it. */
+  readonly brotli?: Uint8Array<ArrayBuffer>;
 }
 
 /** @param fileName `shelf.css` */
@@ -19,9 +22,14 @@ export function hashedAsset(
 }
 
 /** 200, cacheable for good; the framework leaves the body out for HEAD. */
-export function answerAsset({ type, bytes, gzipped }: HashedAsset, acceptEncoding: string | undefined): Response {
-  const isGzipped = /\bgzip\b/.test(acceptEncoding ?? '');
-  const body = isGzipped ? gzipped : bytes;
+export function answerAsset(
+  { type, bytes, gzipped, brotli }: HashedAsset,
+  acceptEncoding: string | undefined,
+): Response {
+  const accepted = acceptEncoding ?? '';
+  const made = negotiateEncoding(accepted) === 'br' ? brotli : undefined;
+  const coding = made !== undefined ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null;
+  const body = made ?? (coding === null ? bytes : gzipped);
   return new Response(body, {
     headers: {
       'Content-Type': type,
@@ -29,7 +37,7 @@ export function answerAsset({ type, bytes, gzipped }: HashedAsset, acceptEncodin
       'Cache-Control': 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
       'X-Content-Type-Options': 'nosniff',
-      ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
+      ...(coding === null ? {} : { 'Content-Encoding': coding }),
     },
   });
 }

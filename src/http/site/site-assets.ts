@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
 import { searchBoxFiles } from './search-box-files.ts';
 
@@ -41,7 +41,9 @@ export class SiteAssets {
 function readFiles() {
   const { folder, files } = searchBoxFiles();
   const byPath = new Map<string, HashedAsset>();
-  for (const [name, { type, bytes }] of files)
-    byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, gzipped: gzipSync(bytes, { level: 9 }) });
+  for (const [name, { type, bytes }] of files) {
+    const compressed = { gzipped: gzipSync(bytes, { level: 9 }), brotli: Uint8Array.from(brotliCompressSync(bytes)) };
+    byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, ...compressed });
+  }
   return { folder, byPath };
 }

@@ -8,8 +8,8 @@ export const namesMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && /text\/markdown/i.test(accept);
 
 /**
- * True where Markdown is named and weighs more than HTML (RFC 9110, section 12.5.1). Of two that weigh the same HTML is sent, as it
- * is to whoever accepts all.
+ * True where Markdown is named and HTML weighs no more (RFC 9110, section 12.5.1): assistants name both and mean this one, and
+ * browsers never name it. Who accepts all is sent HTML.
  */
 export function prefersMarkdown(accept: string | undefined): boolean {
   if (accept === undefined || !namesMarkdown(accept)) return false;
@@ -20,5 +20,6 @@ export function prefersMarkdown(accept: string | undefined): boolean {
     if (type !== '') weights.set(`${type}/${subtype}`.toLowerCase(), weight === undefined ? 1 : Number(weight));
   }
   const html = HTML_RANGES.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
-  return (weights.get(MARKDOWN) ?? 0) > html;
+  const markdown = weights.get(MARKDOWN) ?? 0;
+  return markdown > 0 && markdown >= html;
 }

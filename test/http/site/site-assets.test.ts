@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import { isFree } from '../../../src/http/sign-in/guarded-site.ts';
@@ -28,6 +28,9 @@ describe('/_docshelf/assets/ of a site', () => {
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     const plain = await (await app.request(`/docs/${assets.loader}`)).text();
     expect(gunzipSync(await script.arrayBuffer()).toString()).toBe(plain);
+    const small = await app.request(`/docs/${assets.loader}`, { headers: { 'Accept-Encoding': 'gzip, deflate, br' } });
+    expect(small.headers.get('content-encoding')).toBe('br');
+    expect(brotliDecompressSync(await small.arrayBuffer()).toString()).toBe(plain);
     expect((await app.request(`/${assets.loader}`)).status).toBe(404);
   });
 
