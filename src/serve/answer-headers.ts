@@ -23,6 +23,8 @@ const DOCUMENT_PRESET: AnswerHeaders = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
 };
 const PAGE = /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/;
+/** A bundle's own, too, is sent in a page's place. */
+const MARKDOWN = /^text\/markdown(?:;|$)/;
 /** Of what is sent in another form to whoever accepts Markdown. */
 export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
@@ -38,6 +40,7 @@ export interface SentHeaders {
 
 interface SentByKind {
   readonly page: SentHeaders;
+  readonly markdown: SentHeaders;
   readonly document: SentHeaders;
   readonly other: SentHeaders;
 }
@@ -86,8 +89,9 @@ export class HeaderPolicy {
 
   /** @param asked path of the request, decoded, with its first slash, as the site was built */
   of(asked: string, type: string): SentHeaders {
-    const { page, document, other } = this.#byKind(asked);
+    const { page, markdown, document, other } = this.#byKind(asked);
     if (PAGE.test(type)) return page;
+    if (MARKDOWN.test(type)) return markdown;
     return DOCUMENT.test(type) ? document : other;
   }
 
@@ -105,8 +109,10 @@ export class HeaderPolicy {
 
   #make(own: SiteHeaders, id: string): SentByKind {
     const document = this.#sent(own, id, true);
-    const page = this.#hasMarkdown ? { ...document, headers: { Vary: VARIES, ...document.headers } } : document;
-    return { page, document, other: this.#sent(own, id, false) };
+    const other = this.#sent(own, id, false);
+    const varying = (sent: SentHeaders): SentHeaders =>
+      this.#hasMarkdown ? { ...sent, headers: { Vary: VARIES, ...sent.headers } } : sent;
+    return { page: varying(document), markdown: varying(other), document, other };
   }
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): SentHeaders {

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
-import { PROGRAM, spawnProgram } from '../helpers/program.ts';
+import { PROGRAM, runDocshelf, spawnProgram } from '../helpers/program.ts';
 import { JSON_BOTH, messageOf, saidBy } from '../http/mcp/assistant-bench.ts';
 import { basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
@@ -239,6 +239,26 @@ describe('docshelf mcp', () => {
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     child.stdin?.end();
     expect(await ended).toBe(0);
+
+    // What was asked with the last bytes is answered.
+    const ask = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const asked = [
+      ask(1, 'initialize', hello),
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+      ask(2, 'tools/call', { name: 'read_page', arguments: { address: '/' } }),
+    ];
+    const { stdout, code } = await runDocshelf(['mcp', '--config', daemon.configFile], {
+      input: Buffer.from(`${asked.join('\n')}\n`),
+    });
+    expect([
+      code,
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).id),
+    ]).toEqual([0, [1, 2]]);
+    expect(await runDocshelf(['mcp', '--config', daemon.configFile])).toMatchObject({ code: 0, stdout: '' });
   });
 
   it('tells what is wrong before it begins, and what is missing to the assistant', async () => {

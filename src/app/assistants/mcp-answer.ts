@@ -54,7 +54,7 @@ async function open({ site, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSea
     ...hooks,
     site: siteDocumentation(documented, {
       pages: new SitePages(),
-      readMarkdown: (_, { path }) => site.markdown.read(path),
+      readMarkdown: (_, path) => site.markdown.read(path),
     }),
     place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
     trustedProxies: site.config.config.server.trustedProxies,

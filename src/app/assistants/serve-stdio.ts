@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { SiteConfig } from '../../config/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
@@ -63,23 +63,39 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
   const bodies = new BodyCache(CACHE_BYTES);
   const documentation = siteDocumentation(documented, {
     pages: new SitePages(),
-    readMarkdown: async (release, { path }) => readMarkdown(await releases.snapshotOf(release), bodies, path),
+    readMarkdown: async (release, path) => readMarkdown(await releases.snapshotOf(release), bodies, path),
   });
   try {
-    await untilInputEnds(() => mcpServer({ site: documentation, programVersion, onFault: tellFault }));
+    const underway = new Set<Promise<unknown>>();
+    const server = () => mcpServer({ site: documentation, programVersion, onFault: tellFault, underway });
+    await untilInputEnds(server, underway);
   } finally {
     await engine.stop();
     await network.close();
   }
 }
 
-async function untilInputEnds(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
-  const ended = once(process.stdin, 'close');
-  const handle = serveStdio(factory, {
+/** Or until the transport gives it up, as it does with a line that has no end. What was asked before is answered. */
+async function untilInputEnds(
+  factory: () => ReturnType<typeof mcpServer>,
+  underway: ReadonlySet<Promise<unknown>>,
+): Promise<void> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  for (const event of ['end', 'close']) process.stdin.once(event, end);
+  const make = (): ReturnType<typeof mcpServer> => {
+    const server = factory();
+    server.onclose = end;
+    return server;
+  };
+  const handle = serveStdio(make, {
     transport: new StdioServerTransport(),
     onerror: (error) => process.stderr.write(`docshelf: ${error.message}\n`),
   });
   await ended;
+  // A message of the last bytes is begun with the next turn, and answered with the one after its work.
+  await setImmediate();
+  while (underway.size > 0) await Promise.allSettled(underway);
+  await setImmediate();
   await handle.close();
 }
 

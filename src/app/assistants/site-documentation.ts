@@ -5,10 +5,10 @@ import { canonicalise } from '../../serve/request-target.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { SitePages } from './site-pages.ts';
 
-/** The Markdown of a page's file; null where it has no content. */
+/** The Markdown of a page; null where it has no content. @param path of its file, percent-encoded */
 export type ReadMarkdown = (
   release: ReleaseView,
-  entry: FileEntry,
+  path: string,
   signal: AbortSignal,
 ) => Promise<{ readonly title: string | null; readonly markdown: string } | null>;
 
@@ -55,11 +55,13 @@ function documentationOf(release: ReleaseView, { pages, readMarkdown }: Document
     titles: (addresses) => pages.titles(release, addresses),
     read: async (target, signal) => {
       const entry = pageAt(release, target);
-      const read = entry && (await readMarkdown(release, entry, signal));
+      const read = entry && (await readMarkdown(release, encoded(entry.path), signal));
       return entry && read && { ...read, path: await pages.addressOf(release, entry.path) };
     },
   };
 }
+
+const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 /** By the rules that readers' addresses have; a name that ends in `.md` is that of the page's Markdown. */
 function pageAt(release: ReleaseView, target: string): FileEntry | null {

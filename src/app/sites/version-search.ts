@@ -26,7 +26,9 @@ export class VersionSearch implements Search {
     // What its pages say of their versions is a word of the site's own.
     const answer = await open(kept).search({ ...request, filter: { ...filter, version: null } }, signal);
     const root = VERSION_ADDRESSES + kept.version;
-    const results = answer.results.map((result) => ({ ...result, path: root + result.path }));
+    const results = answer.results.map(({ content, path, metadata }) => {
+      return { content, path: root + path, metadata: { ...metadata, version: metadata.version ?? kept.version } };
+    });
     return { results, ...(answer.facts && { facts: answer.facts }) };
   }
 }

@@ -56,6 +56,9 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
       const messages = Array.isArray(parsedBody) ? parsedBody.length : 1;
       if (messages > BATCH_MAX)
         return protocolFault(-32600, `Invalid Request: a batch has at most ${BATCH_MAX} messages`);
+      // What a batch cancels of itself is never answered, and the batch neither.
+      if (Array.isArray(parsedBody) && parsedBody.some(isCancellation))
+        return protocolFault(-32600, 'Invalid Request: a batch cannot cancel its own requests');
       for (let message = 1; message < messages; message++) clients.take(client);
 
       using left = untilClientLeaves(request, env);
@@ -76,6 +79,9 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
   };
 }
 
+const isCancellation = (message: unknown): boolean =>
+  (message as { readonly method?: unknown } | null)?.method === 'notifications/cancelled';
+
 function inTime(late: AbortController): Disposable {
   const fault = new DocshelfError('busy', `Cannot answer the assistant: it took longer than ${ANSWER_MS_MAX / 1000} s`);
   const timer = setTimeout(() => late.abort(fault), ANSWER_MS_MAX);
@@ -84,7 +90,7 @@ function inTime(late: AbortController): Disposable {
 
 function requireOwnOrigin(request: Request, place: OriginPlace): void {
   const origin = request.headers.get('origin');
-  if (origin === null || isOwnOrigin(origin, request.headers.get('host') ?? undefined, place)) return;
+  if (origin === null || isOwnOrigin(origin, new URL(request.url).host, place)) return;
   throw new DocshelfError('forbidden', 'Cannot answer: the request comes from a page of another site', {
     next: 'Send no Origin header, or name the address of this site in server.publicUrl.',
   });

@@ -149,7 +149,9 @@ async function listPages(site: Documentation, written: unknown): Promise<readonl
   if (target === null) throw noPage(folder);
   const name = encodeUnsafe(decodeOrKeep(target))
     .replaceAll('?', '%3F')
-    .replace(/^\/+|\/+$/g, '');
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/');
   const question = { folder: name === '' ? '/' : `/${name}/`, isRecursive: recursive, after: cursor ?? null, limit };
   const { entries, total, next } = listTree(await release.pages(), question);
   if (total === 0) {

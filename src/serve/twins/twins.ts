@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { toDocshelfError } from '../../domain/errors.ts';
 import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
 import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
@@ -16,23 +17,21 @@ import { ownTwin, pageOfTwin, twinOf } from './twin-path.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 /** Of a page. Larger ones are data, and have no twin. */
-const PAGE_BYTES_MAX = 8 * 1024 ** 2;
-/** The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
-const MAKE_MAX_MS = 60_000;
+const PAGE_BYTES_MAX = 2 * 1024 ** 2;
+/** The slowest real page, of 1.5 MB, takes 1.4 s; 2 MB of hostile markup take 16 s on a busy machine (measured). */
+const MAKE_MAX_MS = 30_000;
 /** 20,000 pages by their heads, on a busy disk. */
 const LIST_MAX_MS = 300_000;
-/** At a time: pages in memory. */
-const MADE_AT_ONCE_MAX = 2;
-const making = new Slots(MADE_AT_ONCE_MAX);
+/** One by one: where the thread ends, it is known which page has ended it. */
+const making = new Slots(1);
 
 const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
 
-/** One for all releases, started by the first twin: it brings an HTML parser. */
-const maker = new Thread<TwinCalls>({
-  task: 'make the Markdown of a page',
-  heap: HEAPS.mount,
-  entry: threadEntry('./worker', import.meta),
-});
+const threadOf = (task: string) =>
+  new Thread<TwinCalls>({ task, heap: HEAPS.mount, entry: threadEntry('./worker', import.meta) });
+/** For all releases, started by the first twin: they bring an HTML parser. */
+const maker = threadOf('make the Markdown of a page');
+const lister = threadOf('list the pages of a site');
 
 interface TwinsForm {
   readonly mount: Mount;
@@ -48,6 +47,8 @@ export class Twins {
   readonly #release: ReleaseView;
   readonly #form: TwinsForm;
   readonly #lists: SiteLists;
+  /** Pages that took too long, or the thread along: they have no twin. */
+  readonly #unmakeable = new Set<string>();
 
   constructor(release: ReleaseView, form: TwinsForm) {
     this.#release = release;
@@ -56,7 +57,7 @@ export class Twins {
       basePath: form.mount.to,
       trailingSlash: form.trailingSlash,
       markdownOf: (page) => this.#textOf(page),
-      list: (order) => maker.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
+      list: (order) => lister.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
     });
   }
 
@@ -75,7 +76,7 @@ export class Twins {
     if (entry === undefined) return null;
     const own = ownTwin(files, page);
     if (own !== null) return fileAt(own, mount.from + own);
-    if (entry.size > PAGE_BYTES_MAX) return null;
+    if (!this.#mayBeMade(entry)) return null;
     const { id, headers: sent, cacheControl } = headers.of(built ?? mount.from + page, MARKDOWN_TYPE);
     const key = `${id}\n${page}\n`;
     const known = kept.get(key);
@@ -111,20 +112,27 @@ export class Twins {
   async #textOf(page: string): Promise<string | null> {
     const { files, siteDir } = this.#release;
     const entry = files.get(page);
-    if (entry === undefined || entry.size > PAGE_BYTES_MAX) return null;
+    if (entry === undefined) return null;
     const own = files.get(ownTwin(files, page) ?? '');
     if (own !== undefined && own.size <= PAGE_BYTES_MAX) {
       return (await readSiteFile({ diskPath: join(siteDir, own.path), size: own.size })).toString('utf8');
     }
+    if (!this.#mayBeMade(entry)) return null;
     const sent = this.#form.headers.of(this.#form.mount.from + page, MARKDOWN_TYPE);
-    const { markdown, isLeftOut } = await making.run(() => this.#markdown(entry, sent));
-    return isLeftOut ? null : markdown;
+    const made = await this.#markdown(entry, sent).catch((error: unknown) => {
+      if (this.#mayBeMade(entry)) throw error;
+      return null;
+    });
+    return made === null || made.isLeftOut ? null : made.markdown;
+  }
+
+  #mayBeMade({ path, size }: FileEntry): boolean {
+    return size <= PAGE_BYTES_MAX && !this.#unmakeable.has(path);
   }
 
   #make(entry: FileEntry, sent: SentHeaders, key: string): UnmadeFile {
     const path = twinOf(entry.path);
-    const read = async (): Promise<Buffer<ArrayBuffer>> =>
-      Buffer.from((await making.run(() => this.#markdown(entry, sent))).markdown);
+    const read = async (): Promise<Buffer<ArrayBuffer>> => Buffer.from((await this.#markdown(entry, sent)).markdown);
     return new UnmadeFile(path, sent, async () => {
       const bytes = await read();
       const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -138,10 +146,16 @@ export class Twins {
   async #markdown(entry: FileEntry, sent: SentHeaders): Promise<TwinAnswer> {
     const { to } = this.#form.mount;
     const plain = new SiteFile(entry, this.#release, sent, false);
-    const making = { release: this.#release, basePath: to, additions: NO_ADDITIONS };
-    const bytes = (await makeFile(plain, entry, making)).bytes ?? (await plain.read());
+    const mounted = { release: this.#release, basePath: to, additions: NO_ADDITIONS };
+    const bytes = (await makeFile(plain, entry, mounted)).bytes ?? (await plain.read());
     const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
-    return maker.call('markdown', order, { signal: AbortSignal.timeout(MAKE_MAX_MS) });
+    return making.run(() => {
+      const late = AbortSignal.timeout(MAKE_MAX_MS);
+      return maker.call('markdown', order, { signal: late }).catch((error: unknown) => {
+        if (late.aborted || toDocshelfError(error).code === 'worker_ended') this.#unmakeable.add(entry.path);
+        throw error;
+      });
+    });
   }
 
   /** That readers see: what the page's own links are relative to. */

@@ -15,10 +15,10 @@ import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../..
 import { type Files, TestReleases } from '../../serve/helpers.ts';
 
 /** Says the path of a page's file and its first letters, long for `long.html`. */
-export const readMarkdown: ReadMarkdown = async (_, { path }) => ({
-  title: `Title of ${path}`,
-  markdown: path === 'long.html' ? '😀'.repeat(40_000) : `# ${path}\n`,
-});
+export const readMarkdown: ReadMarkdown = async (_, encoded) => {
+  const path = decodeURIComponent(encoded);
+  return { title: `Title of ${path}`, markdown: path === 'long.html' ? '😀'.repeat(40_000) : `# ${path}\n` };
+};
 
 export interface AssistedSite {
   readonly url: string;

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
+import { BodyCache, readMarkdown as readTwin, SiteSnapshot } from '../../../src/serve/index.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 import { AssistantBench, JSON_BOTH, messageOf, saidBy } from './assistant-bench.ts';
 
@@ -133,6 +134,20 @@ describe.each(['legacy', 'auto'] as const)('a session of the official client (%s
 });
 
 describe('read_page', () => {
+  it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address that the list has', async (file) => {
+    const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
+    const bodies = new BodyCache(1024 ** 2);
+    const snapshot = new SiteSnapshot(release, [], { trailingSlash: 'auto' });
+    const site = await bench.open(release, { readMarkdown: (_, path) => readTwin(snapshot, bodies, path) });
+    const { facts } = saidBy((await site.call('tools/call', { name: 'list_pages' })).result ?? {});
+    const entries = facts.entries as readonly { address: string }[];
+    const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
+    const { text } = saidBy(
+      (await site.call('tools/call', { name: 'read_page', arguments: { address } })).result ?? {},
+    );
+    expect(text).toContain('# It');
+  });
+
   it('gives a long page in parts, that together are the page, and parts no character', async () => {
     const site = await opened();
     let whole = '';
@@ -229,6 +244,18 @@ describe('list_pages', () => {
     ]);
     expect(saidBy(await list('a b/ü%3f')).facts.entries).toEqual([{ address: '/docs/a%20b/ü%3F/x.html', title: 'X' }]);
     expect(await list('/nowhere')).toMatchObject({ isError: true });
+  });
+
+  it('takes a folder of slashes alone for what it is, at once', async () => {
+    const site = await opened();
+    const folder = `a${'/'.repeat(16_000)}b`;
+    const begin = performance.now();
+    const answers = Array.from({ length: 20 }, () =>
+      site.call('tools/call', { name: 'list_pages', arguments: { folder } }),
+    );
+    for (const { result } of await Promise.all(answers)) expect(result).toMatchObject({ isError: true });
+    // A quadratic one took 7 s for so many.
+    expect(performance.now() - begin).toBeLessThan(5_000);
   });
 });
 
@@ -377,6 +404,13 @@ describe('the door', () => {
     const note = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
     const noted = await site.ask(post(note));
     expect([noted.status, await noted.text()]).toEqual([202, '']);
+  });
+
+  it('refuses a batch that cancels what it asks, which nobody would answer', async () => {
+    const site = await opened();
+    const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    const response = await site.ask(post(`[${message('tools/list')},${cancel}]`));
+    expect([response.status, (await messageOf(response)).error?.code]).toEqual([400, -32_600]);
   });
 
   it('wants JSON of at most 64 KiB, and a protocol version that it knows', async () => {
