@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { SiteConfig } from '../../config/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
@@ -15,6 +13,7 @@ import { readStore } from '../slices.ts';
 import { StoredSearch } from '../stored-search.ts';
 import { siteDocumentation } from './site-documentation.ts';
 import { SitePages } from './site-pages.ts';
+import { stdioSession } from './stdio-session.ts';
 
 export interface StdioOptions {
   readonly site: SiteConfig & { readonly domain: string };
@@ -66,37 +65,11 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
     readMarkdown: async (release, path) => readMarkdown(await releases.snapshotOf(release), bodies, path),
   });
   try {
-    const underway = new Set<Promise<unknown>>();
-    const server = () => mcpServer({ site: documentation, programVersion, onFault: tellFault, underway });
-    await untilInputEnds(server, underway);
+    await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: tellFault }));
   } finally {
     await engine.stop();
     await network.close();
   }
-}
-
-/** Or until the transport gives it up, as it does with a line that has no end. What was asked before is answered. */
-async function untilInputEnds(
-  factory: () => ReturnType<typeof mcpServer>,
-  underway: ReadonlySet<Promise<unknown>>,
-): Promise<void> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  for (const event of ['end', 'close']) process.stdin.once(event, end);
-  const make = (): ReturnType<typeof mcpServer> => {
-    const server = factory();
-    server.onclose = end;
-    return server;
-  };
-  const handle = serveStdio(make, {
-    transport: new StdioServerTransport(),
-    onerror: (error) => process.stderr.write(`docshelf: ${error.message}\n`),
-  });
-  await ended;
-  // A message of the last bytes is begun with the next turn, and answered with the one after its work.
-  await setImmediate();
-  while (underway.size > 0) await Promise.allSettled(underway);
-  await setImmediate();
-  await handle.close();
 }
 
 /** The assistant's own mistakes are told to it alone. */

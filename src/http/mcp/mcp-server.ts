@@ -9,8 +9,6 @@ export interface McpServerOptions {
   readonly programVersion: string;
   /** Told of each fault; the assistant is told it, too. */
   readonly onFault: (error: DocshelfError) => void;
-  /** Gets what is being answered. */
-  readonly underway?: Set<Promise<unknown>>;
 }
 
 /** Nothing is asked of clients, so nothing that they answer is checked; its own would be made for each request. */
@@ -24,7 +22,7 @@ const NO_VALIDATOR = {
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /** One for each HTTP request, or for a connection over stdio: it keeps nothing. */
-export function mcpServer({ site, programVersion, onFault, underway = new Set() }: McpServerOptions): Server {
+export function mcpServer({ site, programVersion, onFault }: McpServerOptions): Server {
   const server = new Server(
     { name: 'docshelf', title: `Documentation of ${site.domain}`, version: programVersion },
     {
@@ -46,13 +44,7 @@ export function mcpServer({ site, programVersion, onFault, underway = new Set() 
       annotations: ANNOTATIONS,
     })),
   }));
-  const tracked = <T>(work: Promise<T>): Promise<T> => {
-    underway.add(work);
-    const done = (): void => void underway.delete(work);
-    work.then(done, done);
-    return work;
-  };
-  const callTool = async (params: { name: string; arguments?: unknown }, signal: AbortSignal) => {
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { signal } }) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = TOOLS.map(({ name }) => name).join(', ');
@@ -65,8 +57,7 @@ export function mcpServer({ site, programVersion, onFault, underway = new Set() 
       // As a result: the assistant reads it, and mends its call.
       return { content: [textBlock(sentenceOf(told(cause)))], isError: true };
     }
-  };
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq: { signal } }) => tracked(callTool(params, signal)));
+  });
   const failed = (cause: unknown, uri?: string): never => {
     const error = told(cause);
     if (error.code === 'not_found' && uri !== undefined) throw new ResourceNotFoundError(uri, error.message);
@@ -74,12 +65,10 @@ export function mcpServer({ site, programVersion, onFault, underway = new Set() 
     const code = isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
     throw new ProtocolError(code, sentenceOf(error));
   };
-  server.setRequestHandler('resources/list', ({ params }) =>
-    tracked(listResources(site, params?.cursor).catch(failed)),
-  );
+  server.setRequestHandler('resources/list', ({ params }) => listResources(site, params?.cursor).catch(failed));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resourceTemplates(site) }));
   server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq: { signal } }) =>
-    tracked(readResource(site, uri, signal).catch((cause: unknown) => failed(cause, uri))),
+    readResource(site, uri, signal).catch((cause: unknown) => failed(cause, uri)),
   );
   return server;
 }
