@@ -21,7 +21,7 @@ for (const name of [
 // Styles and script of the sites that are made of Markdown.
 cpSync('src/export/markdown/assets', 'dist/export/markdown/assets', { recursive: true });
 
-// Style, script and icon of the shelf page.
+// Style, script and icon of docshelf's own pages.
 cpSync('src/http/site/assets', 'dist/http/site/assets', { recursive: true });
 
 // The search box, whose sources no page loads.

@@ -259,6 +259,7 @@ export class ShelfSite {
     const { search } = this;
     const { assets, metrics, programVersion } = this.#host;
     const reports = this.#reports;
+    const page = { assets, language: async () => server.current?.languages.at('') ?? null };
     const { trustedProxies } = this.#config.config.server;
     const mcp = mcpAnswer({ site: this, programVersion, metrics, onError: this.#onError('mcp') });
     const app = createSiteApp({
@@ -269,7 +270,7 @@ export class ShelfSite {
       features: () => this.features(),
       ...(search === null
         ? {}
-        : { search: searchAnswer({ search, trustedProxies, metrics, onError: this.#onError('search') }) }),
+        : { search: searchAnswer({ search, page, trustedProxies, metrics, onError: this.#onError('search') }) }),
       ...{ reports, assets },
       versions: this.#versions,
       mcp: () => (this.hasMcp ? mcp : null),

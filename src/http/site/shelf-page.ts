@@ -1,6 +1,7 @@
 import type { DeployState } from '../../domain/status.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
 import type { PageLanguage, ReaderWords } from '../../web/words/index.ts';
+import { canonicalTag, languageNames } from './language-names.ts';
 
 /** A site as the shelf page shows it; its words are text, whatever they hold. */
 export interface ListedSite {
@@ -96,7 +97,7 @@ interface Naming {
 
 function siteItem(site: ListedSite, isShown: boolean, { said, nameLanguage }: Naming): string {
   const isServed = site.state === 'ready' || site.state === 'stale';
-  const language = languageOf(site.language);
+  const language = canonicalTag(site.language);
   const lang = language === null ? '' : ` lang="${language}"`;
   const name = escapeHtml(site.title ?? site.domain);
   const facts = [
@@ -117,35 +118,6 @@ function fact(term: string, value: string): string {
 
 function timeOf(rfc3339: string): string {
   return `<time datetime="${escapeHtml(rfc3339)}">${escapeHtml(rfc3339.slice(0, 10))}</time>`;
-}
-
-/** A table for each page: a name costs 8 µs, and most sites are of one language. */
-function languageNames(shownIn: string): (tag: string) => string {
-  const names = new Intl.DisplayNames(shownIn, { type: 'language' });
-  const known = new Map<string, string>();
-  return (tag) => {
-    const name = known.get(tag) ?? nameOf(tag, names);
-    known.set(tag, name);
-    return name;
-  };
-}
-
-/** Extensions and private use (`de-x-house`) have no names: `of` throws at them. */
-function nameOf(tag: string, names: Intl.DisplayNames): string {
-  try {
-    return names.of(new Intl.Locale(tag).baseName) ?? tag;
-  } catch {
-    return tag;
-  }
-}
-
-/** The tag in its usual writing; null for none, and for what is no tag: `_` for `-` is a common slip. */
-function languageOf(written: string | null): string | null {
-  try {
-    return Intl.getCanonicalLocales(written?.replaceAll('_', '-') ?? [])[0] ?? null;
-  } catch {
-    return null;
-  }
 }
 
 /** All words of a query stand somewhere in what is shown of a site, in any case and with or without accents. */

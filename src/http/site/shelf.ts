@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
-import { compress } from '../../serve/body-cache.ts';
 import { FORMS, negotiateEncoding } from '../../serve/encoding.ts';
-import { COMMON_HEADERS, NOTICES, noticeResponse, protocolLine, type SiteRequest } from '../../serve/index.ts';
+import { NOTICES, noticeResponse, protocolLine, type SiteRequest } from '../../serve/index.ts';
 import { evaluatePreconditions } from '../../serve/preconditions.ts';
 import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
-import { answerAsset, type HashedAsset, hashedAsset } from '../hashed-asset.ts';
+import { answerAsset } from '../hashed-asset.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf } from '../listener/served-request.ts';
+import { siteRequest } from '../listener/site-request.ts';
+import { pageAnswer } from './page-answer.ts';
+import { pageAsset } from './page-assets.ts';
 import { type ListedSite, SHELF_QUERY_LENGTH_MAX, shelfPage } from './shelf-page.ts';
-import { faultAnswer, NOTHING_HERE, type SiteEnv, siteRequest } from './site.ts';
+import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
 export interface ShelfAppOptions {
@@ -36,30 +36,10 @@ export interface ShelfState {
 
 const ASSETS = '_docshelf/assets/';
 
-/** No script, style or address but docshelf's own: a site's title that gets through as markup can do nothing. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const HEADERS = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': POLICY,
-  // What a reader looks for is no other origin's business.
-  'Referrer-Policy': 'same-origin',
-  ...COMMON_HEADERS,
-};
-
 /** What is answered where no site fits: the shelf page, its search and its files, and 404 for all else. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
-  const files = readAssets();
+  const files = { css: pageAsset('pages', 'css'), js: pageAsset('shelf', 'js'), svg: pageAsset('shelf', 'svg') };
   const assets = {
     css: `${ASSETS}${files.css.name}`,
     js: `${ASSETS}${files.js.name}`,
@@ -92,37 +72,14 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
   return app;
 }
 
-async function answerPage(request: SiteRequest, { tag }: PageLanguage, page: string): Promise<Response> {
-  const bytes = Buffer.from(page);
+async function answerPage(request: SiteRequest, language: PageLanguage, html: string): Promise<Response> {
   const encoding = negotiateEncoding(request.header('accept-encoding'));
-  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+  const digest = createHash('sha256').update(html).digest('hex').slice(0, 32);
   const etag = `"${digest}${FORMS[encoding].tag}"`;
   const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding, Accept-Language' };
   // The page has no date of its own: no condition on one holds.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
   if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
   if (outcome === 'failed') return protocolLine(request.method, 412, 'Precondition failed');
-  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
-  return new Response(request.method === 'HEAD' ? null : body, {
-    headers: {
-      ...HEADERS,
-      ...validators,
-      'Content-Language': tag,
-      'Content-Length': String(body.length),
-      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
-    },
-  });
-}
-
-/** 12 KB in all. */
-function readAssets(): Readonly<Record<'css' | 'js' | 'svg', HashedAsset>> {
-  const read = (name: string, type: string): HashedAsset => {
-    const bytes = readFileSync(new URL(`assets/${name}`, import.meta.url));
-    return hashedAsset(name, { type, bytes, gzipped: gzipSync(bytes) });
-  };
-  return {
-    css: read('shelf.css', 'text/css; charset=utf-8'),
-    js: read('shelf.js', 'text/javascript; charset=utf-8'),
-    svg: read('shelf.svg', 'image/svg+xml'),
-  };
+  return pageAnswer(request, { html, language, encoding, hasScript: true, headers: validators });
 }

@@ -1,5 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
+import { pageAsset } from './page-assets.ts';
 import { searchBoxFiles } from './search-box-files.ts';
 
 /** Below the base path of each site; free of sign-in. */
@@ -10,11 +11,17 @@ const LOADER = 'loader.js';
 
 /** Docshelf's own files on pages of sites, the same for all of a daemon. Read when they are first needed. */
 export class SiteAssets {
-  #read: { readonly folder: string; readonly byPath: ReadonlyMap<string, HashedAsset> } | null = null;
+  #read: ReturnType<typeof readFiles> | null = null;
 
   /** Of the script that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
   get loader(): string {
     return `${ASSET_ADDRESSES.slice(1)}${this.#files.folder}/${LOADER}`;
+  }
+
+  /** Of docshelf's own pages, relative to `_docshelf/`. */
+  get page(): Readonly<Record<'css' | 'svg', string>> {
+    const { css, svg } = this.#files;
+    return { css: `assets/${css.name}`, svg: `assets/${svg.name}` };
   }
 
   /** Null for what is none. @param path of the request below the base path */
@@ -45,5 +52,7 @@ function readFiles() {
     const compressed = { gzipped: gzipSync(bytes, { level: 9 }), brotli: Uint8Array.from(brotliCompressSync(bytes)) };
     byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, ...compressed });
   }
-  return { folder, byPath };
+  const [css, svg] = [pageAsset('pages', 'css'), pageAsset('shelf', 'svg')];
+  for (const own of [css, svg]) byPath.set(ASSET_ADDRESSES + own.name, own);
+  return { folder, byPath, css, svg };
 }

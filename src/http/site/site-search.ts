@@ -2,22 +2,30 @@ import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
+import { prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
+import { siteRequest } from '../listener/site-request.ts';
 import { answerFault, clientLeft, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
+import { ResultsAnswer, type ResultsPlace } from './results.ts';
 
 export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
+  /** What pages of results need; without it all get JSON. */
+  readonly page?: ResultsPlace;
 }
 
 export type AnswerSiteSearch = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
 
+const PAGE_TYPE = 'text/html';
+const JSON_TYPE = 'application/json';
+
 const HEADERS = {
-  'Content-Type': 'application/json; charset=utf-8',
+  'Content-Type': `${JSON_TYPE}; charset=utf-8`,
   // After a swap a cached answer would lead to pages that are gone.
   'Cache-Control': 'no-store',
   ...COMMON_HEADERS,
@@ -25,29 +33,44 @@ const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API. */
+/** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API, and a reader's navigation by a page. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
-  const { search, trustedProxies, clients = new ClientRates() } = options;
+  const { search, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
   return async (request, env) => {
     using client = untilClientLeaves(request, env);
+    const parameters = new URL(request.url).searchParams;
+    const results = page !== undefined && wantsPage(request, parameters) ? new ResultsAnswer(page, parameters) : null;
+    const asked = siteRequest(request, env);
     try {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
-      const { q, limit, language, version, tag, legs, view } = readQuery(new URL(request.url).searchParams);
+      if (results?.isBlank) return await results.blank(asked);
+      const { q, limit = results?.limit, language, version, tag, legs, view } = readQuery(parameters);
       const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
       const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
       const isBox = view === 'box';
-      const more = { ...(legs === 'words' && { isByWords: true }), ...(isBox && { wantsFacts: true }) };
+      const wantsFacts = isBox || results !== null;
+      const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
       const answer = await search.search({ ...wanted, ...more }, client.signal);
+      if (results !== null)
+        return await results.found(asked, answer.results, answer.facts ?? NO_FACTS, wanted.pageSize);
       const body = isBox ? boxJson(answer) : jsonOf(answer);
       return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
-      return answerFault(cause, request, requestIdOf(env), options);
+      const problem = answerFault(cause, request, requestIdOf(env), options);
+      return results === null ? problem : results.failed(asked, problem);
     }
   };
+}
+
+/** The box's answers are for its script alone, and who names JSON as much as HTML is a script. */
+function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
+  const accept = headers.get('accept');
+  if (accept === null || parameters.has('view')) return false;
+  return prefersType(accept, PAGE_TYPE, JSON_TYPE) && !prefersType(accept, JSON_TYPE, PAGE_TYPE);
 }
 
 /** A hosted search, and one over several sites, say nothing of what there is to choose from. */

@@ -13,9 +13,9 @@ import {
   type SiteServer,
 } from '../../serve/index.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
-import { requestField } from '../listener/request-field.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
+import { siteRequest } from '../listener/site-request.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
@@ -58,19 +58,6 @@ function featureAnswer(method: string, report: FeatureReport): Response {
       ...COMMON_HEADERS,
     },
   });
-}
-
-export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRequest {
-  const { incoming } = env ?? {};
-  const { method } = raw;
-  const id = (): string | null => requestIdOf(env);
-  if (incoming === undefined) {
-    const { pathname, search } = new URL(raw.url);
-    return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id };
-  }
-  const header = (name: string): string | undefined => requestField(incoming.headers, name);
-  // As it came: that of `raw` is in capitals, and methods have a case (RFC 9110, section 9.1).
-  return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id };
 }
 
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;

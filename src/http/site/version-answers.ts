@@ -2,6 +2,7 @@ import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { COMMON_HEADERS, redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
+import { withoutHost } from '../../web/without-host.ts';
 import { withoutPass } from './preview-passes.ts';
 
 /** An entry of `versions.json`, in the format of mike. */
@@ -81,9 +82,6 @@ export async function versionAnswer(
   if (canonical !== null) answer.headers.append('Link', `<${canonical}>; rel="canonical"`);
   return marked(answer, opened);
 }
-
-/** Two slashes, or a backslash, at the beginning would lead to another host. */
-const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
 
 function previewing(answer: Response, { cookie }: OpenedVersion & { kind: 'preview' }): Response {
   answer.headers.append('Set-Cookie', cookie);

@@ -111,4 +111,10 @@ export const de: ReaderWords = {
     notReady: 'Die Suche ist noch nicht bereit, versuchen Sie es in Kürze noch einmal',
     away: 'Die Suche hat nicht geantwortet, versuchen Sie es in Kürze noch einmal',
   },
+  resultsPage: {
+    home: 'Zurück zur Dokumentation',
+    ask: 'Geben Sie ein, wonach Sie suchen.',
+    refused: 'Danach kann nicht gesucht werden. Versuchen Sie es mit weniger Wörtern noch einmal.',
+    more: 'Mehr Ergebnisse',
+  },
 };

@@ -92,5 +92,11 @@ export const en = {
     notReady: 'The search is not ready yet, try again shortly',
     away: 'The search did not answer, try again shortly',
   },
+  resultsPage: {
+    home: 'Back to the documentation',
+    ask: 'Enter what you are looking for.',
+    refused: 'This cannot be searched for. Use fewer words, and try again.',
+    more: 'More results',
+  },
 };
 export type ReaderWords = typeof en;

@@ -105,4 +105,10 @@ export const es: ReaderWords = {
     notReady: 'La búsqueda aún no está lista, inténtelo de nuevo en breve',
     away: 'La búsqueda no respondió, inténtelo de nuevo en breve',
   },
+  resultsPage: {
+    home: 'Volver a la documentación',
+    ask: 'Escriba lo que busca.',
+    refused: 'Esto no se puede buscar. Inténtelo de nuevo con menos palabras.',
+    more: 'Más resultados',
+  },
 };

@@ -102,4 +102,10 @@ export const fr: ReaderWords = {
     notReady: 'La recherche n’est pas encore prête, réessayez dans un instant',
     away: 'La recherche n’a pas répondu, réessayez dans un instant',
   },
+  resultsPage: {
+    home: 'Retour à la documentation',
+    ask: 'Saisissez ce que vous cherchez.',
+    refused: 'Cette recherche est impossible. Réessayez avec moins de mots.',
+    more: 'Plus de résultats',
+  },
 };

@@ -96,4 +96,10 @@ export const pt: ReaderWords = {
     notReady: 'A busca ainda não está pronta, tente novamente em breve',
     away: 'A busca não respondeu, tente novamente em breve',
   },
+  resultsPage: {
+    home: 'Voltar à documentação',
+    ask: 'Digite o que você procura.',
+    refused: 'Não é possível buscar isto. Tente novamente com menos palavras.',
+    more: 'Mais resultados',
+  },
 };

@@ -72,4 +72,10 @@ export const zh: ReaderWords = {
     notReady: '搜索尚未就绪，请稍后再试',
     away: '搜索没有响应，请稍后再试',
   },
+  resultsPage: {
+    home: '返回文档',
+    ask: '请输入要查找的内容。',
+    refused: '无法搜索此内容。请减少词语后重试。',
+    more: '更多结果',
+  },
 };

@@ -189,7 +189,7 @@ describe('the shelf over HTTP', () => {
     expect(await answers(shelfWith(), target)).toEqual([404, 'text/html; charset=utf-8']);
   });
 
-  it.each(['/_docshelf/assets/shelf.css', '/_docshelf/assets/', '/_docshelf/assets/..%2fshelf.ts'])(
+  it.each(['/_docshelf/assets/pages.css', '/_docshelf/assets/', '/_docshelf/assets/..%2fshelf.ts'])(
     'has no file %s',
     async (target) => {
       expect((await shelfWith().request(target)).status).toBe(404);
@@ -257,7 +257,7 @@ describe('the shelf over HTTP', () => {
     const assets = new Set((await page(app)).match(/_docshelf\/assets\/[^"]+/g));
     const types = [];
     for (const asset of assets) {
-      expect(asset).toMatch(/shelf-[0-9a-f]{16}\.(?:css|js|svg)$/);
+      expect(asset).toMatch(/(?:shelf|pages)-[0-9a-f]{16}\.(?:css|js|svg)$/);
       const response = await app.request(`/${asset}`, { headers: { 'Accept-Encoding': 'gzip' } });
       expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       expect(gunzipSync(Buffer.from(await response.arrayBuffer())).length).toBeGreaterThan(100);

@@ -1,4 +1,4 @@
-import { bestPassage } from './passage.js';
+import { bestPassage } from '../../best-passage.ts';
 
 const CONTEXT_WORDS = 3;
 

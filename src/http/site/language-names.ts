@@ -1,0 +1,28 @@
+/** A table for each page: a name costs 8 µs, and most sites are of one language. @param shownIn BCP 47 */
+export function languageNames(shownIn: string): (tag: string) => string {
+  const names = new Intl.DisplayNames(shownIn, { type: 'language' });
+  const known = new Map<string, string>();
+  return (tag) => {
+    const name = known.get(tag) ?? nameOf(tag, names);
+    known.set(tag, name);
+    return name;
+  };
+}
+
+/** Extensions and private use (`de-x-house`) have no names: `of` throws at them. */
+function nameOf(tag: string, names: Intl.DisplayNames): string {
+  try {
+    return names.of(new Intl.Locale(tag).baseName) ?? tag;
+  } catch {
+    return tag;
+  }
+}
+
+/** The tag in its usual writing; null for none, and for what is no tag: `_` for `-` is a common slip. */
+export function canonicalTag(written: string | null): string | null {
+  try {
+    return Intl.getCanonicalLocales(written?.replaceAll('_', '-') ?? [])[0] ?? null;
+  } catch {
+    return null;
+  }
+}

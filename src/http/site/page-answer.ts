@@ -1,0 +1,48 @@
+import { compress } from '../../serve/body-cache.ts';
+import { type Encoding, negotiateEncoding } from '../../serve/encoding.ts';
+import { COMMON_HEADERS, type SiteRequest } from '../../serve/index.ts';
+import type { PageLanguage } from '../../web/words/index.ts';
+
+/** No script, style or address but docshelf's own: what a site says that gets through as markup can do nothing. */
+function policyOf(hasScript: boolean): string {
+  const own = [hasScript && 'script-src', 'style-src', 'img-src', hasScript && 'connect-src', 'form-action'];
+  const allowed = own.filter(Boolean).map((name) => `${name} 'self'`);
+  return ["default-src 'none'", ...allowed, "base-uri 'none'", "frame-ancestors 'none'"].join('; ');
+}
+
+const HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  // What a reader looks for is no other origin's business.
+  'Referrer-Policy': 'same-origin',
+  ...COMMON_HEADERS,
+};
+
+export interface OwnPage {
+  readonly html: string;
+  readonly language: PageLanguage;
+  readonly status?: number;
+  /** By default as the request accepts it. */
+  readonly encoding?: Encoding;
+  /** Default false. */
+  readonly hasScript?: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** One of docshelf's own pages, made for its reader. */
+export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage): Promise<Response> {
+  const { html, language, status = 200, headers } = page;
+  const { encoding = negotiateEncoding(header('accept-encoding')) } = page;
+  const bytes = Buffer.from(html);
+  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
+  return new Response(method === 'HEAD' ? null : body, {
+    status,
+    headers: {
+      ...HEADERS,
+      'Content-Security-Policy': policyOf(page.hasScript === true),
+      ...headers,
+      'Content-Language': language.tag,
+      'Content-Length': String(body.length),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+    },
+  });
+}

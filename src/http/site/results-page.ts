@@ -1,0 +1,189 @@
+import type { SearchFacts, SearchResult } from '../../search/index.ts';
+import { escapeHtml } from '../../web/escape-html.ts';
+import { withoutHost } from '../../web/without-host.ts';
+import type { PageLanguage } from '../../web/words/index.ts';
+import { bestPassage } from './best-passage.ts';
+import { canonicalTag, languageNames } from './language-names.ts';
+
+/** As the address has it; empty: not said. */
+export interface WrittenQuery {
+  readonly q: string;
+  readonly language: string;
+  readonly version: string;
+  readonly tag: string;
+}
+
+export type ResultsOutcome =
+  /** Nothing is looked for yet. */
+  | { readonly kind: 'blank' }
+  /** `limit`: results at the most. */
+  | {
+      readonly kind: 'found';
+      readonly results: readonly SearchResult[];
+      readonly facts: SearchFacts;
+      readonly limit: number;
+    }
+  | { readonly kind: 'failed'; readonly status: number };
+
+export interface ResultsPage {
+  /** Of the page itself. */
+  readonly language: PageLanguage;
+  readonly written: WrittenQuery;
+  readonly outcome: ResultsOutcome;
+  /** Paths of style sheet and icon, relative to the page. */
+  readonly assets: Readonly<Record<'css' | 'svg', string>>;
+}
+
+/** Results at the most where the address says nothing, and that may be asked for. */
+export const RESULTS_USUAL = 20;
+const RESULTS_MAX = 50;
+/** Code points that an answer reads; the boxes of pages take no more. */
+export const QUERY_LENGTH_MAX = 1000;
+/** UTF-16 code units of a section that its passage is chosen from: one has some 1,000, and a line of code may have no end. */
+const CONTENT_LENGTH_MAX = 2000;
+
+type Words = PageLanguage['words'];
+
+/** Complete without a script. */
+export function resultsPage({ language, written, outcome, assets }: ResultsPage): string {
+  const { searchBox, resultsPage: said } = language.words;
+  const title = searchBox.open;
+  return `<!doctype html>
+<html lang="${language.tag}" dir="${language.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${written.q === '' ? title : `${escapeHtml(written.q)} – ${title}`}</title>
+<link rel="icon" type="image/svg+xml" href="${assets.svg}">
+<link rel="stylesheet" href="${assets.css}">
+</head>
+<body>
+<header>
+<div>
+<h1><img src="${assets.svg}" width="32" height="32" alt="">${title}</h1>
+<p><a href="../">${escapeHtml(said.home)}</a></p>
+</div>
+${searchForm(language, written, outcome)}
+</header>
+<main>
+<p id="status" role="status">${escapeHtml(statusOf(language.words, written, outcome))}</p>
+${outcome.kind === 'found' ? foundParts(language.words, written, outcome) : ''}</main>
+</body>
+</html>
+`;
+}
+
+function searchForm(language: PageLanguage, written: WrittenQuery, outcome: ResultsOutcome): string {
+  const { searchBox } = language.words;
+  const facets = outcome.kind === 'found' ? outcome.facts.facets : null;
+  const nameLanguage = languageNames(language.tag);
+  const nameTag = (tag: string): string => nameLanguage(canonicalTag(tag) ?? tag);
+  const same = (value: string): string => value;
+  const choices = [
+    choice('language', searchBox, written, facets?.languages ?? [], nameTag),
+    choice('version', searchBox, written, facets?.versions ?? [], same),
+    choice('tag', searchBox, written, facets?.tags ?? [], same),
+  ].join('');
+  return `<form role="search">
+<label for="q">${escapeHtml(searchBox.label)}</label>
+<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(written.q)}" maxlength="${QUERY_LENGTH_MAX}" autocapitalize="off" spellcheck="false"><button>${escapeHtml(searchBox.open)}</button></div>
+${choices === '' ? '' : `<div class="choices">${choices}</div>\n`}</form>`;
+}
+
+/** What is chosen stays, also where it is not known to be there. */
+function choice(
+  name: 'language' | 'version' | 'tag',
+  said: Words['searchBox'],
+  written: WrittenQuery,
+  known: readonly string[],
+  nameOf: (value: string) => string,
+): string {
+  const chosen = written[name];
+  const values = chosen === '' || known.includes(chosen) ? known : [chosen, ...known];
+  if (values.length === 0) return '';
+  const option = (value: string, text: string): string =>
+    `<option value="${escapeHtml(value)}"${value === chosen ? ' selected' : ''}>${escapeHtml(text)}</option>`;
+  const options = values.map((value) => option(value, nameOf(value)));
+  return `<label>${escapeHtml(said[name])} <select name="${name}">${option('', said.all)}${options.join('')}</select></label>`;
+}
+
+function statusOf({ searchBox, resultsPage: said }: Words, { q }: WrittenQuery, outcome: ResultsOutcome): string {
+  if (outcome.kind === 'blank') return said.ask;
+  if (outcome.kind === 'failed') {
+    if (outcome.status === 429) return searchBox.busy;
+    if (outcome.status === 503) return searchBox.notReady;
+    return outcome.status < 500 ? said.refused : searchBox.away;
+  }
+  const count = outcome.results.length;
+  if (count === 0) return searchBox.noneFound.replace('{query}', () => q);
+  return searchBox.found.replace('{count}', `${count}`);
+}
+
+function foundParts(
+  { searchBox, resultsPage: said }: Words,
+  written: WrittenQuery,
+  { results, facts, limit }: Extract<ResultsOutcome, { kind: 'found' }>,
+): string {
+  const { corrected, facets } = facts;
+  const instead = (query: string): string =>
+    escapeHtml(searchBox.didYouMean).replace('{query}', () => link(addressOf({ ...written, q: query }), query));
+  const pages = Map.groupBy(results, ({ path }) => path.replace(/#.*/s, ''));
+  const groups = Array.from(pages, ([path, sections]) => pageGroup(path, sections, facets.versions.length > 1));
+  const hasMore = results.length >= limit && limit < RESULTS_MAX;
+  return [
+    corrected === null ? '' : `<p>${instead(corrected)}</p>\n`,
+    groups.length === 0 ? '' : `<div id="results">\n${groups.join('')}</div>\n`,
+    hasMore ? `<p>${link(addressOf(written, RESULTS_MAX), said.more)}</p>\n` : '',
+  ].join('');
+}
+
+/** Of the same page for another query. */
+function addressOf(written: WrittenQuery, limit?: number): string {
+  const said = Object.entries(written).filter(([, value]) => value !== '');
+  return `?${new URLSearchParams([...said, ...(limit === undefined ? [] : [['limit', `${limit}`]])])}`;
+}
+
+function link(address: string, text: string): string {
+  return `<a dir="auto" href="${escapeHtml(address)}">${escapeHtml(text)}</a>`;
+}
+
+/** Cannot leave the site's host, whatever the path holds. */
+const onHost = (path: string): string => `/${withoutHost(path)}`;
+
+function pageGroup(path: string, sections: readonly SearchResult[], hasVersions: boolean): string {
+  const [first] = sections;
+  if (first === undefined) return '';
+  const { title, version, language } = first.metadata;
+  const tag = canonicalTag(language);
+  const facts = hasVersions && version !== null ? `<p class="place">${escapeHtml(version)}</p>\n` : '';
+  return `<section${tag === null ? '' : ` lang="${tag}"`} dir="auto">
+<h2>${link(onHost(path), title || path)}</h2>
+${facts}<ol>
+${sections.map(sectionItem).join('')}</ol>
+</section>
+`;
+}
+
+function sectionItem({ content, path, metadata: { title, headings, highlights } }: SearchResult): string {
+  const place = headings.filter((heading) => heading !== title).join(' › ');
+  return `<li dir="auto">${place === '' ? '' : link(onHost(path), place)}${passage(content, highlights)}</li>\n`;
+}
+
+/** With its hits marked. */
+function passage(content: string, highlights: SearchResult['metadata']['highlights']): string {
+  const text = content.slice(0, CONTENT_LENGTH_MAX);
+  const { start, end, isCode } = bestPassage(text, highlights);
+  const parts: string[] = [];
+  let at = start;
+  for (const hit of highlights) {
+    if (hit.start < at || hit.end > end) continue;
+    parts.push(escapeHtml(text.slice(at, hit.start)), `<mark>${escapeHtml(text.slice(hit.start, hit.end))}</mark>`);
+    at = hit.end;
+  }
+  parts.push(escapeHtml(text.slice(at, end).trimEnd()));
+  const marked = parts.join('');
+  if (isCode) return `<pre class="text" dir="ltr"><code>${marked}</code></pre>`;
+  return `<p class="text">${start > 0 ? '… ' : ''}${marked}${end < text.length ? ' …' : ''}</p>`;
+}

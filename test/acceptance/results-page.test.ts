@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+
+const SITE = bundle('found', {
+  'index.html': '<!doctype html><html lang="de"><title>Start</title><a href="/keys">Keys</a>',
+  'keys/index.html':
+    '<!doctype html><html lang="de"><title>Keys</title><h1>Keys</h1><h2 id="care">Care</h2><p>Rotate the keys.</p>',
+});
+const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+/** A daemon of this site, searchable. */
+async function start(server: object, more: Record<string, string> = {}, search: object = {}) {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': SITE });
+  for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
+  const config = { staticExport: { enabled: true }, server, search, log: { access: false } };
+  const daemon = await bench.start(config, { folder });
+  await daemon.untilServing('2024-06-01');
+  await daemon.until((status) => status.search.keyword === 'ready');
+  return daemon;
+}
+
+test.each([1, 2])('the results page below a base path, in the site’s language, by %d processes', async (workers) => {
+  const daemon = await start({ basePath: '/team/', workers });
+  const address = `${daemon.site}/team/_docshelf/search?q=rotate`;
+  const json = await fetch(address);
+  expect([json.headers.get('content-type'), await json.json()]).toEqual([
+    'application/json; charset=utf-8',
+    [expect.objectContaining({ path: '/team/keys/#care' })],
+  ]);
+  const page = await fetch(address, { headers: NAVIGATION });
+  const { headers } = page;
+  expect([page.status, headers.get('content-language'), headers.get('cache-control')]).toEqual([200, 'de', 'no-store']);
+  const html = await page.text();
+  expect(html).toContain('<a dir="auto" href="/team/keys/#care">Care</a>');
+  expect(html).toContain('<mark>Rotate</mark> the keys.');
+  expect(html).toContain('Ergebnisse: 1');
+  const style = new URL(/<link rel="stylesheet" href="([^"]+)">/.exec(html)?.[1] ?? '', address);
+  expect((await fetch(style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
+  const head = await fetch(address, { method: 'HEAD', headers: NAVIGATION });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  const corrected = await (
+    await fetch(`${daemon.site}/team/_docshelf/search?q=rotaet`, { headers: NAVIGATION })
+  ).text();
+  expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');
+});
+
+test('the results page is for who signs in, and its style for everybody', async () => {
+  // `correct horse`, of cost 4.
+  const users = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
+  const daemon = await start({ auth: { kind: 'basic', usersFile: './users' } }, { users });
+  const port = Number(new URL(daemon.site).port);
+  const path = '/_docshelf/search?q=rotate';
+  const refused = await ask(port, path, NAVIGATION);
+  expect([refused.status, refused.body.includes('Rotate')]).toEqual([401, false]);
+  const signedIn = await ask(port, path, { ...NAVIGATION, authorization: basic('anna', 'correct horse') });
+  expect([signedIn.status, signedIn.body.includes('<mark>Rotate</mark>')]).toEqual([200, true]);
+  const style = /href="(assets\/pages-[^"]+\.css)"/.exec(signedIn.body)?.[1];
+  expect((await ask(port, `/_docshelf/${style}`)).status).toBe(200);
+});

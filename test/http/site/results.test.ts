@@ -1,0 +1,238 @@
+import { gunzipSync } from 'node:zlib';
+import { parse } from 'parse5';
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
+import { SiteAssets } from '../../../src/http/site/site-assets.ts';
+import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
+import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from '../../../src/search/index.ts';
+import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { languageOf } from '../../../src/web/words/index.ts';
+import { RESULTS } from '../api/api-example.ts';
+import { HOSTILE } from './shelf-example.ts';
+
+const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+const WISHES = { search: null, assistant: null, analytics: null, apiPlayground: null };
+const FEATURES = reportFeatures('client-hosted', 'acme', { ...WISHES, staticExport: true, localSearch: true });
+const FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
+const assets = new SiteAssets();
+
+function result(path: string, content: string, changes: Partial<SearchResult['metadata']> = {}): SearchResult {
+  const metadata = { score: 0.9, title: 'Keys', headings: ['Keys'], version: '2', language: 'en', tags: [] };
+  return { path, content, metadata: { ...metadata, highlights: [], ...changes } };
+}
+
+function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSettings> = {}, language = 'en') {
+  const asked: SearchRequest[] = [];
+  const search: Search = {
+    search: async (request) => {
+      asked.push(request);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+  const app = createSiteApp({
+    server: new SiteServer(new BodyCache(0)),
+    basePath: '/docs/',
+    state: () => 'ready',
+    features: () => FEATURES,
+    assets,
+    search: siteSearch({
+      search,
+      page: { assets, language: async () => languageOf(language) },
+      trustedProxies: [],
+      metrics: { onError: () => undefined },
+      ...changes,
+    }),
+  });
+  const ask = (query: string, headers: Record<string, string> = NAVIGATION, method = 'GET') =>
+    app.request(`/docs/_docshelf/search${query}`, { headers, method });
+  return { app, ask, asked };
+}
+
+interface Node {
+  readonly nodeName: string;
+  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
+  readonly childNodes?: readonly Node[];
+  readonly value?: string;
+}
+
+const nodes = (node: Node): Node[] => [node, ...(node.childNodes ?? []).flatMap(nodes)];
+const attribute = (node: Node, name: string) => node.attrs?.find((each) => each.name === name)?.value;
+const text = (node: Node) =>
+  nodes(node)
+    .map(({ value }) => value ?? '')
+    .join('')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+async function read(response: Response) {
+  const all = nodes(parse(await response.text()) as unknown as Node);
+  const named = (name: string, within = all) => within.filter(({ nodeName }) => nodeName === name);
+  const links = (within: Node) => named('a', nodes(within)).map((each) => [text(each), attribute(each, 'href')]);
+  const status = text(all.find((node) => attribute(node, 'role') === 'status') as Node);
+  return { all, named, links, status };
+}
+
+describe('the results page', () => {
+  it('is for who prefers HTML; all others get what they got before', async () => {
+    const { ask } = siteWith({ results: RESULTS });
+    const plain = await ask('?q=a', {});
+    const headers = Object.fromEntries(plain.headers);
+    expect(await plain.json()).toEqual(RESULTS);
+    for (const accept of ['*/*', 'application/json', 'text/html, application/json', 'text/html;q=0.1, */*']) {
+      const other = await ask('?q=a', { accept });
+      expect([await other.json(), Object.fromEntries(other.headers)], accept).toEqual([RESULTS, headers]);
+    }
+    expect((await (await ask('?q=a&view=box')).json()).results).toEqual(RESULTS);
+    const page = await ask('?q=a');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const bare = siteWith({ results: RESULTS }, { page: undefined } as never);
+    expect(await (await bare.ask('?q=a')).json()).toEqual(RESULTS);
+  });
+
+  it('is kept by nobody, listed by nobody, and runs nothing', async () => {
+    const { headers } = await siteWith({ results: RESULTS }).ask('?q=a');
+    const names = ['cache-control', 'vary', 'x-robots-tag', 'referrer-policy', 'x-content-type-options'];
+    expect(names.map((name) => headers.get(name))).toEqual([
+      'no-store',
+      'Accept, Accept-Encoding',
+      'noindex',
+      'same-origin',
+      'nosniff',
+    ]);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+  });
+
+  it('shows results by page, with heading path and marked passage, and loads its style from the site', async () => {
+    const results = [
+      result('/docs/keys/#rotate', 'How to rotate the keys.', {
+        headings: ['Keys', 'Care', 'Rotate'],
+        highlights: [{ start: 7, end: 13 }],
+      }),
+      result('/docs/start/', 'Begin here.', { title: 'Start', headings: ['Start'] }),
+      result('/docs/keys/', 'const key = make();\nrotate(key);', { highlights: [{ start: 20, end: 26 }] }),
+    ];
+    const { app, ask, asked } = siteWith({ results, facts: FACTS });
+    const { named, links, status } = await read(await ask('?q=rotate'));
+    expect(asked).toMatchObject([{ query: 'rotate', pageSize: 20, wantsFacts: true, prefixLast: true }]);
+    expect(status).toBe('Results: 3');
+    expect(named('title').map(text)).toEqual(['rotate – Search']);
+    expect(named('section').map(links)).toEqual([
+      [
+        ['Keys', '/docs/keys/'],
+        ['Care › Rotate', '/docs/keys/#rotate'],
+      ],
+      [['Start', '/docs/start/']],
+    ]);
+    expect(named('mark').map(text)).toEqual(['rotate', 'rotate']);
+    expect(named('pre').map(text)).toEqual(['const key = make(); rotate(key);']);
+    expect(named('input').map((each) => attribute(each, 'value'))).toEqual(['rotate']);
+    expect(named('select')).toEqual([]);
+    for (const each of named('link')) {
+      const { pathname } = new URL(attribute(each, 'href') ?? '', 'http://localhost/docs/_docshelf/search?q=rotate');
+      expect([(await app.request(pathname)).status, pathname]).toEqual([200, expect.stringMatching(/-[0-9a-f]{16}\./)]);
+    }
+  });
+
+  it('offers the corrected query, what there is to choose from, and more', async () => {
+    const facets = { languages: ['en', 'de'], versions: ['2', '1'], tags: [] };
+    const results = Array.from({ length: 2 }, (_, at) => result(`/docs/${at}`, 'text'));
+    const { ask } = siteWith({ results, facts: { corrected: 'rotate & key', facets, semantic: true } });
+    const { named, links } = await read(await ask('?q=rotaet&language=de&limit=2&tag=x'));
+    expect(links(named('main')[0] as Node)).toEqual([
+      ['rotate & key', '?q=rotate+%26+key&language=de&tag=x'],
+      ['Keys', '/docs/0'],
+      ['Keys', '/docs/1'],
+      ['More results', '?q=rotaet&language=de&tag=x&limit=50'],
+    ]);
+    expect(named('option').map((each) => [text(each), attribute(each, 'value'), attribute(each, 'selected')])).toEqual([
+      ['All', '', undefined],
+      ['English', 'en', undefined],
+      ['German', 'de', ''],
+      ['All', '', ''],
+      ['2', '2', undefined],
+      ['1', '1', undefined],
+      ['All', '', undefined],
+      ['x', 'x', ''],
+    ]);
+  });
+
+  it('has a form alone where nothing is asked, and asks nothing', async () => {
+    const { ask, asked } = siteWith({ results: [] });
+    for (const query of ['', '?q=', '?q=%20&language=de']) {
+      const { status, named } = await read(await ask(query));
+      expect([status, named('input').length, asked]).toEqual(['Enter what you are looking for.', 1, []]);
+    }
+  });
+
+  it('says that nothing is found, in the words of the site', async () => {
+    const { ask } = siteWith({ results: [] }, {}, 'fa');
+    const response = await ask('?q=$%26', { ...NAVIGATION, 'accept-language': 'de' });
+    expect([response.status, response.headers.get('content-language')]).toEqual([200, 'fa']);
+    const { named, status } = await read(response);
+    expect([attribute(named('html')[0] as Node, 'dir'), status]).toEqual(['rtl', 'چیزی برای «$&» پیدا نشد']);
+  });
+
+  it('is in the reader’s words where the site has none', async () => {
+    const response = await siteWith({ results: [] }, {}, 'none').ask('', { ...NAVIGATION, 'accept-language': 'de' });
+    expect([response.headers.get('content-language'), response.headers.get('vary')]).toEqual([
+      'de',
+      'Accept, Accept-Encoding, Accept-Language',
+    ]);
+  });
+
+  const building = new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 3 } });
+  const refused = 'This cannot be searched for. Use fewer words, and try again.';
+  it.each<[number, string, string, Error | null, string | null]>([
+    [400, refused, `?q=${'a'.repeat(1001)}`, null, null],
+    [400, refused, '?q=a&q=b', null, null],
+    [503, 'The search is not ready yet, try again shortly', '?q=a', building, '3'],
+    [500, 'The search did not answer, try again shortly', '?q=a', new Error('secret'), null],
+  ])('tells a reader with %i: %s', async (code, told, query, fault, retryAfter) => {
+    const response = await siteWith(fault ?? { results: [] }).ask(query);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([code, retryAfter]);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const { status, named } = await read(response);
+    expect([status, named('input').length]).toEqual([told, 1]);
+  });
+
+  it('is bounded for each client as the answers to scripts are', async () => {
+    const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
+    const { ask } = siteWith({ results: [] }, { clients });
+    await ask('?q=a');
+    const response = await ask('?q=a');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1000']);
+    expect((await read(response)).status).toBe('Too many searches at the moment, try again shortly');
+  });
+
+  it('answers HEAD without a body, and compressed as the reader accepts it', async () => {
+    const { ask } = siteWith({ results: RESULTS });
+    const whole = await (await ask('?q=a')).text();
+    const head = await ask('?q=a', NAVIGATION, 'HEAD');
+    const length = `${Buffer.byteLength(whole)}`;
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, length, '']);
+    const packed = await ask('?q=a', { ...NAVIGATION, 'accept-encoding': 'gzip' });
+    expect(gunzipSync(await packed.arrayBuffer()).toString()).toBe(whole);
+  });
+
+  it('shows words as words, and leads to no other host, whatever the site and the query hold', async () => {
+    const facets = { languages: [HOSTILE, 'en'], versions: [HOSTILE, '1'], tags: [HOSTILE, 'a'] };
+    const hits = { highlights: [{ start: 0, end: HOSTILE.length }], title: HOSTILE, headings: [HOSTILE, 'b'] };
+    const places = ['//evil.example/', '/\t/evil.example/', '\\\\evil.example', 'javascript:alert(1)', `/${HOSTILE}`];
+    const results = places.map((path) => result(path, HOSTILE, { ...hits, language: HOSTILE, version: HOSTILE }));
+    const { ask } = siteWith({ results, facts: { corrected: HOSTILE, facets, semantic: false } });
+    const query = new URLSearchParams({ q: HOSTILE, version: HOSTILE, tag: HOSTILE });
+    const { all, named } = await read(await ask(`?${query}`));
+    expect(named('script')).toEqual([]);
+    expect(named('img')).toHaveLength(1);
+    expect(all.flatMap(({ attrs = [] }) => attrs.filter(({ name }) => name.startsWith('on')))).toEqual([]);
+    expect(named('mark').map(text)).toEqual(places.map(() => HOSTILE));
+    const page = 'http://localhost/docs/_docshelf/search';
+    for (const each of named('a')) expect(new URL(attribute(each, 'href') ?? '', page).host).toBe('localhost');
+  });
+});
