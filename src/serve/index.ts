@@ -7,7 +7,7 @@ import { StreamCompressor } from './compressed-stream.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import { askedOf, type Found } from './found.ts';
 import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
-import { missingAnswer, NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
+import { NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
 import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
 import { type Missing, type MissingAnswer, missingAs, PreparedTargets } from './prepared-targets.ts';
@@ -27,7 +27,8 @@ export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
-export { SiteSnapshot, type SnapshotForm, type SnapshotSettings } from './snapshot.ts';
+export { SiteSnapshot } from './snapshot.ts';
+export type { SnapshotForm, SnapshotSettings } from './snapshot-form.ts';
 export { type PageMarkdownText, readMarkdown } from './twins/read-markdown.ts';
 export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
 export { SamePages } from './versions/same-page.ts';
@@ -101,7 +102,7 @@ export class SiteServer {
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
       : null;
     if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
-    const missing = missingAs(found, snapshot.languages.known(asked.path));
+    const missing = missingAs(found, snapshot.languages.known(asked.path), snapshot.missing);
     if (missing === null) return null;
     if (!snapshot.hasRedirects) this.#prepared.keepMissing(target, missing);
     return this.#plainNotFound(missing, headers);
@@ -267,10 +268,10 @@ export class SiteServer {
     { page, isAsset }: Missing,
     path: string,
     request: SiteRequest,
-    { languages }: SiteSnapshot,
+    { languages, missing }: SiteSnapshot,
   ): Promise<Response> {
     const own = async (): Promise<Response> =>
-      toResponse(missingAnswer(await languages.at(path), isAsset), request.method);
+      toResponse(missing.of(await languages.at(path), isAsset), request.method);
     if (isAsset || page === null) return own();
     try {
       const file = page instanceof UnmadeFile ? await page.make(this.#bodies) : page;

@@ -1,6 +1,6 @@
 import type { PageLanguage } from '../web/words/index.ts';
 import type { Found } from './found.ts';
-import { missingAnswer } from './notices/notice.ts';
+import type { MissingAnswers } from './notices/missing-answers.ts';
 import type { PlainAnswer } from './plain-answer.ts';
 import { SiteFile } from './site-file.ts';
 
@@ -51,7 +51,11 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
 }
 
 /** Null where it has to be read first. @param language of docshelf's own words there; undefined where it is not known yet */
-export function missingAs({ page, isAsset }: Missing, language: PageLanguage | undefined): MissingAnswer | null {
+export function missingAs(
+  { page, isAsset }: Missing,
+  language: PageLanguage | undefined,
+  own: MissingAnswers,
+): MissingAnswer | null {
   if (!isAsset && page !== null) return page instanceof SiteFile ? page : null;
-  return language === undefined ? null : missingAnswer(language, isAsset);
+  return language === undefined ? null : own.of(language, isAsset);
 }

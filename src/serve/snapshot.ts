@@ -7,34 +7,16 @@ import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
 import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
-import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
+import { HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type Asked, type Found, NOTHING_ELSE } from './found.ts';
 import { isMade, makeFile } from './made/make-file.ts';
 import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
+import { MissingAnswers } from './notices/missing-answers.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
+import type { SnapshotSettings } from './snapshot-form.ts';
 import { prefersMarkdown } from './twins/accept.ts';
 import { Twins } from './twins/twins.ts';
-
-export interface SnapshotForm {
-  /** `auto` asks each release; the others overrule it. */
-  readonly trailingSlash: 'auto' | TrailingSlash;
-  /** Where the site is mounted, with its last slash; by default `/`. A release that was built for another is rewritten. */
-  readonly basePath?: string;
-  readonly headers?: HeaderForm;
-  /** Answers paths without an extension that nothing else answers with the start page. */
-  readonly spaFallback?: boolean;
-  /** Pages are answered as Markdown, too, to whoever asks for that. */
-  readonly markdown?: boolean;
-  /** To each page; by default nothing. */
-  readonly additions?: PageAdditions;
-}
-
-/** With what is no plain data. */
-export interface SnapshotSettings extends SnapshotForm {
-  /** To the page of a path (`guides/start.html`), after those of the form. Equal answers for equal paths. */
-  readonly additionsOf?: (path: string) => PageAdditions;
-}
 
 const START_PAGE = 'index.html';
 
@@ -49,6 +31,7 @@ export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
   readonly languages: SiteLanguages;
+  readonly missing: MissingAnswers;
   readonly #active: ReleaseView;
   readonly #redirects: RedirectRules;
   readonly #headers: HeaderPolicy;
@@ -73,6 +56,7 @@ export class SiteSnapshot {
     this.version = active.version;
     this.digest = active.digest;
     this.languages = new SiteLanguages(active);
+    this.missing = new MissingAnswers(form.search ?? null);
     this.#active = active;
     this.#immutable = new ImmutableNames(active.files);
     this.#older = older;

@@ -22,7 +22,7 @@ async function start(server: object, more: Record<string, string> = {}, search: 
   const config = { staticExport: { enabled: true }, server, search, log: { access: false } };
   const daemon = await bench.start(config, { folder });
   await daemon.untilServing('2024-06-01');
-  await daemon.until((status) => status.search.keyword === 'ready');
+  await daemon.until((status) => ['ready', 'off'].includes(status.search.keyword));
   return daemon;
 }
 
@@ -49,6 +49,15 @@ test.each([1, 2])('the results page below a base path, in the site’s language,
     await fetch(`${daemon.site}/team/_docshelf/search?q=rotaet`, { headers: NAVIGATION })
   ).text();
   expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');
+});
+
+test.each([1, 2])('a page that is not there offers the search where there is one, by %d processes', async (workers) => {
+  const missing = async ({ site }: { site: string }) =>
+    (await fetch(`${site}/team/nowhere`, { headers: NAVIGATION })).text();
+  const daemon = await start({ basePath: '/team/', workers });
+  expect(await missing(daemon)).toContain('<form role="search" action="/team/_docshelf/search"><label for="q">Diese');
+  const without = await start({ basePath: '/team/', workers }, {}, { enabled: false });
+  expect(await missing(without)).not.toContain('<form');
 });
 
 test('the results page is for who signs in, and its style for everybody', async () => {

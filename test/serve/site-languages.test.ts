@@ -89,3 +89,37 @@ describe('other answers of docshelf’s own', () => {
     expect(html).not.toMatch(/cannot_read|503|docshelf/);
   });
 });
+
+describe('the search on docshelf’s own 404 page', () => {
+  const search = { address: '/docs/_docshelf/search', version: null };
+  const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
+
+  it('leads to the results page in the site’s words, and the policy lets it', async () => {
+    const { ask, server } = serve([releases.make(SITE)], { ...form, search });
+    const { headers, text } = await asked(ask('/nowhere'));
+    expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');
+    expect(headers.get('content-security-policy')).toContain("form-action 'self'");
+    expect(server.plain('/nowhere', {})?.body?.toString()).toBe(text);
+    expect((await asked(ask('/nowhere.css'))).text).toBe('Nicht gefunden\n');
+  });
+
+  it('searches the version that is read', async () => {
+    const { ask } = serve([releases.make(SITE)], { ...form, search: { ...search, version: '1"0' } });
+    const hidden = '<input type="hidden" name="version" value="1&quot;0">';
+    expect((await asked(ask('/nowhere'))).text).toContain(hidden);
+  });
+
+  it.each([null, undefined])('is not there where there is none: %s', async (none) => {
+    const { ask } = serve([releases.make(SITE)], { ...form, ...(none === null && { search: null }) });
+    const { headers, text } = await asked(ask('/nowhere'));
+    expect([text.includes('<form'), headers.get('content-security-policy')?.includes("form-action 'none'")]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
+
+async function asked(answer: Promise<Response>) {
+  const response = await answer;
+  return { headers: response.headers, text: await response.text() };
+}

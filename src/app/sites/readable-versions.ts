@@ -164,7 +164,8 @@ export class ReadableVersions implements VersionSource {
     const older = others.map((info) => store.kept(info, null));
     const basePath = `${config().basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;
     const additions = pageAdditions(config(), assets, version);
-    const form = { ...snapshotForm(config(), assets), basePath, additions };
+    const { search = null, ...form } = snapshotForm(config(), assets);
+    const settings = { ...form, basePath, additions, search: search && { ...search, version } };
     const server = new SiteServer(bodies, {
       onFault: (error, requestId) => {
         // One that is removed while it is read is no fault.
@@ -174,7 +175,7 @@ export class ReadableVersions implements VersionSource {
         );
       },
     });
-    server.swap(new SiteSnapshot(release, older, form, await loadSiteRules(release)));
+    server.swap(new SiteSnapshot(release, older, settings, await loadSiteRules(release)));
     return { server, release };
   }
 

@@ -190,7 +190,7 @@ export class ShelfSite {
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => {
-      this.#parts.site.use(snapshotForm(config, this.#host.assets));
+      this.#parts.site.use(snapshotForm(config, this.#host.assets, this.search !== null));
       if (placeKey(config) !== placeKey(this.#config)) {
         this.#signIn = this.#openSignIn(config);
         this.#fetch = null;

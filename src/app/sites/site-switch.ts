@@ -7,7 +7,12 @@ import type { SiteRules } from '../../web/rules/index.ts';
 import { policyHeaders } from '../slices.ts';
 import { pageAdditions } from './page-additions.ts';
 
-export function snapshotForm(site: SiteConfig, assets: SiteAssets): SnapshotForm {
+/** @param hasSearch as the site was opened: `search.enabled` waits for a restart */
+export function snapshotForm(
+  site: SiteConfig,
+  assets: SiteAssets,
+  hasSearch = site.config.search.enabled,
+): SnapshotForm {
   const { config, domain, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
@@ -17,6 +22,7 @@ export function snapshotForm(site: SiteConfig, assets: SiteAssets): SnapshotForm
     markdown,
     headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
     additions: pageAdditions(site, assets),
+    search: hasSearch ? { address: `${basePath}_docshelf/search`, version: null } : null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../web/escape-html.ts';
-import { PAGE_LANGUAGES, type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
+import { type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
 import { type AnswerHeaders, COMMON_HEADERS } from '../answer-headers.ts';
 import { flatHeaders, type PlainAnswer, toResponse } from '../plain-answer.ts';
 import type { SiteRequest } from '../request.ts';
@@ -15,6 +15,16 @@ export interface Notice {
   readonly headers?: AnswerHeaders;
   /** Where the answer of the page's button may lead, as the policy writes it. It posts to the page's own address. */
   readonly formAction?: string;
+  /** Offered below the words; null: none. */
+  readonly search?: SearchForm | null;
+}
+
+/** Where readers search the site. */
+export interface SearchForm {
+  /** Of the results page: `/docs/_docshelf/search`. */
+  readonly address: string;
+  /** That is searched; null: the active one. */
+  readonly version: string | null;
 }
 
 export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
@@ -30,7 +40,11 @@ body{margin:0;min-height:100vh;display:grid;place-items:center;background:canvas
 main{max-width:34rem;padding:2rem}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
 p{margin:0;overflow-wrap:anywhere}
-button{margin-top:1.5rem;padding:.5rem 1.25rem;font:inherit}`;
+button{margin-top:1.5rem;padding:.5rem 1.25rem;font:inherit}
+[role=search]{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:1.5rem}
+[role=search] *{margin:0;font:inherit}
+label{flex:1 0 100%}
+input{flex:1;min-width:0;padding:.5rem}`;
 
 function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswer {
   const body = Buffer.from(text);
@@ -40,7 +54,14 @@ function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswe
 
 type InLanguage = Omit<Notice, 'language' | 'form'> & { readonly language: PageLanguage };
 
-function plainPage({ status, words, language, headers, formAction }: InLanguage): PlainAnswer {
+function searchForm({ address, version }: SearchForm, { searchBox }: ReaderWords): string {
+  const hidden = version === null ? '' : `<input type="hidden" name="version" value="${escapeHtml(version)}">`;
+  return `
+<form role="search" action="${escapeHtml(address)}">${hidden}<label for="q">${escapeHtml(searchBox.label)}</label>
+<input id="q" name="q" type="search" maxlength="1000"><button>${escapeHtml(searchBox.open)}</button></form>`;
+}
+
+function plainPage({ status, words, language, headers, formAction, search = null }: InLanguage): PlainAnswer {
   const { tag, direction } = language;
   const said = language.words.notices[words];
   const button = 'button' in said ? `\n<form method="post"><button>${escapeHtml(said.button)}</button></form>` : '';
@@ -56,7 +77,7 @@ function plainPage({ status, words, language, headers, formAction }: InLanguage)
 <body>
 <main>
 <h1>${escapeHtml(said.title)}</h1>
-<p>${escapeHtml(said.text)}</p>${button}
+<p>${escapeHtml(said.text)}</p>${button}${search === null ? '' : searchForm(search, language.words)}
 </main>
 </body>
 </html>
@@ -65,7 +86,7 @@ function plainPage({ status, words, language, headers, formAction }: InLanguage)
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Language': tag,
     Vary: 'Accept-Encoding',
-    'Content-Security-Policy': policyOf(formAction),
+    'Content-Security-Policy': policyOf(formAction ?? (search === null ? undefined : "'self'")),
   };
   return plain(status, { ...own, ...headers }, html);
 }
@@ -109,16 +130,3 @@ export const NOTICES = {
   malformed: { status: 400, words: 'badAddress', form: 'page' },
   unavailable: { status: 503, words: 'unavailable', headers: { 'Retry-After': '5' } },
 } as const;
-
-/** Addresses that name nothing have no end: these are made once. */
-const MISSING = new Map(PAGE_LANGUAGES.map((language) => [language, missingIn(language)]));
-
-export function missingAnswer(language: PageLanguage, isAsset: boolean): PlainAnswer {
-  const { page, asset } = MISSING.get(language) ?? missingIn(language);
-  return isAsset ? asset : page;
-}
-
-function missingIn(language: PageLanguage): { readonly page: PlainAnswer; readonly asset: PlainAnswer } {
-  const notice = { status: 404, words: 'notFound', language } as const;
-  return { page: plainPage(notice), asset: plainLine(notice) };
-}
