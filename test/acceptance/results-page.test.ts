@@ -32,13 +32,13 @@ test.each([1, 2])('the results page below a base path, in the site’s language,
   const json = await fetch(address);
   expect([json.headers.get('content-type'), await json.json()]).toEqual([
     'application/json; charset=utf-8',
-    [expect.objectContaining({ path: '/team/keys/#care' })],
+    [expect.objectContaining({ path: '/team/keys#care' })],
   ]);
   const page = await fetch(address, { headers: NAVIGATION });
   const { headers } = page;
   expect([page.status, headers.get('content-language'), headers.get('cache-control')]).toEqual([200, 'de', 'no-store']);
   const html = await page.text();
-  expect(html).toContain('<a dir="auto" href="/team/keys/#care">Care</a>');
+  expect(html).toContain('<a dir="auto" href="/team/keys#care">Care</a>');
   expect(html).toContain('<mark>Rotate</mark> the keys.');
   expect(html).toContain('Ergebnisse: 1');
   const style = new URL(/<link rel="stylesheet" href="([^"]+)">/.exec(html)?.[1] ?? '', address);
@@ -48,6 +48,7 @@ test.each([1, 2])('the results page below a base path, in the site’s language,
   const corrected = await (
     await fetch(`${daemon.site}/team/_docshelf/search?q=rotaet`, { headers: NAVIGATION })
   ).text();
+  expect((await fetch(`${daemon.site}/team/_docshelf/opensearch.xml`)).status).toBe(404);
   expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');
 });
 
@@ -58,6 +59,28 @@ test.each([1, 2])('a page that is not there offers the search where there is one
   expect(await missing(daemon)).toContain('<form role="search" action="/team/_docshelf/search"><label for="q">Diese');
   const without = await start({ basePath: '/team/', workers }, {}, { enabled: false });
   expect(await missing(without)).not.toContain('<form');
+});
+
+test('browsers are told of the search where its address is known, by each page that has the box', async () => {
+  const daemon = await start({ basePath: '/team/', publicUrl: 'https://docs.acme.test' }, {}, { widget: true });
+  const page = await (await fetch(`${daemon.site}/team/keys`)).text();
+  const href = /<link rel="search" type="application\/opensearchdescription\+xml" title="[^"]+" href="([^"]+)">/.exec(
+    page,
+  )?.[1];
+  expect(href).toBe('/team/_docshelf/opensearch.xml');
+  const described = await fetch(daemon.site + href);
+  expect(described.headers.get('content-type')).toBe('application/opensearchdescription+xml; charset=utf-8');
+  const text = await described.text();
+  expect(text).toContain('template="https://docs.acme.test/team/_docshelf/search?q={searchTerms}"');
+  expect(text).toContain('<Description>Diese Dokumentation durchsuchen</Description>');
+  await daemon.rewriteConfig({ server: { publicUrl: 'https://other.test' }, search: { widget: false } });
+  await daemon.until(({ lastReload }) => lastReload?.ok === true);
+  expect(await (await fetch(daemon.site + href)).text()).toContain(
+    'template="https://other.test/team/_docshelf/search?',
+  );
+  await expect
+    .poll(async () => (await fetch(`${daemon.site}/team/keys`)).text(), { timeout: 30_000 })
+    .not.toContain('rel="search"');
 });
 
 test('the results page is for who signs in, and its style for everybody', async () => {

@@ -14,9 +14,11 @@ import { createSiteApp, plainBelow } from '../../http/site/site.ts';
 import type { Search, SearchStatus, SiteSearch } from '../../search/index.ts';
 import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
 import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
+import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
 import { deploySlice, featureReport } from '../slices.ts';
+import { describedSearch } from './open-search.ts';
 import { openShelf } from './open-shelf.ts';
 import { type PageMarkdown, pageMarkdown } from './page-markdown.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
@@ -270,7 +272,10 @@ export class ShelfSite {
       features: () => this.features(),
       ...(search === null
         ? {}
-        : { search: searchAnswer({ search, page, trustedProxies, metrics, onError: this.#onError('search') }) }),
+        : {
+            search: searchAnswer({ search, page, trustedProxies, metrics, onError: this.#onError('search') }),
+            describedSearch: async () => describedSearch(this.#config, (await page.language()) ?? ENGLISH),
+          }),
       ...{ reports, assets },
       versions: this.#versions,
       mcp: () => (this.hasMcp ? mcp : null),

@@ -16,6 +16,7 @@ import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
 import { siteRequest } from '../listener/site-request.ts';
+import { type DescribedSearch, OPEN_SEARCH_PATH, openSearchAnswer } from './open-search.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
@@ -30,6 +31,8 @@ export interface SiteAppOptions {
   hasFailed?(): boolean;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
+  /** As the config is now; null: browsers are told of no search. */
+  describedSearch?(): Promise<DescribedSearch | null>;
   readonly reports?: PageReports;
   readonly versions?: VersionSource;
   readonly assets?: SiteAssets;
@@ -89,7 +92,12 @@ export function faultAnswer(request: NoticeRequest): Response {
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
 
 /** Docshelf's own that are read, below the base path. They come before the site's. */
-export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search', '/_docshelf/versions.json'] as const;
+export const READ_ROUTES = [
+  '/_docshelf/features.json',
+  '/_docshelf/search',
+  OPEN_SEARCH_PATH,
+  '/_docshelf/versions.json',
+] as const;
 
 /** The door for assistants, below the base path, and its short name, which a page of the site's own goes before. */
 export const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
@@ -119,6 +127,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     hasFailed = () => false,
     features,
     search,
+    describedSearch,
     reports,
     versions,
     assets,
@@ -130,6 +139,11 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
     '/_docshelf/features.json': async ({ method }) => featureAnswer(method, features()),
     '/_docshelf/search': search,
+    [OPEN_SEARCH_PATH]: async (raw, env) => {
+      const described = (await describedSearch?.()) ?? null;
+      if (described !== null) return openSearchAnswer(raw.method, described);
+      return noticeResponse(siteRequest(raw, env), { ...NOTHING_HERE, form: 'line' });
+    },
     '/_docshelf/versions.json': versions && ((request) => versionsAnswer(request, versions)),
   };
   const byPath = new Map(Object.entries(reads));

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { openSearchAnswer, shortName } from '../../../src/http/site/open-search.ts';
+import { ENGLISH } from '../../../src/web/words/index.ts';
+
+const HOSTILE = '\u0000<&>"\ud800 Handbook of the whole of Acme and all of its daughters';
+const SEARCH = { name: HOSTILE, address: 'https://docs.acme.test/a&b/', language: ENGLISH };
+
+it('the description of a search names it within the bounds of the format, whatever its name holds', async () => {
+  const answer = openSearchAnswer('GET', SEARCH);
+  const text = await answer.text();
+  expect(answer.headers.get('content-length')).toBe(`${Buffer.byteLength(text)}`);
+  const of = (tag: string) => new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(text)?.[1];
+  expect(of('ShortName')).toBe('\ufffd&lt;&amp;&gt;&quot;\ufffd Handbook');
+  expect(of('LongName')).toBe('\ufffd&lt;&amp;&gt;&quot;\ufffd Handbook of the whole of Acme and all of');
+  expect(text).toContain('template="https://docs.acme.test/a&amp;b/_docshelf/search?q={searchTerms}"');
+  const head = openSearchAnswer('HEAD', SEARCH);
+  expect([head.headers.get('content-length'), await head.text()]).toEqual([`${Buffer.byteLength(text)}`, '']);
+});
+
+it('the name of a search has 16 characters, and no half of one', () => {
+  expect(shortName(`${'a'.repeat(15)}😀😀`)).toBe(`${'a'.repeat(15)}😀`);
+});
