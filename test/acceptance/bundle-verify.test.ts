@@ -84,7 +84,11 @@ test('bundle diff compares two stored versions, as JSON, words or a page', async
   await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
   await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
   const diff = await home.bundle(['diff', '2024-06-01', '2024-07-01']);
-  expect(diff.json()).toMatchObject({ before: '2024-06-01', after: '2024-07-01', changed: [{ page: 'index.html' }] });
+  expect(diff.json()).toMatchObject({
+    before: '2024-06-01',
+    after: '2024-07-01',
+    changed: [{ page: 'index.html' }, { page: 'guides/start.html' }],
+  });
   const args = ['bundle', 'diff', '2024-06-01', '2024-07-01', '--html'];
   const html = await bench.run(args, { cwd: home.folder });
   expect(html.stdout).toMatch(/^<!doctype html>.*<td>changed<\/td><td>index\.html<\/td>/s);
