@@ -47,7 +47,10 @@ function buildsThatEnd(orders: IndexOrder[]): IndexBuilds {
 it('is written anew where the index of the version before takes the process along', async () => {
   const orders: IndexOrder[] = [];
   const [former, next] = [await release('one'), await release('two')];
-  const built = await buildsThatEnd(orders).build(next, former, new AbortController().signal);
-  expect(built.sections).toBe(1);
+  const builds = buildsThatEnd(orders);
+  const { signal } = new AbortController();
+  // Whoever asked is told, and asks again.
+  await expect(builds.build(next, former, signal)).rejects.toMatchObject({ code: 'worker_ended' });
+  expect((await builds.build(next, former, signal)).sections).toBe(1);
   expect(orders.map(({ formerDir }) => formerDir)).toEqual([join(former.releaseDir, 'search'), null]);
 });

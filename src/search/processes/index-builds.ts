@@ -29,6 +29,8 @@ const LEFT_OUT_MAX = 20;
 export class IndexBuilds {
   readonly #options: IndexBuildsOptions;
   readonly #threads: Readonly<Record<BuildPlace, Thread<SearchCalls>>>;
+  /** Folders of releases: the index of the version before takes memory of its own, so that the next attempt goes without. */
+  readonly #tooLargeBesideFormer = new Set<string>();
 
   constructor(options: IndexBuildsOptions) {
     this.#options = options;
@@ -95,7 +97,8 @@ export class IndexBuilds {
     signal: AbortSignal,
   ): Promise<BuiltIndex> {
     const { modelFolder, attempts } = this.#options;
-    const formerDir = former === null || former.digest === digest ? null : searchDirOf(former);
+    const isAlone = former === null || former.digest === digest || this.#tooLargeBesideFormer.has(releaseDir);
+    const formerDir = isAlone ? null : searchDirOf(former);
     const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir };
     const build = (usesCarried: boolean) => this.#attempt({ ...order, leftOut: [], usesCarried }, place, signal);
     const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
@@ -128,6 +131,7 @@ export class IndexBuilds {
     } catch (error) {
       if (signal.aborted || place === 'aside' || toDocshelfError(error).code !== 'worker_ended') throw error;
       const next = nextAttempt(order, page);
+      if (page === null && !order.usesCarried) this.#tooLargeBesideFormer.add(order.releaseDir);
       if (next === null) throw error;
       await rm(order.searchDir, { recursive: true, force: true });
       return this.#attempt(next, place, signal);
@@ -135,13 +139,10 @@ export class IndexBuilds {
   }
 }
 
-/** Without the page that took the process along; where it was none, without the version before, which takes memory of its own. */
+/** Without the page that took the process along; null where it was none, or one too many. */
 function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null {
-  const { leftOut, formerDir, usesCarried } = order;
-  if (page !== null) {
-    return leftOut.length === LEFT_OUT_MAX ? null : { ...order, leftOut: [...leftOut, page], usesCarried: false };
-  }
-  return formerDir === null || usesCarried ? null : { ...order, formerDir: null };
+  if (page === null || order.leftOut.length === LEFT_OUT_MAX) return null;
+  return { ...order, leftOut: [...order.leftOut, page], usesCarried: false };
 }
 
 function tooMuch(message: string): PlainError {
