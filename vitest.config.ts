@@ -47,6 +47,7 @@ const HEAVY = [
   'systemd',
   'transfer',
   'variants',
+  'version-switcher',
   'workers',
 ].map((name) => `test/acceptance/${name}.test.ts`);
 

@@ -1,5 +1,5 @@
-import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
-import { buildSearchBox } from './search-box.mjs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { buildSearchBox, minified } from './search-box.mjs';
 
 // What the program reads at run time and the compiler does not write, put beside the code that reads it: a running docshelf
 // needs neither its sources nor a development package.
@@ -27,3 +27,7 @@ cpSync('src/http/site/assets', 'dist/http/site/assets', { recursive: true });
 // The search box, whose sources no page loads.
 rmSync('dist/http/site/assets/search-box', { recursive: true });
 await buildSearchBox('dist/http/site/assets/search-box');
+
+// The switcher of versions.
+const switcher = 'http/site/assets/switcher/switcher.js';
+writeFileSync(`dist/${switcher}`, minified('switcher.js', readFileSync(`src/${switcher}`, 'utf8')));

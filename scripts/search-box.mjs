@@ -17,18 +17,8 @@ export async function buildSearchBox(folder) {
   const labels = others.map(({ tag, words }) => [tag.slice(0, 2), words.searchBox.open]);
   mkdirSync(folder, { recursive: true });
   const loader = readFileSync(join(SOURCES, 'loader.js'), 'utf8');
-  const { code, errors } = minifySync(
-    'loader.js',
-    loader.replace('LABELS[', `${JSON.stringify(Object.fromEntries(labels))}[`),
-    {
-      module: true,
-      compress: true,
-      mangle: { toplevel: true },
-      codegen: true,
-    },
-  );
-  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
-  writeFileSync(join(folder, 'loader.js'), code);
+  const script = loader.replace('LABELS[', `${JSON.stringify(Object.fromEntries(labels))}[`);
+  writeFileSync(join(folder, 'loader.js'), minified('loader.js', script));
   await build({
     configFile: false,
     root: SOURCES,
@@ -50,4 +40,12 @@ export async function buildSearchBox(folder) {
       },
     },
   });
+}
+
+/** A module without imports, for a page. Names that it lacks stay: they are written before it. */
+export function minified(name, source) {
+  const options = { module: true, compress: true, mangle: { toplevel: true }, codegen: true };
+  const { code, errors } = minifySync(name, source, options);
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  return code;
 }

@@ -23,6 +23,7 @@ import { HEADER_BYTES } from './variants/variant-file.ts';
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export * from './notices/notice.ts';
+export { SiteLanguages } from './notices/site-languages.ts';
 export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';
@@ -31,6 +32,7 @@ export { SiteSnapshot } from './snapshot.ts';
 export type { SnapshotForm, SnapshotSettings } from './snapshot-form.ts';
 export { type PageMarkdownText, readMarkdown } from './twins/read-markdown.ts';
 export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
+export { ownVersions } from './versions/own-versions.ts';
 export { SamePages } from './versions/same-page.ts';
 
 export interface ServeEvents {

@@ -23,5 +23,5 @@ export interface SnapshotForm {
 /** With what is no plain data. */
 export interface SnapshotSettings extends SnapshotForm {
   /** To the page of a path (`guides/start.html`), after those of the form. Equal answers for equal paths. */
-  readonly additionsOf?: (path: string) => PageAdditions;
+  readonly additionsOf?: (path: string) => Promise<PageAdditions>;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../domain/errors.ts';
 import { type FileEntry, isPage, type KeptRelease, type ReleaseView, type TrailingSlash } from '../domain/release.ts';
-import { joinAdditions, NO_ADDITIONS, type PageAdditions } from '../web/additions/page-additions.ts';
+import { NO_ADDITIONS } from '../web/additions/page-additions.ts';
 import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
@@ -9,7 +9,7 @@ import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
 import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type Asked, type Found, NOTHING_ELSE } from './found.ts';
-import { isMade, makeFile } from './made/make-file.ts';
+import { type Added, isMade, makeFile, NOTHING_ADDED } from './made/make-file.ts';
 import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { MissingAnswers } from './notices/missing-answers.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
@@ -39,7 +39,7 @@ export class SiteSnapshot {
   readonly #trailingSlash: TrailingSlash;
   readonly #mount: Mount;
   readonly #spaFallback: boolean;
-  readonly #additionsOf: (path: string) => PageAdditions;
+  readonly #added: Added;
   readonly #twins: Twins;
   readonly #answersMarkdown: boolean;
   /** The active release's: what its folders teach holds of the older ones', too. */
@@ -65,9 +65,7 @@ export class SiteSnapshot {
     this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.#spaFallback = spaFallback;
-    const { additions = NO_ADDITIONS, additionsOf } = form;
-    this.#additionsOf =
-      additionsOf === undefined ? () => additions : (path) => joinAdditions([additions, additionsOf(path)]);
+    this.#added = { toAll: form.additions ?? NO_ADDITIONS, toPage: form.additionsOf ?? null };
     this.#twins = new Twins(active, {
       mount: this.#mount,
       trailingSlash: this.#trailingSlash,
@@ -248,7 +246,7 @@ export class SiteSnapshot {
       release,
       basePath: this.#mount.to,
       // Pages of older releases are never served.
-      additions: release === this.#active ? this.#additionsOf(entry.path) : NO_ADDITIONS,
+      added: release === this.#active ? this.#added : NOTHING_ADDED,
     };
     const file = !isMade(entry, making)
       ? plain

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { SiteSwitch } from '../../src/app/sites/site-switch.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { FORMS } from '../../src/serve/encoding.ts';
-import type { SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
+import type { SiteServer, SiteSnapshot, SnapshotForm } from '../../src/serve/index.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 
 it('serves by the form that holds at the swap, where a reload came between', async () => {
@@ -81,4 +81,32 @@ it('judges by releases that come after the swap, too', async () => {
   const staged = { ...release, digest: 'e', servedAt: null, find: async () => ({ ...entry, sha256: 'cd'.repeat(32) }) };
   site.useOthers([staged as unknown as KeptRelease]);
   expect(await cacheControl()).toBe('no-cache');
+});
+
+it('has a switcher on its pages as long as there are other versions, and the bundle has none of its own', async () => {
+  const heads: string[] = [];
+  const server = { swap: () => undefined } as unknown as SiteServer;
+  let survey = { hasOthers: true, own: [] as string[] };
+  const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(additions?.head.join('') ?? ''));
+  const site = new SiteSwitch(server, { trailingSlash: 'auto' }, null, onServed, async () => survey);
+  const release = { builtFor: '/', version: 'v"2', siteDir: '/', digest: 'd', files: new Map() };
+  await (await site.prepare(release as unknown as ReleaseView, []))();
+  const untilServed = (count: number) => vi.waitUntil(() => onServed.mock.calls.length === count, { timeout: 30_000 });
+  const switcher = { script: '/a.js', style: '/a.css' };
+  site.use({ trailingSlash: 'auto', switcher });
+  // At once, and when the versions are known.
+  await untilServed(3);
+  survey = { hasOthers: false, own: [] };
+  site.useOthers([]);
+  await untilServed(5);
+  survey = { hasOthers: true, own: ['1.0/', '2.0/', '3.0/'] };
+  site.useOthers([]);
+  await untilServed(7);
+  const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
+  expect(heads).toEqual(['', '', tag, tag, '', '', '']);
+  expect(site.notices).toEqual([
+    'The pages of version "v"2" have no switcher of docshelf\'s: the bundle holds versions of its own (1.0/, 2.0/ and 1 more).',
+  ]);
+  site.use({ trailingSlash: 'auto', switcher: null });
+  expect(site.notices).toEqual([]);
 });

@@ -6,7 +6,6 @@ describe('what is not built yet', () => {
     ['search: { widget: replace }', 'search.widget'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
-    ['server: { versionSwitcher: true }', 'server.versionSwitcher'],
     ['database: { urlFile: ./url }', 'database.urlFile'],
     ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],
     [

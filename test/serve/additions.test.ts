@@ -63,7 +63,7 @@ describe('a site to whose pages something is added', () => {
   it('adds to each page what is its own, behind what all have', async () => {
     const { ask } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
       additions: { head: [TAG], body: [] },
-      additionsOf: (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),
+      additionsOf: async (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),
     });
     expect(await (await ask('/a')).text()).toBe(page(`${TAG}<link rel="canonical" href="/x">`));
     expect(await (await ask('/b')).text()).toBe(page(TAG));

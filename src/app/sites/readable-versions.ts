@@ -16,10 +16,12 @@ import {
   SiteServer,
   SiteSnapshot,
 } from '../../serve/index.ts';
+import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
 import { pageAdditions } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
 import { snapshotForm } from './site-switch.ts';
+import { encodedPath, switcherFilesOf, versionBeside } from './version-switcher.ts';
 
 export interface ReadableVersionsOptions {
   readonly store: SiteStore;
@@ -45,6 +47,10 @@ interface Current {
   readonly key: string;
   readonly passes: PreviewPasses;
 }
+
+type Admitted =
+  | Exclude<OpenedVersion, { readonly kind: 'kept' }>
+  | { readonly kind: 'kept'; readonly kept: KeptVersion; readonly isStaged: boolean };
 
 /** Pages may ask for it each time that they are opened. */
 const LIST_MS = 1_000;
@@ -72,6 +78,18 @@ export class ReadableVersions implements VersionSource {
   }
 
   async open(version: string, request: SiteRequest): Promise<OpenedVersion | null> {
+    const admitted = await this.#admitted(version, request);
+    return admitted?.kind === 'kept' ? this.#opened(admitted.kept, admitted.isStaged) : admitted;
+  }
+
+  async samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null> {
+    const views = await Promise.all([from, to].map((version) => this.#viewOf(version, request)));
+    const [source, target] = views;
+    return source && target ? encodedPath(await this.#options.open.pages.find(path, source, target)) : null;
+  }
+
+  /** What the reader of a request may know of. */
+  async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const { active, store, config } = this.#options;
     const kept = await keptVersion(store, version);
     const { enabled } = config().config.staticExport;
@@ -81,14 +99,25 @@ export class ReadableVersions implements VersionSource {
     if (staged !== null) return staged;
     if (active()?.version === version) return { kind: 'active' };
     if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === active()?.digest ? { kind: 'active' } : this.#opened(kept, false);
+    return kept.digest === active()?.digest ? { kind: 'active' } : { kind: 'kept', kept, isStaged: false };
   }
 
   /** For who has a pass; null for others. */
-  async #staged(kept: KeptVersion, request: SiteRequest): Promise<OpenedVersion | null> {
+  async #staged(kept: KeptVersion, request: SiteRequest): Promise<Admitted | null> {
     const cookie = await this.#passes.cookieFor(kept, request);
     if (cookie !== null) return { kind: 'preview', cookie };
-    return (await this.#passes.admits(kept, request)) ? this.#opened(kept, true) : null;
+    return (await this.#passes.admits(kept, request)) ? { kind: 'kept', kept, isStaged: true } : null;
+  }
+
+  /** Null, too, where it cannot be read. */
+  async #viewOf(version: string, request: SiteRequest): Promise<ReleaseView | null> {
+    const admitted = await this.#admitted(version, request);
+    if (admitted?.kind === 'active') return this.#options.active();
+    if (admitted?.kind !== 'kept') return null;
+    return this.#openedOnce(admitted.kept).then(
+      ({ release }) => release,
+      () => null,
+    );
   }
 
   get #passes(): PreviewPasses {
@@ -130,11 +159,10 @@ export class ReadableVersions implements VersionSource {
 
   async #opened(kept: KeptVersion, isStaged: boolean): Promise<OpenedVersion | null> {
     const { version, digest } = kept;
-    const { store, open, onFault } = this.#options;
+    const { store, onFault } = this.#options;
     const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
     try {
-      const key = `${this.#current.key}\n${version}\n${digest}`;
-      const { server, release } = await open.get(key, () => this.#read(kept));
+      const { server, release } = await this.#openedOnce(kept);
       return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, release) };
     } catch (error) {
       if (!(await isThere())) return null;
@@ -144,6 +172,13 @@ export class ReadableVersions implements VersionSource {
       };
       return { kind: 'kept', server: { respond }, isStaged, isThere, canonical: async () => null };
     }
+  }
+
+  /** By the active version, too, which its pages name. */
+  #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
+    const active = this.#options.active();
+    const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
+    return this.#options.open.get(key, () => this.#read(kept, active));
   }
 
   /** As the config is. */
@@ -156,16 +191,21 @@ export class ReadableVersions implements VersionSource {
     return this.#known;
   }
 
-  async #read({ version, digest }: KeptVersion): Promise<OpenVersion> {
+  async #read({ version, digest }: KeptVersion, active: ReleaseView | null): Promise<OpenVersion> {
     const { store, bodies, assets, config, onFault } = this.#options;
+    const { pages } = this.#options.open;
     const release = await store.view(digest, version);
     // Judged by, and never answered from: a label that moves may bring other bytes under a name.
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
     const older = others.map((info) => store.kept(info, null));
     const basePath = `${config().basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;
-    const additions = pageAdditions(config(), assets, version);
+    const switcher = switcherFilesOf(config(), assets);
+    const beside =
+      switcher && active && versionBeside(switcher, { release, active, basePath: config().basePath, pages });
+    const added = (await beside?.toAll()) ?? NO_ADDITIONS;
+    const additions = joinAdditions([pageAdditions(config(), assets, version), added]);
     const { search = null, ...form } = snapshotForm(config(), assets);
-    const settings = { ...form, basePath, additions, search: search && { ...search, version } };
+    const own = { ...form, basePath, additions, search: search && { ...search, version } };
     const server = new SiteServer(bodies, {
       onFault: (error, requestId) => {
         // One that is removed while it is read is no fault.
@@ -175,6 +215,7 @@ export class ReadableVersions implements VersionSource {
         );
       },
     });
+    const settings = beside === null ? own : { ...own, additionsOf: beside.toPage };
     server.swap(new SiteSnapshot(release, older, settings, await loadSiteRules(release)));
     return { server, release };
   }
@@ -186,6 +227,6 @@ export class ReadableVersions implements VersionSource {
     const { publicUrl } = config.server;
     const page = await this.#options.open.pages.find(path, release, active);
     const origin = publicUrl === null ? '' : siteOrigin(publicUrl, hosts);
-    return origin + basePath + encodeURI(page).replaceAll('?', '%3F').replaceAll('#', '%23');
+    return origin + basePath + encodedPath(page);
   }
 }

@@ -25,7 +25,8 @@ import { ReadableVersions, type ReadableVersionsOptions } from './readable-versi
 import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, signInKey } from './sign-ins.ts';
 import type { SiteHost } from './site-host.ts';
-import { SiteSwitch, snapshotForm } from './site-switch.ts';
+import { SiteSwitch, siteForm } from './site-switch.ts';
+import { surveyVersions } from './version-switcher.ts';
 
 /** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
 const LISTED_POLL_MS = 5_000;
@@ -66,15 +67,20 @@ export class ShelfSite {
       onCache: (isHit) => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
-    const site = new SiteSwitch(server, snapshotForm(config, host.assets), host.follower, ({ active, older }, form) =>
-      variants.follow(server, {
-        active,
-        older,
-        basePath: form.basePath ?? '/',
-        hasAdditions: !areNone(form.additions ?? NO_ADDITIONS),
-        onMade: (made) => logVariants(log, active.version, made),
-        onFault: (error) => logFailure(log, 'variants', error),
-      }),
+    const site = new SiteSwitch(
+      server,
+      siteForm(config, host.assets),
+      host.follower,
+      ({ active, older }, form) =>
+        variants.follow(server, {
+          active,
+          older,
+          basePath: form.basePath ?? '/',
+          hasAdditions: !areNone(form.additions ?? NO_ADDITIONS),
+          onMade: (made) => logVariants(log, active.version, made),
+          onFault: (error) => logFailure(log, 'variants', error),
+        }),
+      (active) => surveyVersions(store, active),
     );
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
@@ -192,7 +198,7 @@ export class ShelfSite {
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => {
-      this.#parts.site.use(snapshotForm(config, this.#host.assets, this.search !== null));
+      this.#parts.site.use(siteForm(config, this.#host.assets, this.search !== null));
       if (placeKey(config) !== placeKey(this.#config)) {
         this.#signIn = this.#openSignIn(config);
         this.#fetch = null;

@@ -3,9 +3,17 @@ import type { SiteConfig } from '../../config/index.ts';
 import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
+import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { policyHeaders } from '../slices.ts';
 import { pageAdditions } from './page-additions.ts';
+import {
+  type SwitcherFiles,
+  switcherAdditions,
+  switcherFilesOf,
+  switcherNotice,
+  type VersionSurvey,
+} from './version-switcher.ts';
 
 /** @param hasSearch as the site was opened: `search.enabled` waits for a restart */
 export function snapshotForm(
@@ -26,14 +34,36 @@ export function snapshotForm(
   };
 }
 
+/** What the config says; plain data. */
+export interface SiteForm extends SnapshotForm {
+  /** To be added where there are versions to choose from; null: never. */
+  readonly switcher?: SwitcherFiles | null;
+}
+
+/** @param hasSearch as `snapshotForm` */
+export function siteForm(site: SiteConfig, assets: SiteAssets, hasSearch?: boolean): SiteForm {
+  const areKept = site.config.staticExport.serveVersions === 'kept';
+  return { ...snapshotForm(site, assets, hasSearch), switcher: areKept ? switcherFilesOf(site, assets) : null };
+}
+
 interface Served {
   readonly active: ReleaseView;
   readonly older: readonly KeptRelease[];
   readonly rules: SiteRules;
+  readonly versions: VersionSurvey;
 }
+
+const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
 
 function snapshotOf({ active, older, rules }: Served, form: SnapshotForm): SiteSnapshot {
   return new SiteSnapshot(active, older, form, rules);
+}
+
+/** With what is added by the versions that there are. */
+function formOf({ active: { version }, versions }: Served, { switcher, ...form }: SiteForm): SnapshotForm {
+  if (!switcher || !versions.hasOthers) return form;
+  const added = switcherAdditions(switcher, { version, active: version }, versions);
+  return { ...form, additions: joinAdditions([form.additions ?? NO_ADDITIONS, added]) };
 }
 
 /** Other processes that serve the site, too. */
@@ -46,6 +76,8 @@ export interface SwapFollower {
 
 type ServedRelease = Pick<Served, 'active' | 'older'>;
 
+type Survey = (active: ReleaseView) => Promise<VersionSurvey>;
+
 /** In the tick of each swap, by another release or another form. */
 type OnServed = (served: ServedRelease, form: SnapshotForm) => void;
 
@@ -54,46 +86,53 @@ export class SiteSwitch {
   readonly #server: SiteServer;
   readonly #follower: SwapFollower | null;
   readonly #onServed: OnServed;
-  #form: SnapshotForm;
+  readonly #survey: Survey;
+  #form: SiteForm;
   #served: Served | null = null;
 
   constructor(
     server: SiteServer,
-    form: SnapshotForm,
+    form: SiteForm,
     follower: SwapFollower | null = null,
     onServed: OnServed = () => undefined,
+    survey: Survey = async () => NO_VERSIONS,
   ) {
     this.#server = server;
     this.#form = form;
     this.#follower = follower;
     this.#onServed = onServed;
+    this.#survey = survey;
   }
 
   get release(): ReleaseView | null {
     return this.#served?.active ?? null;
   }
 
-  /** What of the site's own rules was not understood. */
+  /** What of the site's own rules was not understood, and why its pages have no switcher. */
   get notices(): readonly string[] {
-    return this.#served?.rules.notices ?? [];
+    if (this.#served === null) return [];
+    const { active, rules, versions } = this.#served;
+    const why = this.#form.switcher ? switcherNotice(active.version, versions) : null;
+    return why === null ? rules.notices : [...rules.notices, why];
   }
 
   /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */
   readonly prepare = async (active: ReleaseView, older: readonly KeptRelease[]): Promise<() => Promise<void>> => {
-    const served = { active, older, rules: await loadSiteRules(active) };
     const form = this.#form;
-    const snapshot = snapshotOf(served, form);
-    const followers = await this.#follower?.prepare(served, form);
+    const served = { active, older, rules: await loadSiteRules(active), versions: await this.#versionsBeside(active) };
+    const sent = formOf(served, form);
+    const snapshot = snapshotOf(served, sent);
+    const followers = await this.#follower?.prepare(served, sent);
     return async () => {
       // A reload may have come in between.
-      if (form !== this.#form) return this.#serve(served);
-      this.#swap(served, snapshot);
+      if (form !== this.#form) return this.#serveAnew(served);
+      this.#swap(served, snapshot, sent);
       await followers?.();
     };
   };
 
   readonly useOthers = (older: readonly KeptRelease[]): void => {
-    if (this.#served !== null) void this.#serve({ ...this.#served, older });
+    if (this.#served !== null) void this.#serveAnew({ ...this.#served, older });
   };
 
   readonly turnOff = async (): Promise<void> => {
@@ -102,20 +141,36 @@ export class SiteSwitch {
     await this.#follower?.follow(null, this.#form);
   };
 
-  use(form: SnapshotForm): void {
+  use(form: SiteForm): void {
     if (isDeepStrictEqual(form, this.#form)) return;
     this.#form = form;
-    if (this.#served !== null) void this.#serve(this.#served);
+    if (this.#served !== null) void this.#serveAnew(this.#served);
+  }
+
+  /** At once, and again where the versions beside it are others by now. */
+  async #serveAnew(served: Served): Promise<void> {
+    await this.#serve(served);
+    const versions = await this.#versionsBeside(served.active);
+    const now = this.#served;
+    if (now === null || now.active !== served.active || isDeepStrictEqual(versions, now.versions)) return;
+    await this.#serve({ ...now, versions });
   }
 
   async #serve(served: Served): Promise<void> {
-    this.#swap(served, snapshotOf(served, this.#form));
-    await this.#follower?.follow(served, this.#form);
+    const sent = formOf(served, this.#form);
+    this.#swap(served, snapshotOf(served, sent), sent);
+    await this.#follower?.follow(served, sent);
   }
 
-  #swap(served: Served, snapshot: SiteSnapshot): void {
+  #swap(served: Served, snapshot: SiteSnapshot, sent: SnapshotForm): void {
     this.#served = served;
     this.#server.swap(snapshot);
-    this.#onServed(served, this.#form);
+    this.#onServed(served, sent);
+  }
+
+  /** A switcher that is missing keeps no version from being served. */
+  async #versionsBeside(active: ReleaseView): Promise<VersionSurvey> {
+    if (!this.#form.switcher) return NO_VERSIONS;
+    return this.#survey(active).catch(() => NO_VERSIONS);
   }
 }

@@ -65,6 +65,7 @@ export const perSite = {
     'auto',
   ),
   spaFallback: t.boolean('Answers paths without an extension that name no page with the start page.', false),
+  versionSwitcher: t.boolean('Adds a switcher of versions to pages, where readers may read several.', false),
   headers: t.section(
     {
       preset: t.oneOf(
@@ -112,7 +113,6 @@ export const server = t.section(
     ),
     shelf: t.boolean('A page that lists the sites.', true),
     markdown: t.boolean('Answers pages as Markdown, too, to whoever asks for it.', true),
-    versionSwitcher: t.boolean('Adds a switcher of versions to pages.', false, { notBuilt: true }),
     tls: tlsOf('site listener'),
   },
   'The site listener.',

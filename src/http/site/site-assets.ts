@@ -2,6 +2,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
 import { pageAsset } from './page-assets.ts';
 import { searchBoxFiles } from './search-box-files.ts';
+import { SWITCHER_SCRIPT, SWITCHER_STYLE, switcherFiles } from './switcher-files.ts';
 
 /** Below the base path of each site; free of sign-in. */
 export const ASSET_ADDRESSES = '/_docshelf/assets/';
@@ -15,7 +16,13 @@ export class SiteAssets {
 
   /** Of the script that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
   get loader(): string {
-    return `${ASSET_ADDRESSES.slice(1)}${this.#files.folder}/${LOADER}`;
+    return `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/${LOADER}`;
+  }
+
+  /** Of the switcher of versions, below the base path, as the loader's. */
+  get switcher(): Readonly<Record<'script' | 'style', string>> {
+    const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.switcher}/`;
+    return { script: folder + SWITCHER_SCRIPT, style: folder + SWITCHER_STYLE };
   }
 
   /** Of docshelf's own pages, relative to `_docshelf/`. */
@@ -46,13 +53,15 @@ export class SiteAssets {
 }
 
 function readFiles() {
-  const { folder, files } = searchBoxFiles();
+  const [searchBox, switcher] = [searchBoxFiles(), switcherFiles()];
   const byPath = new Map<string, HashedAsset>();
-  for (const [name, { type, bytes }] of files) {
-    const compressed = { gzipped: gzipSync(bytes, { level: 9 }), brotli: Uint8Array.from(brotliCompressSync(bytes)) };
-    byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, ...compressed });
+  for (const { folder, files } of [searchBox, switcher]) {
+    for (const [name, { type, bytes }] of files) {
+      const compressed = { gzipped: gzipSync(bytes, { level: 9 }), brotli: Uint8Array.from(brotliCompressSync(bytes)) };
+      byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, ...compressed });
+    }
   }
   const [css, svg] = [pageAsset('pages', 'css'), pageAsset('shelf', 'svg')];
   for (const own of [css, svg]) byPath.set(ASSET_ADDRESSES + own.name, own);
-  return { folder, byPath, css, svg };
+  return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }

@@ -34,7 +34,16 @@ export interface VersionSource {
   list(): Promise<readonly ListedVersion[]>;
   /** Null for what does not exist, and what the reader may not know of. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
+  /**
+   * Address in one version of the page at an address of another, percent-encoded; null where the reader may not know of one of them.
+   *
+   * @param path decoded, without a leading slash
+   */
+  samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
+
+/** Of the query: the version that a reader comes from, who wants the same page. */
+const FROM = 'docshelf-from';
 
 /** Version, path, query. */
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
@@ -69,8 +78,16 @@ export async function versionAnswer(
   if (version === null || !isVersion(version)) return null;
   const opened = await source.open(version, request);
   if (opened === null) return null;
-  if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${withoutPass(query)}`);
   const root = `${basePath}${VERSION_ADDRESSES.slice(1)}${version}`;
+  const from = new URLSearchParams(query).get(FROM);
+  if (opened.kind !== 'preview' && from !== null) {
+    const asked = percentDecode(path ?? '')?.slice(1) ?? '';
+    const page = isVersion(from) ? await source.samePage(asked, from, version, request) : null;
+    const target = withoutHost(page ?? path ?? '');
+    if (opened.kind === 'active') return redirect(302, `${basePath}${target}`);
+    return marked(redirect(302, `${root}/${target}`), opened);
+  }
+  if (opened.kind === 'active') return redirect(302, `${basePath}${withoutHost(path ?? '')}${withoutPass(query)}`);
   if (opened.kind === 'preview') return previewing(redirect(302, `${root}${path ?? '/'}${withoutPass(query)}`), opened);
   // Scripts compare their address with the base path as it is written in them.
   if (path === undefined || written !== version) return marked(redirect(308, `${root}${path ?? '/'}${query}`), opened);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { Slots } from '../../files/lanes.ts';
-import { areNone, type PageAdditions } from '../../web/additions/page-additions.ts';
+import { areNone, joinAdditions, NO_ADDITIONS, type PageAdditions } from '../../web/additions/page-additions.ts';
 import { takesAdditions } from '../../web/additions/takes-additions.ts';
 import { isMountable } from '../../web/mount/mountable.ts';
 import { SiteFile } from '../site-file.ts';
@@ -13,12 +13,21 @@ export interface MadeFile {
   readonly bytes: Buffer<ArrayBuffer> | null;
 }
 
+/** What pages are sent with. */
+export interface Added {
+  readonly toAll: PageAdditions;
+  /** After that, by the page's path. */
+  readonly toPage: ((path: string) => Promise<PageAdditions>) | null;
+}
+
+export const NOTHING_ADDED: Added = { toAll: NO_ADDITIONS, toPage: null };
+
 /** What makes other bytes of a release's files. */
 export interface Making {
   readonly release: ReleaseView | KeptRelease;
   /** Where it is read. */
   readonly basePath: string;
-  readonly additions: PageAdditions;
+  readonly added: Added;
 }
 
 /** At a time: each holds a file several times over. */
@@ -27,9 +36,9 @@ const makings = new Slots(MAKINGS_MAX);
 /** A larger page is read in the thread: 10 ms a MiB. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
-export function isMade({ path, type, size }: FileEntry, { release, basePath, additions }: Making): boolean {
+export function isMade({ path, type, size }: FileEntry, { release, basePath, added }: Making): boolean {
   const isMounted = release.builtFor !== basePath && isMountable(path, type, size);
-  return isMounted || (!areNone(additions) && takesAdditions(type, size));
+  return isMounted || ((added.toPage !== null || !areNone(added.toAll)) && takesAdditions(type, size));
 }
 
 /**
@@ -49,10 +58,12 @@ export async function makeFile(plain: SiteFile, entry: FileEntry, making: Making
 
 /** Null where nothing changes. */
 async function bytesOf(plain: SiteFile, entry: FileEntry, making: Making): Promise<Buffer<ArrayBuffer> | null> {
-  const { release, basePath, additions } = making;
+  const { release, basePath, added } = making;
   const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
   const mounted = isMounted ? await new MountedRelease(mountable(release), basePath).rewrite(plain) : null;
-  if (areNone(additions) || !takesAdditions(entry.type, entry.size)) return mounted;
+  if (!takesAdditions(entry.type, entry.size)) return mounted;
+  const additions = joinAdditions([added.toAll, (await added.toPage?.(entry.path)) ?? NO_ADDITIONS]);
+  if (areNone(additions)) return mounted;
   return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions)) ?? mounted;
 }
 

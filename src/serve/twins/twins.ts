@@ -4,11 +4,10 @@ import { toDocshelfError } from '../../domain/errors.ts';
 import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
 import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
-import { NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import type { Mount } from '../../web/mount/base-path.ts';
 import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.ts';
 import type { Found } from '../found.ts';
-import { makeFile } from '../made/make-file.ts';
+import { makeFile, NOTHING_ADDED } from '../made/make-file.ts';
 import { type SnapshotFile, UnmadeFile } from '../made/unmade-file.ts';
 import { readSiteFile } from '../site-bytes.ts';
 import { SiteFile } from '../site-file.ts';
@@ -146,7 +145,7 @@ export class Twins {
   async #markdown(entry: FileEntry, sent: SentHeaders): Promise<TwinAnswer> {
     const { to } = this.#form.mount;
     const plain = new SiteFile(entry, this.#release, sent, false);
-    const mounted = { release: this.#release, basePath: to, additions: NO_ADDITIONS };
+    const mounted = { release: this.#release, basePath: to, added: NOTHING_ADDED };
     const bytes = (await makeFile(plain, entry, mounted)).bytes ?? (await plain.read());
     const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
     return making.run(() => {

@@ -117,4 +117,12 @@ export const de: ReaderWords = {
     refused: 'Danach kann nicht gesucht werden. Versuchen Sie es mit weniger Wörtern noch einmal.',
     more: 'Mehr Ergebnisse',
   },
+  versions: {
+    version: 'Version {version}',
+    list: 'Versionen',
+    active: 'aktuell',
+    notice: 'Dies ist die Version {version}, nicht die aktuelle.',
+    lead: 'Zur aktuellen Version {version}',
+    away: 'Die Liste der Versionen konnte nicht geladen werden, versuchen Sie es in Kürze noch einmal',
+  },
 };

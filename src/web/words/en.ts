@@ -98,5 +98,13 @@ export const en = {
     refused: 'This cannot be searched for. Use fewer words, and try again.',
     more: 'More results',
   },
+  versions: {
+    version: 'Version {version}',
+    list: 'Versions',
+    active: 'current',
+    notice: 'This is version {version}, not the current one.',
+    lead: 'Go to the current version, {version}',
+    away: 'The list of versions could not be loaded, try again shortly',
+  },
 };
 export type ReaderWords = typeof en;

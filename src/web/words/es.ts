@@ -111,4 +111,12 @@ export const es: ReaderWords = {
     refused: 'Esto no se puede buscar. Inténtelo de nuevo con menos palabras.',
     more: 'Más resultados',
   },
+  versions: {
+    version: 'Versión {version}',
+    list: 'Versiones',
+    active: 'actual',
+    notice: 'Esta es la versión {version}, no la actual.',
+    lead: 'Ir a la versión actual, {version}',
+    away: 'No se pudo cargar la lista de versiones, inténtelo de nuevo en breve',
+  },
 };

@@ -108,4 +108,12 @@ export const fr: ReaderWords = {
     refused: 'Cette recherche est impossible. Réessayez avec moins de mots.',
     more: 'Plus de résultats',
   },
+  versions: {
+    version: 'Version {version}',
+    list: 'Versions',
+    active: 'actuelle',
+    notice: 'Ceci est la version {version}, et non la version actuelle.',
+    lead: 'Aller à la version actuelle, {version}',
+    away: 'La liste des versions n’a pas pu être chargée, réessayez dans un instant',
+  },
 };

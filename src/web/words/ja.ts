@@ -108,4 +108,12 @@ export const ja: ReaderWords = {
     refused: 'この内容では検索できません。言葉を減らしてもう一度お試しください。',
     more: 'さらに表示',
   },
+  versions: {
+    version: 'バージョン {version}',
+    list: 'バージョン',
+    active: '現行',
+    notice: 'これはバージョン {version} で、現行のものではありません。',
+    lead: '現行のバージョン {version} に移動',
+    away: 'バージョンの一覧を読み込めませんでした。しばらくしてからもう一度お試しください',
+  },
 };

@@ -99,4 +99,12 @@ export const ko: ReaderWords = {
     refused: '이 내용으로는 검색할 수 없습니다. 단어를 줄여 다시 시도하세요.',
     more: '결과 더 보기',
   },
+  versions: {
+    version: '버전 {version}',
+    list: '버전',
+    active: '현재',
+    notice: '이 문서는 현재 버전이 아닌 {version} 버전입니다.',
+    lead: '현재 버전 {version}(으)로 이동',
+    away: '버전 목록을 불러오지 못했습니다. 잠시 후 다시 시도하세요',
+  },
 };

@@ -102,4 +102,12 @@ export const pt: ReaderWords = {
     refused: 'Não é possível buscar isto. Tente novamente com menos palavras.',
     more: 'Mais resultados',
   },
+  versions: {
+    version: 'Versão {version}',
+    list: 'Versões',
+    active: 'atual',
+    notice: 'Esta é a versão {version}, não a atual.',
+    lead: 'Ir para a versão atual, {version}',
+    away: 'Não foi possível carregar a lista de versões, tente novamente em instantes',
+  },
 };

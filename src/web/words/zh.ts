@@ -78,4 +78,12 @@ export const zh: ReaderWords = {
     refused: '无法搜索此内容。请减少词语后重试。',
     more: '更多结果',
   },
+  versions: {
+    version: '版本 {version}',
+    list: '版本',
+    active: '当前',
+    notice: '这是版本 {version}，不是当前版本。',
+    lead: '前往当前版本 {version}',
+    away: '无法加载版本列表，请稍后再试',
+  },
 };

@@ -3,7 +3,18 @@ import { type OpenedVersion, versionAnswer } from '../../../src/http/site/versio
 import type { SiteRequest } from '../../../src/serve/index.ts';
 
 const request = (target: string): SiteRequest => ({ method: 'GET', target, header: () => undefined, id: () => null });
-const source = (opened: OpenedVersion | null) => ({ list: async () => [], open: async () => opened });
+const source = (opened: OpenedVersion | null) => ({
+  list: async () => [],
+  open: async () => opened,
+  samePage: async (path: string, from: string) => (from === 'v1' ? `same/${path}` : null),
+});
+const KEPT = {
+  kind: 'kept',
+  server: { respond: async () => new Response(null) },
+  isStaged: false,
+  isThere: async () => true,
+  canonical: async () => null,
+} as const;
 const location = async (target: string, basePath = '/') =>
   (await versionAnswer(request(target), source({ kind: 'active' }), basePath))?.headers.get('location');
 
@@ -20,22 +31,33 @@ describe('the address of a version', () => {
     expect(await location(target, '/docs/')).toBe(`/docs${expected}`);
   });
 
+  it.each([
+    ['/_docshelf/v/v2/a/b?docshelf-from=v1', '/same/a/b', '/_docshelf/v/v2/same/a/b'],
+    ['/_docshelf/v/v2?docshelf-from=v1', '/same/', '/_docshelf/v/v2/same/'],
+    // Of a version that the reader may not know of, and of none.
+    ['/_docshelf/v/v2/a%20b?docshelf-from=v9', '/a%20b', '/_docshelf/v/v2/a%20b'],
+    ['/_docshelf/v/v2//evil.example?docshelf-from=', '/evil.example', '/_docshelf/v/v2/evil.example'],
+    ['/_docshelf/v/v2/\\evil.example?docshelf-from=..', '/evil.example', '/_docshelf/v/v2/evil.example'],
+  ])('leads who comes from another version to the same page: %j', async (target, ofActive, ofKept) => {
+    const kept = { ...KEPT, server: { respond: vi.fn() } };
+    expect(await location(target)).toBe(ofActive);
+    const answer = await versionAnswer(request(target), source(kept), '/docs/');
+    expect([answer?.status, answer?.headers.get('location')]).toEqual([302, `/docs${ofKept}`]);
+    const staged = await versionAnswer(request(target), source({ ...kept, isStaged: true }), '/');
+    expect(staged?.headers.get('cache-control')).toBe('no-store');
+    expect(kept.server.respond).not.toHaveBeenCalled();
+  });
+
   it('names nothing where it is no version', async () => {
     const open = vi.fn(async () => null);
     for (const name of ['', '..', '%2e%2e', 'a%2fb', '%zz', '%00', '-a', 'a b'])
-      expect(await versionAnswer(request(`/_docshelf/v/${name}/`), { list: async () => [], open }, '/')).toBeNull();
+      expect(await versionAnswer(request(`/_docshelf/v/${name}/`), { ...source(null), open }, '/')).toBeNull();
     expect(open).not.toHaveBeenCalled();
   });
 
   it('is as if it had never been, where the version is removed while it is read', async () => {
     const respond = async () => new Response(null, { status: 503 });
-    const kept = (isThere: boolean): OpenedVersion => ({
-      kind: 'kept',
-      server: { respond },
-      isStaged: false,
-      isThere: async () => isThere,
-      canonical: async () => null,
-    });
+    const kept = (isThere: boolean): OpenedVersion => ({ ...KEPT, server: { respond }, isThere: async () => isThere });
     expect(await versionAnswer(request('/_docshelf/v/v1/'), source(kept(false)), '/')).toBeNull();
     expect((await versionAnswer(request('/_docshelf/v/v1/'), source(kept(true)), '/'))?.status).toBe(503);
   });

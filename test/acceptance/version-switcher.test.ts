@@ -1,0 +1,166 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openBench, waitFor } from '../helpers/daemon.ts';
+import { ask as askGuarded, basic } from '../http/sign-in/guarded-listener.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+
+const page = (title: string, lang = 'en') =>
+  `<!doctype html><html lang="${lang}"><head><title>${title}</title></head><body><p>${title}</p></body></html>`;
+const JUNE = bundle('june', {
+  'index.html': page('Home'),
+  'guides/deep/old.html': page('Moved away'),
+  'de/index.html': page('Start', 'de'),
+  'de/seite.html': page('Seite', 'de'),
+  '404.html': page('Lost'),
+});
+const JULY = bundle('july', {
+  'index.html': page('Home'),
+  'new/place.html': page('Moved away'),
+  'de/index.html': page('Start', 'de'),
+});
+
+const SCRIPT =
+  /<script type="module" src="(?<src>[^"]+)" data-version="(?<version>[^"]+)" data-active="(?<active>[^"]+)"><\/script>/;
+const NOTICE = /<docshelf-versions [^>]*lang="(?<lang>[^"]+)"[^>]*><p>(?<text>[^<]+) <a href="(?<href>[^"]+)"/;
+const KEPT = { enabled: true, serveVersions: 'kept', keep: 5 };
+
+const textOf = async (address: string): Promise<string> => (await fetch(address)).text();
+const locationOf = async (address: string): Promise<string | null> =>
+  (await fetch(address, { redirect: 'manual' })).headers.get('location');
+const untilHead = (address: string, has: boolean): Promise<true> =>
+  waitFor(
+    async () => (SCRIPT.test(await textOf(address)) === has ? true : null),
+    () => `the switcher is ${has ? 'missing' : 'still there'}`,
+  );
+
+async function startWith(config: object, archives: Readonly<Record<string, Buffer>> = {}) {
+  const folder = await bench.folder();
+  await folderOf(folder, { 'june.tar.gz': JUNE, 'july.tar.gz': JULY, ...archives });
+  const daemon = await bench.start(
+    { staticExport: KEPT, log: { access: false }, search: { enabled: false }, ...config },
+    { folder },
+  );
+  const take = async (...args: string[]) => {
+    const result = await bench.run(['bundle', ...args, '--json'], { cwd: folder });
+    expect([result.code, result.stderr]).toEqual([0, expect.anything()]);
+    return result.json<{ readonly link?: string }>();
+  };
+  return { daemon, folder, take };
+}
+
+describe('server.versionSwitcher', () => {
+  test.each([1, 2])(
+    'is on pages while there are several versions, below a base path, by %d processes',
+    async (workers) => {
+      const server = { host: '127.0.0.1', port: 0, basePath: '/team/', workers, versionSwitcher: true };
+      const { daemon, take } = await startWith({ server });
+      const site = `${daemon.site}/team/`;
+      await take('import', 'june.tar.gz', '--version', '1.0+june');
+      await daemon.untilServing('1.0+june');
+      expect(await textOf(site)).not.toMatch(/_docshelf/);
+      await take('import', 'july.tar.gz', '--version', 'v2');
+      await daemon.untilServing('v2');
+      for (const path of ['', 'de/', 'new/place']) {
+        expect(SCRIPT.exec(await textOf(site + path))?.groups, path).toMatchObject({ version: 'v2', active: 'v2' });
+      }
+      const { src = '' } = SCRIPT.exec(await textOf(site))?.groups ?? {};
+      expect(src).toMatch(/^\/team\/_docshelf\/assets\/switcher-[0-9a-f]{16}\/switcher\.js$/);
+      const script = await fetch(daemon.site + src);
+      expect([script.status, script.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ]);
+
+      const old = `${site}_docshelf/v/1.0+june/`;
+      expect(SCRIPT.exec(await textOf(old))?.groups).toMatchObject({ src, version: '1.0+june', active: 'v2' });
+      const [style = ''] = /[^"]+switcher\.css/.exec(await textOf(old)) ?? [];
+      expect((await fetch(daemon.site + style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
+      const notices = {
+        '': ['en', '/team/'],
+        // By its file: with scripts the link is that of the address.
+        'guides/deep/old': ['en', '/team/new/place.html'],
+        'de/': ['de', '/team/de/'],
+        'de/seite': ['de', '/team/de'],
+        'not/there': ['en', '/team/'],
+      };
+      for (const [path, [lang, href]] of Object.entries(notices)) {
+        expect(NOTICE.exec(await textOf(old + path))?.groups, path).toMatchObject({ lang, href });
+      }
+
+      expect(await locationOf(`${old}new/place?docshelf-from=v2`)).toBe('/team/_docshelf/v/1.0+june/guides/deep/old');
+      expect(await locationOf(`${site}_docshelf/v/v2/guides/deep/old?docshelf-from=1.0%2Bjune`)).toBe(
+        '/team/new/place',
+      );
+
+      await take('rollback');
+      await daemon.untilServing('1.0+june');
+      expect(NOTICE.exec(await textOf(`${site}_docshelf/v/v2/`))?.groups?.text).toBe(
+        'This is version v2, not the current one.',
+      );
+      await take('remove', 'v2');
+      await untilHead(site, false);
+    },
+  );
+
+  test('comes and goes with a reload, and is left out where the bundle has versions of its own', async () => {
+    const own = Object.fromEntries(
+      ['a', 'b', 'c'].flatMap((name) =>
+        [`docs/${name}.html`, `docs/next/${name}.html`].map((path) => [path, page(name)]),
+      ),
+    );
+    const { daemon, take } = await startWith({}, { 'own.tar.gz': bundle('own', own) });
+    await take('import', 'june.tar.gz', '--version', 'v1');
+    await take('import', 'july.tar.gz', '--version', 'v2');
+    await daemon.untilServing('v2');
+    const site = `${daemon.site}/`;
+    expect(await textOf(`${site}_docshelf/v/v1/`)).not.toMatch(/docshelf-versions|switcher/);
+    const server = { versionSwitcher: true };
+    await daemon.rewriteConfig({ staticExport: KEPT, server });
+    await untilHead(site, true);
+    await take('import', 'own.tar.gz', '--version', 'v3');
+    await daemon.untilServing('v3');
+    expect(await textOf(`${site}docs/a`)).not.toMatch(SCRIPT);
+    expect((await daemon.status()).notices).toContainEqual(expect.stringContaining('versions of its own (docs/next/)'));
+    await take('activate', 'v2');
+    await daemon.untilServing('v2');
+    const kept = await textOf(`${site}_docshelf/v/v3/docs/a`);
+    expect([NOTICE.exec(kept)?.groups?.href, SCRIPT.test(kept)]).toEqual(['/', false]);
+    await daemon.rewriteConfig({ staticExport: { ...KEPT, serveVersions: 'pinned' }, server });
+    await untilHead(site, false);
+  });
+
+  test('tells of a staged version to who has its link, and needs the sign-in of its site', async () => {
+    const auth = { kind: 'basic', usersFile: './users' };
+    const server = { host: '127.0.0.1', port: 0, versionSwitcher: true, auth };
+    const { daemon, folder, take } = await startWith({ server: { ...server, auth: { kind: 'none' } } });
+    // `correct horse`, of cost 4.
+    await writeFile(join(folder, 'users'), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n');
+    await take('import', 'july.tar.gz', '--version', 'v2');
+    await daemon.untilServing('v2');
+    await take('import', 'june.tar.gz', '--version', 'v3', '--no-activate');
+    const { link = '' } = await take('preview', 'v3');
+    const opened = await fetch(daemon.site + new URL(link).pathname + new URL(link).search, { redirect: 'manual' });
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const staged = await (await fetch(`${daemon.site}/_docshelf/v/v3/guides/deep/old`, { headers: { cookie } })).text();
+    expect(NOTICE.exec(staged)?.groups).toMatchObject({ href: '/new/place.html' });
+    expect(await textOf(`${daemon.site}/`)).not.toMatch(SCRIPT);
+    // By what it leads to nobody learns of a page of a version that he may not know of.
+    const moved = `${daemon.site}/_docshelf/v/v2/guides/deep/old?docshelf-from=v3`;
+    expect(await locationOf(moved)).toBe('/guides/deep/old');
+    const led = await fetch(moved, { headers: { cookie }, redirect: 'manual' });
+    expect(led.headers.get('location')).toBe('/new/place');
+
+    await daemon.rewriteConfig({ staticExport: KEPT, server });
+    const port = Number(new URL(daemon.site).port);
+    const target = '/_docshelf/v/v2/?docshelf-from=v2';
+    await waitFor(
+      async () => ((await askGuarded(port, target)).status === 401 ? true : null),
+      () => 'the sign-in is not asked for',
+    );
+    const asked = await askGuarded(port, target, { authorization: basic('anna', 'correct horse') });
+    expect(asked.status).toBe(302);
+  });
+});
