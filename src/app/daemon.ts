@@ -201,10 +201,10 @@ export class Daemon {
         volume: () => readVolume(this.#opened.config.storage.dir),
         certificates: () => presentedCertificates(this.#config),
         workers: () => this.#workers(),
-        actions: {
+        actions: () => ({
           reload: () => this.reload(),
           site: (domain) => siteActions(sites.chosen(domain), this.sitePort ?? this.#config.server.port),
-        },
+        }),
       },
       exports: this.#exports?.promise ?? null,
       apiHasSearch: this.#apiHasSearch,

@@ -8,6 +8,7 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
+import { type Actor, actorOf } from '../audit/actor.ts';
 import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument } from '../openapi.ts';
@@ -81,7 +82,8 @@ export interface AdminOptions extends FaultHooks {
   readonly certificates?: () => Readings['certificates'];
   readonly workers?: () => Promise<WorkerCounts | null>;
   readonly metrics: Metrics;
-  readonly actions: AdminActions;
+  /** Nobody acts unnamed. */
+  readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
 }
 
@@ -130,7 +132,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         ),
       ),
     reload: async (c) => {
-      const reload = await actions.reload();
+      const reload = await actionsOf(c).reload();
       if (reload.ok) return c.json(reload);
       throw new DocshelfError('config_invalid', reload.error ?? 'Cannot use the config: it is faulty', {
         next: 'Mend the config: what was served goes on as before, and a change to the file is noticed by itself.',
@@ -185,8 +187,12 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     );
   return (Object.keys(operations) as OperationId[]).flatMap(routesOf);
 
+  function actionsOf(c: Context<AdminEnv>): AdminActions {
+    return actions(actorOf(door, c.env));
+  }
+
   function siteOf(c: Context<AdminEnv>): SiteActions {
-    return actions.site(c.req.param('domain') ?? null);
+    return actionsOf(c).site(c.req.param('domain') ?? null);
   }
 }
 

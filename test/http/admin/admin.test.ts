@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
+import type { AdminActions, SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
+import type { Actor } from '../../../src/http/audit/actor.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
@@ -22,7 +23,7 @@ const FEATURES = reportFeatures('client-hosted', 'acme', {
 });
 
 /** Actions that note what they were asked. */
-function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {}): AdminOptions['actions'] {
+function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {}): AdminActions {
   const note = <T>(result: T, ...call: unknown[]): Promise<T> => {
     calls.push(call);
     return Promise.resolve(result);
@@ -50,8 +51,9 @@ function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {})
   };
 }
 
-function appWith(changes: Partial<AdminOptions> = {}) {
+function appWith(changes: Partial<Omit<AdminOptions, 'actions'>> & { readonly actions?: Partial<AdminActions> } = {}) {
   const calls: unknown[][] = [];
+  const actors: Actor[] = [];
   const faults: DocshelfError[] = [];
   const app = createAdminApp({
     door: 'token',
@@ -65,9 +67,12 @@ function appWith(changes: Partial<AdminOptions> = {}) {
     metrics: new Metrics(),
     onError: (error) => faults.push(error),
     ...changes,
-    actions: { ...actionsThatNote(calls), ...changes.actions },
+    actions: (actor) => {
+      actors.push(actor);
+      return { ...actionsThatNote(calls), ...changes.actions };
+    },
   });
-  return { app, calls, faults };
+  return { app, calls, actors, faults };
 }
 
 const ACTIONS: [method: string, path: string][] = [
@@ -185,10 +190,11 @@ describe('the admin listener, acting', () => {
     ['POST', '/v1/rollback', 200, ['rollback']],
     ['DELETE', '/v1/versions/2024-06-01', 204, ['remove', '2024-06-01']],
   ])('carries out %s %s', async (method, path, status, call) => {
-    const { app, calls } = appWith();
+    const { app, calls, actors } = appWith();
     const answer = await app.request(path, { method, headers: BEARER });
     expect(answer.status).toBe(status);
     expect(calls).toEqual([call]);
+    expect(actors).toEqual([{ by: 'token', id: null, client: null, requestId: null }]);
   });
 
   it('answers a refused config as a problem that names the faults', async () => {
@@ -273,10 +279,11 @@ describe('the admin listener, acting', () => {
   );
 
   it('needs no token through the socket, where an upload is an import', async () => {
-    const { app, calls } = appWith({ door: 'socket', token: () => null });
+    const { app, calls, actors } = appWith({ door: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
     expect(calls).toMatchObject([['rollback'], ['upload', 'a.zip', 'bytes', { source: 'import' }]]);
+    expect(actors.map(({ by }) => by)).toEqual(['socket', 'socket']);
   });
 
   it('takes up what a command has stored', async () => {
