@@ -1,5 +1,15 @@
 export { findInTable, readFileTable, TABLE_FILE, writeFileTable } from './file-table.ts';
 export { LineSpool } from './line-spool.ts';
 export { isAlive, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
-export { collect, digestFile, hashFile, ifThere, listFiles, openNamed, readBytesIfThere, readIfThere } from './read.ts';
+export {
+  collect,
+  digestFile,
+  hashFile,
+  ifThere,
+  listFiles,
+  openNamed,
+  readBeginning,
+  readBytesIfThere,
+  readIfThere,
+} from './read.ts';
 export { flushPath, flushTree, replaceFile, sweepTemporaries, temporaryIn, writeOnce } from './write.ts';

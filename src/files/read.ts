@@ -28,6 +28,13 @@ export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | nu
   return ifThere(readFile(file));
 }
 
+/** As many bytes as there are, `bytesMax` at the most. @throws the system's own errors */
+export async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
+  await using handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
 /** The bytes of a stream, or null where there are more than `bytesMax`. */
 export async function collect(
   stream: AsyncIterable<Uint8Array>,

@@ -1,10 +1,11 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseView } from '../domain/release.ts';
+import { readBeginning } from '../files/index.ts';
 import { Slots } from '../files/lanes.ts';
 import type { FirstPage } from '../web/first-page.ts';
 import { pageText } from '../web/page-text.ts';
 import { percentDecode } from '../web/percent-decode.ts';
+import { encodeSegments } from '../web/percent-encode.ts';
 import { resolvePath } from '../web/resolve.ts';
 
 /** Beginning of a page that is read: heads with all their styles inline have 100 KB. */
@@ -65,13 +66,11 @@ const ORIGIN = 'http://site.invalid';
 
 /** The path in the site that an address of a page leads to; null where that is elsewhere. */
 function siteAddress(address: string, pagePath: string): string | null {
-  const url = URL.parse(address, `${ORIGIN}/${pagePath.split('/').map(encodeURIComponent).join('/')}`);
+  const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
   return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
 }
 
 /** The beginning of a page, with its head. */
-export async function readHead(file: string): Promise<Buffer> {
-  await using handle = await open(file);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-  return buffer.subarray(0, bytesRead);
+export function readHead(file: string): Promise<Buffer> {
+  return readBeginning(file, HEAD_BYTES);
 }

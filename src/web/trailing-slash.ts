@@ -1,5 +1,6 @@
 import type { TrailingSlash } from '../domain/release.ts';
 import { percentDecode } from './percent-decode.ts';
+import { encodeAddress } from './percent-encode.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /** Votes of a reference that breaks, against one of a link that is redirected: a page without its pictures is broken. */
@@ -118,7 +119,7 @@ class PageAddresses {
     this.isFolderPage = folder !== path && folder !== '' && !NOT_FOUND_PAGE.test(path);
     this.#publishedOrigin = publishedOrigin;
     this.#basePath = basePath;
-    const address = `${OWN_ORIGIN}${basePath}${encodeURI(folder).replaceAll('?', '%3F').replaceAll('#', '%23')}`;
+    const address = `${OWN_ORIGIN}${basePath}${encodeAddress(folder)}`;
     const from = (own: string): string | undefined => (base === null ? own : URL.parse(base, own)?.href);
     this.#withSlash = from(folder === path || folder === '' ? address : `${address}/`);
     this.#withoutSlash = from(address);

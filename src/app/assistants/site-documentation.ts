@@ -2,6 +2,7 @@ import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.t
 import type { Documentation, DocumentationRelease } from '../../http/mcp/documentation.ts';
 import type { Search } from '../../search/index.ts';
 import { canonicalise } from '../../serve/request-target.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { SitePages } from './site-pages.ts';
 
@@ -55,13 +56,11 @@ function documentationOf(release: ReleaseView, { pages, readMarkdown }: Document
     titles: (addresses) => pages.titles(release, addresses),
     read: async (target, signal) => {
       const entry = pageAt(release, target);
-      const read = entry && (await readMarkdown(release, encoded(entry.path), signal));
+      const read = entry && (await readMarkdown(release, encodeSegments(entry.path), signal));
       return entry && read && { ...read, path: await pages.addressOf(release, entry.path) };
     },
   };
 }
-
-const encoded = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 /** By the rules that readers' addresses have; a name that ends in `.md` is that of the page's Markdown. */
 function pageAt(release: ReleaseView, target: string): FileEntry | null {

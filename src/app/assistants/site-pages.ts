@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
+import { readBeginning } from '../../files/index.ts';
 import { Slots } from '../../files/lanes.ts';
 import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/index.ts';
 import { readFirstPage } from '../../web/first-page.ts';
@@ -99,8 +99,5 @@ export class SitePages {
 }
 
 async function readHead({ siteDir }: ReleaseView, { path, type, size }: FileEntry): Promise<string> {
-  await using handle = await open(join(siteDir, path));
-  const bytes = Math.min(size, HEAD_BYTES);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
-  return pageText(buffer.subarray(0, bytesRead), type);
+  return pageText(await readBeginning(join(siteDir, path), Math.min(size, HEAD_BYTES)), type);
 }

@@ -17,11 +17,12 @@ import {
   SiteSnapshot,
 } from '../../serve/index.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
+import { encodeAddress } from '../../web/percent-encode.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
 import { pageAdditions } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
 import { snapshotForm } from './site-switch.ts';
-import { encodedPath, switcherFilesOf, versionBeside } from './version-switcher.ts';
+import { switcherFilesOf, versionBeside } from './version-switcher.ts';
 
 export interface ReadableVersionsOptions {
   readonly store: SiteStore;
@@ -85,7 +86,7 @@ export class ReadableVersions implements VersionSource {
   async samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null> {
     const views = await Promise.all([from, to].map((version) => this.#viewOf(version, request)));
     const [source, target] = views;
-    return source && target ? encodedPath(await this.#options.open.pages.find(path, source, target)) : null;
+    return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
   /** What the reader of a request may know of. */
@@ -227,6 +228,6 @@ export class ReadableVersions implements VersionSource {
     const { publicUrl } = config.server;
     const page = await this.#options.open.pages.find(path, release, active);
     const origin = publicUrl === null ? '' : siteOrigin(publicUrl, hosts);
-    return origin + basePath + encodedPath(page);
+    return origin + basePath + encodeAddress(page);
   }
 }

@@ -4,6 +4,7 @@ import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { ownVersions, type SamePages, SiteLanguages } from '../../serve/index.ts';
 import { asciiHtml, NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
+import { encodeAddress } from '../../web/percent-encode.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 
 /** Addresses of a site's switcher, as pages name them; plain data. */
@@ -58,7 +59,7 @@ export function versionBeside(files: SwitcherFiles, { release, active, basePath,
     toAll: async () => switcherAdditions(files, labels, { hasOthers: true, own: await ownVersions(release) }),
     toPage: async (path: string): Promise<PageAdditions> => {
       const page = await pages.find(askedPath(path), release, active);
-      return versionNotice(files, labels, basePath + encodedPath(page), await languages.at(path));
+      return versionNotice(files, labels, basePath + encodeAddress(page), await languages.at(path));
     },
   };
 }
@@ -66,10 +67,6 @@ export function versionBeside(files: SwitcherFiles, { release, active, basePath,
 /** As readers ask for a file; for a 404 page, which stands at any address, the root. */
 function askedPath(path: string): string {
   return path.replace(/(?:^|(?<=\/))index\.html?$/i, '').replace(/^(?:.*\/)?404(?:\.html|\/)$/, '');
-}
-
-export function encodedPath(path: string): string {
-  return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
 }
 
 function versionNotice(

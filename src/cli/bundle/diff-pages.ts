@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPage, type ReleaseView } from '../../domain/release.ts';
+import { pageStem } from '../../web/page-stem.ts';
 
 export interface NamedPage {
   readonly page: string;
@@ -65,14 +66,12 @@ export async function diffPages(
 function pairsOf(before: ReleaseView, after: ReleaseView): Map<string, Pair> {
   const pairs = new Map<string, Pair>();
   const pagesOf = ({ files }: ReleaseView): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);
-  for (const path of pagesOf(before)) pairs.set(addressOf(path), { before: path, after: undefined });
+  for (const path of pagesOf(before)) pairs.set(pageStem(path), { before: path, after: undefined });
   for (const path of pagesOf(after)) {
-    pairs.set(addressOf(path), { before: pairs.get(addressOf(path))?.before, after: path });
+    pairs.set(pageStem(path), { before: pairs.get(pageStem(path))?.before, after: path });
   }
   return new Map([...pairs].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
-
-const addressOf = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 function isSameFile(pair: Pair, before: ReleaseView, after: ReleaseView): boolean {
   const former = pair.before === undefined ? undefined : before.files.get(pair.before);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { FileEntry } from '../../domain/release.ts';
 import { percentDecode, resolvePath } from '../../web/index.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest } from '../render/rendered-page.ts';
 
@@ -58,7 +59,7 @@ export class StaticHost {
 
 export function addressOf(path: string): string {
   const shown = path.replace(/(^|\/)index\.html$/, '$1');
-  return `${WRITTEN_ORIGIN}/${shown.split('/').map(encodeURIComponent).join('/')}`;
+  return `${WRITTEN_ORIGIN}/${encodeSegments(shown)}`;
 }
 
 function answerOf(status: number, headers: Readonly<Record<string, string>>, body = new Uint8Array()): FetchedAnswer {

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, statfs } from 'node:fs/promises';
+import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ArchiveListing,
@@ -12,7 +12,7 @@ import {
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
-import { readFileTable, writeFileTable } from '../../files/index.ts';
+import { readBeginning, readFileTable, writeFileTable } from '../../files/index.ts';
 import {
   CHARSET_HEAD_BYTES,
   findLinks,
@@ -184,7 +184,10 @@ async function describeFiles(
       slashes.addReferences(file.path, references);
       basePaths.addReferences(references);
     }
-    type ??= mediaTypeOfFile(file.path, namesItsCharset(file.path) ? await readHead(path) : NO_BYTES);
+    type ??= mediaTypeOfFile(
+      file.path,
+      namesItsCharset(file.path) ? await readBeginning(path, CHARSET_HEAD_BYTES) : NO_BYTES,
+    );
     files.push({ path: file.path, size: file.size, sha256: file.sha256, type });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -200,16 +203,6 @@ async function slashesBelow(basePath: string, siteDir: string, paths: ReadonlySe
     if (isPage(path)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
   }
   return votes.decide();
-}
-
-async function readHead(path: string): Promise<Uint8Array> {
-  const handle = await open(path);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHARSET_HEAD_BYTES), 0, CHARSET_HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
 }
 
 function notesOf(listing: ArchiveListing): string[] {

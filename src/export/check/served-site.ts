@@ -1,6 +1,7 @@
 import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
 import { LineSpool } from '../../files/index.ts';
 import { type PageOutline, percentDecode, type Reference, resolvePath } from '../../web/index.ts';
+import { encodeAddress } from '../../web/percent-encode.ts';
 import type { PublishedAt } from './published-address.ts';
 
 /** A path of the site, another host, or nothing to request (`mailto:`). */
@@ -36,7 +37,7 @@ export class ServedSite {
   }
 
   baseOf(path: string, base: string | null): string {
-    const own = OWN_ORIGIN + encodePath(this.#addressOf(path));
+    const own = OWN_ORIGIN + encodeAddress(this.#addressOf(path));
     return base === null ? own : (URL.parse(base, own)?.href ?? own);
   }
 
@@ -81,10 +82,6 @@ export class ServedSite {
     const needsSlash = this.#options.trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }
-}
-
-function encodePath(path: string): string {
-  return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
 }
 
 export interface CheckedPage {

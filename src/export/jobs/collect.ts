@@ -1,11 +1,11 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
 import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
 import type { FileStore } from '../../files/file-store.ts';
-import { flushPath } from '../../files/index.ts';
+import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
@@ -62,9 +62,7 @@ export async function collectSite(
 
 async function typeOf(path: string, file: string): Promise<string> {
   if (!namesItsCharset(path)) return mediaTypeOf(path);
-  await using handle = await open(file, 'r');
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHARSET_HEAD_BYTES), 0);
-  return mediaTypeOfFile(path, buffer.subarray(0, bytesRead));
+  return mediaTypeOfFile(path, await readBeginning(file, CHARSET_HEAD_BYTES));
 }
 
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {

@@ -17,12 +17,3 @@ function nameOf(tag: string, names: Intl.DisplayNames): string {
     return tag;
   }
 }
-
-/** The tag in its usual writing; null for none, and for what is no tag: `_` for `-` is a common slip. */
-export function canonicalTag(written: string | null): string | null {
-  try {
-    return Intl.getCanonicalLocales(written?.replaceAll('_', '-') ?? [])[0] ?? null;
-  } catch {
-    return null;
-  }
-}

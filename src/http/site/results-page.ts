@@ -1,9 +1,10 @@
 import type { SearchFacts, SearchResult } from '../../search/index.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
+import { languageTag } from '../../web/language-tag.ts';
 import { withoutHost } from '../../web/without-host.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
-import { canonicalTag, languageNames } from './language-names.ts';
+import { languageNames } from './language-names.ts';
 
 /** As the address has it; empty: not said. */
 export interface WrittenQuery {
@@ -79,7 +80,7 @@ function searchForm(language: PageLanguage, written: WrittenQuery, outcome: Resu
   const { searchBox } = language.words;
   const facets = outcome.kind === 'found' ? outcome.facts.facets : null;
   const nameLanguage = languageNames(language.tag);
-  const nameTag = (tag: string): string => nameLanguage(canonicalTag(tag) ?? tag);
+  const nameTag = (tag: string): string => nameLanguage(languageTag(tag) ?? tag);
   const same = (value: string): string => value;
   const choices = [
     choice('language', searchBox, written, facets?.languages ?? [], nameTag),
@@ -156,7 +157,7 @@ function pageGroup(path: string, sections: readonly SearchResult[], hasVersions:
   const [first] = sections;
   if (first === undefined) return '';
   const { title, version, language } = first.metadata;
-  const tag = canonicalTag(language);
+  const tag = language === null ? null : languageTag(language);
   const facts = hasVersions && version !== null ? `<p class="place">${escapeHtml(version)}</p>\n` : '';
   return `<section${tag === null ? '' : ` lang="${tag}"`} dir="auto">
 <h2>${link(onHost(path), title || path)}</h2>

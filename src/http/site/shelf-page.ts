@@ -1,7 +1,8 @@
 import type { DeployState } from '../../domain/status.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
+import { languageTag } from '../../web/language-tag.ts';
 import type { PageLanguage, ReaderWords } from '../../web/words/index.ts';
-import { canonicalTag, languageNames } from './language-names.ts';
+import { languageNames } from './language-names.ts';
 
 /** A site as the shelf page shows it; its words are text, whatever they hold. */
 export interface ListedSite {
@@ -97,7 +98,7 @@ interface Naming {
 
 function siteItem(site: ListedSite, isShown: boolean, { said, nameLanguage }: Naming): string {
   const isServed = site.state === 'ready' || site.state === 'stale';
-  const language = canonicalTag(site.language);
+  const language = site.language === null ? null : languageTag(site.language);
   const lang = language === null ? '' : ` lang="${language}"`;
   const name = escapeHtml(site.title ?? site.domain);
   const facts = [

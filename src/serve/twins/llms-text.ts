@@ -1,3 +1,5 @@
+import { pageStem } from '../../web/page-stem.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
 import { twinOf } from './twin-path.ts';
 
 /** A page as its head tells of it. */
@@ -37,11 +39,9 @@ interface Section {
 
 /** `docs/guides` of `docs/guides/start.html` and of `docs/guides/start/index.html`. */
 export function sectionOf(path: string): string {
-  const stem = stemOf(path);
+  const stem = pageStem(path);
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
 }
-
-const stemOf = (path: string): string => path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 
 /** Pages by sections, both as the navigation has them, those of the site's own language first. */
 export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
@@ -60,7 +60,7 @@ export function llmsText(site: SiteOutline): string {
   const sections = orderPages(site);
   const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));
   const title = oneLine(start?.title ?? 'Documentation');
-  const byStem = new Map(site.pages.map((page) => [stemOf(page.path), page]));
+  const byStem = new Map(site.pages.map((page) => [pageStem(page.path), page]));
   let text = `# ${title}\n`;
   if (start?.description) text += `\n> ${oneLine(start.description)}\n`;
   for (const { folder, pages } of sections) {
@@ -74,8 +74,8 @@ export function llmsText(site: SiteOutline): string {
 }
 
 function lineOf({ path, title, description }: ListedPage, basePath: string): string {
-  const label = oneLine(title ?? stemOf(path)).replace(/[[\]\\]/g, '\\$&');
-  const address = basePath + twinOf(path).split('/').map(encodeURIComponent).join('/');
+  const label = oneLine(title ?? pageStem(path)).replace(/[[\]\\]/g, '\\$&');
+  const address = basePath + encodeSegments(twinOf(path));
   const about = description === null ? '' : `: ${oneLine(description)}`;
   return `- [${label}](${address.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))})${about}\n`;
 }

@@ -1,8 +1,9 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readBeginning } from '../../files/index.ts';
 import { readFirstPage } from '../../web/first-page.ts';
 import { pageText } from '../../web/page-text.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
 import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListedPage, type SiteOutline, sectionOf } from './llms-text.ts';
@@ -56,7 +57,7 @@ function* linkedPages(
   files: { has(path: string): boolean },
 ): Generator<string> {
   const { base, references } = findLinks(html);
-  const own = `${ORIGIN}${builtFor}${from.split('/').map(encodeURIComponent).join('/')}`;
+  const own = `${ORIGIN}${builtFor}${encodeSegments(from)}`;
   const folder = base === null ? own : (URL.parse(base, own)?.href ?? own);
   for (const { kind, tag, url } of references) {
     const target = kind === 'link' && tag === 'a' ? URL.parse(url, folder) : null;
@@ -65,10 +66,4 @@ function* linkedPages(
     const found: Resolution | null = path === null ? null : resolvePath(files, path, 'never');
     if (found?.kind === 'file') yield found.path;
   }
-}
-
-async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
-  await using handle = await open(file);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
-  return buffer.subarray(0, bytesRead);
 }

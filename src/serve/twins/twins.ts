@@ -5,6 +5,7 @@ import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '..
 import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { Mount } from '../../web/mount/base-path.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
 import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.ts';
 import type { Found } from '../found.ts';
 import { makeFile, NOTHING_ADDED } from '../made/make-file.ts';
@@ -162,6 +163,6 @@ export class Twins {
     const { mount, trailingSlash } = this.#form;
     const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
     const end = stem === path || stem === '' || trailingSlash === 'never' ? '' : '/';
-    return mount.to + stem.split('/').map(encodeURIComponent).join('/') + end;
+    return mount.to + encodeSegments(stem) + end;
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileTable, isPage } from '../../domain/release.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
 import { findLinks } from '../../web/references.ts';
 import { resolvePath } from '../../web/resolve.ts';
 
@@ -39,7 +40,7 @@ export async function mostLinked(
 /** Other pages of the site, each once. */
 function targetsOf(html: string, path: string, builtFor: string, files: FileTable): Set<string> {
   const targets = new Set<string>();
-  const own = `${ORIGIN}${builtFor}${path.split('/').map(encodeURIComponent).join('/')}`;
+  const own = `${ORIGIN}${builtFor}${encodeSegments(path)}`;
   const { base, references } = findLinks(html);
   const from = (base === null ? null : URL.parse(base, own)?.href) ?? own;
   for (const { kind, url } of references) {

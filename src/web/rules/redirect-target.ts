@@ -1,4 +1,5 @@
 import { percentDecode } from '../percent-decode.ts';
+import { encodeSegments } from '../percent-encode.ts';
 import type { Captures } from './path-pattern.ts';
 
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
@@ -52,7 +53,7 @@ export class RedirectTarget {
    * @param query of the request, with its `?`, or empty
    */
   location(captures: Captures, query: string, moved: (path: string) => string): string {
-    const path = folded(escaped(expand(this.#path, captures, encodePath)));
+    const path = folded(escaped(expand(this.#path, captures, encodeSegments)));
     const rest = escaped(expand(this.#rest, captures, encodeURIComponent));
     const hash = rest.indexOf('#');
     const [ownQuery, fragment] = hash === -1 ? [rest, ''] : [rest.slice(0, hash), rest.slice(hash)];
@@ -69,10 +70,6 @@ function expand(template: string, captures: Captures, encode: (text: string) => 
     const text = captures.get(name);
     return text === undefined ? written : encode(text);
   });
-}
-
-function encodePath(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/');
 }
 
 /** What no address holds as it is; escapes stay. */

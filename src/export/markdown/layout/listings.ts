@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../../web/escape-html.ts';
-import { encodePath } from '../site/address.ts';
+import { encodeSegments } from '../../../web/percent-encode.ts';
 import { pagesBelow } from '../site/navigation.ts';
 import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';
@@ -54,7 +54,7 @@ function section(title: string, pages: readonly Page[]): string {
     .filter(({ isNoindex }) => !isNoindex)
     .map(({ title: name, twin, description }) => {
       const about = description === null ? '' : `: ${oneLine(description)}`;
-      return `- [${oneLine(name).replace(/[[\]\\]/g, '\\$&')}](${encodePath(twin)})${about}`;
+      return `- [${oneLine(name).replace(/[[\]\\]/g, '\\$&')}](${encodeSegments(twin)})${about}`;
     });
   return lines.length === 0 ? '' : `\n## ${oneLine(title)}\n\n${lines.join('\n')}\n`;
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { escapeHtml } from '../../../web/escape-html.ts';
-import { encodePath, relativeReference } from '../site/address.ts';
+import { encodeSegments } from '../../../web/percent-encode.ts';
+import { relativeReference } from '../site/address.ts';
 import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';
 import type { Tone } from '../source/tone.ts';
@@ -18,7 +19,7 @@ export interface View {
 export function viewOf(site: Site, local: LanguageSite, theme: Theme, page: Page | null): View {
   const from = page?.path ?? null;
   const root = new URL(`${site.url}/`).pathname;
-  const to = (path: string) => (from === null ? root + encodePath(path) : relativeReference(from, path));
+  const to = (path: string) => (from === null ? root + encodeSegments(path) : relativeReference(from, path));
   return { site, local, theme, page, to };
 }
 
@@ -29,7 +30,7 @@ export function referenceOf({ site, to }: View, written: string): string {
 
 /** Absolute and without extension: `https://docs.acme.dev/guides/start`. */
 export function canonicalOf(site: Pick<Site, 'url'>, page: Page): string {
-  return `${site.url}/${encodePath(page.address)}`;
+  return `${site.url}/${encodeSegments(page.address)}`;
 }
 
 export interface TextFile {

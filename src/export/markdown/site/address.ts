@@ -1,10 +1,6 @@
 import { posix } from 'node:path';
 import { decodeOrKeep } from '../../../web/percent-decode.ts';
-
-/** Percent-encodes a path, segment by segment; `:` too, or `a:b` would read as a scheme. */
-export function encodePath(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/');
-}
+import { encodeSegments } from '../../../web/percent-encode.ts';
 
 /** The path that a URL's path says, or the same text where its escapes are broken. */
 export function decodePath(path: string): string {
@@ -13,7 +9,7 @@ export function decodePath(path: string): string {
 
 /** The reference from one file of the site to another: it holds on any host, below any path, and in a folder on disk. */
 export function relativeReference(from: string, to: string): string {
-  return encodePath(posix.relative(posix.dirname(from), to)) || encodePath(posix.basename(to));
+  return encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 }
 
 /** `01-install`, `2. Install`, `03_install`; no date and no version, where the rest begins with a digit. */

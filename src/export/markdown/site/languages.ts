@@ -1,5 +1,5 @@
+import { languageTag } from '../../../web/language-tag.ts';
 import type { LanguageSettings, NavigationEntry } from '../source/navigation-settings.ts';
-import { languageTag } from '../source/settings-reader.ts';
 import { type Words, wordsOf } from './words.ts';
 
 export interface Language {

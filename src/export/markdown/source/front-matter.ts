@@ -1,6 +1,6 @@
 import { parse, YAMLParseError } from 'yaml';
 import { DocshelfError } from '../../../domain/errors.ts';
-import { languageTag } from './settings-reader.ts';
+import { languageTag } from '../../../web/language-tag.ts';
 
 /** The fields of a page's front matter, null where they are left out. Unknown keys are ignored. */
 export type FrontMatter = ReturnType<typeof readFrontMatter>['matter'];

@@ -1,4 +1,5 @@
 import { DocshelfError } from '../../../domain/errors.ts';
+import { languageTag } from '../../../web/language-tag.ts';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -91,14 +92,4 @@ export class SettingsReader {
 
 export function isObject(value: Json): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A language's tag (BCP 47) in its one spelling, `pt-br` and `pt_BR` both `pt-BR`; null for what is none. */
-export function languageTag(written: string): string | null {
-  // Intl knows the rules, and throws a RangeError for what breaks them.
-  try {
-    return Intl.getCanonicalLocales(written.replaceAll('_', '-'))[0] ?? null;
-  } catch {
-    return null;
-  }
 }

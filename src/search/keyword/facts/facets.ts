@@ -1,4 +1,5 @@
 import type { SearchFacet } from '../../../domain/search.ts';
+import { languageTag } from '../../../web/language-tag.ts';
 
 /** Choices of one kind at the most. */
 export const FACET_MAX = 50;
@@ -17,14 +18,6 @@ export function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly
     const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
     return keys.length > 1 ? keys.map(shown) : [];
   };
-  return { languages: of('languages', canonicalTag), versions: of('versions'), tags: of('tags') };
-}
-
-/** Languages are kept in lower case. */
-function canonicalTag(key: string): string {
-  try {
-    return Intl.getCanonicalLocales(key)[0] ?? key;
-  } catch {
-    return key;
-  }
+  // Languages are kept in lower case.
+  return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
 }
