@@ -7,6 +7,8 @@ import type { SearchForm } from './notices/notice.ts';
 export interface SnapshotForm {
   /** `auto` asks each release; the others overrule it. */
   readonly trailingSlash: 'auto' | TrailingSlash;
+  /** Of the site; by default that of its first page. */
+  readonly title?: string | null;
   /** Where the site is mounted, with its last slash; by default `/`. A release that was built for another is rewritten. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;

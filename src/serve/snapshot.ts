@@ -68,6 +68,7 @@ export class SiteSnapshot {
     this.#added = { toAll: form.additions ?? NO_ADDITIONS, toPage: form.additionsOf ?? null };
     this.#twins = new Twins(active, {
       mount: this.#mount,
+      title: form.title ?? null,
       trailingSlash: this.#trailingSlash,
       headers: this.#headers,
       kept: this.#files,

@@ -233,6 +233,14 @@ describe('llms.txt and llms-full.txt', () => {
     expect(await (await ask('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
   });
 
+  it('bear the title that the config gives the site, also where another was kept', async () => {
+    const release = releases.make(BOOK);
+    const headOf = async (title: string | null, name: string) =>
+      (await (await serve([release], { markdown: true, title }).ask(name)).text()).split('\n', 1)[0];
+    for (const name of ['/llms.txt', '/llms-full.txt'])
+      expect([await headOf(null, name), await headOf('Acme  Docs', name)]).toEqual(['# Acme', '# Acme Docs']);
+  });
+
   it('are kept with the release, and answer HEAD, 304 and ranges from there', async () => {
     const release = releases.make(BOOK);
     const ask = serve([release], { markdown: true }).ask;

@@ -21,11 +21,12 @@ export function snapshotForm(
   assets: SiteAssets,
   hasSearch = site.config.search.enabled,
 ): SnapshotForm {
-  const { config, domain, basePath } = site;
+  const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
     trailingSlash,
     basePath,
+    title,
     spaFallback,
     markdown,
     headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },

@@ -18,6 +18,8 @@ export interface SiteOutline {
   readonly navigation: readonly string[];
   /** Where it is served, with its last slash. */
   readonly basePath: string;
+  /** Null: that of its first page. */
+  readonly title: string | null;
 }
 
 export interface ListAnswer {
@@ -59,7 +61,7 @@ export function orderPages({ pages, navigation }: SiteOutline): readonly Section
 export function llmsText(site: SiteOutline): string {
   const sections = orderPages(site);
   const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));
-  const title = oneLine(start?.title ?? 'Documentation');
+  const title = oneLine(site.title ?? start?.title ?? 'Documentation');
   const byStem = new Map(site.pages.map((page) => [pageStem(page.path), page]));
   let text = `# ${title}\n`;
   if (start?.description) text += `\n> ${oneLine(start.description)}\n`;

@@ -27,10 +27,12 @@ export interface HeadsOrder {
   /** That the site was built for, and where it is served; with their last slash. */
   readonly builtFor: string;
   readonly basePath: string;
+  /** As the config has it. */
+  readonly title: string | null;
 }
 
 /** What a site's pages say of themselves, and the order in which its start page and those of its sections link to them. */
-export async function readHeads({ siteDir, pages, builtFor, basePath }: HeadsOrder): Promise<SiteOutline> {
+export async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];
   for (const { path, type } of pages) {
@@ -47,7 +49,7 @@ export async function readHeads({ siteDir, pages, builtFor, basePath }: HeadsOrd
     const html = pageText(await readBeginning(join(siteDir, path), NAVIGATION_BYTES), types.get(path) ?? 'text/html');
     for (const page of linkedPages(html, path, builtFor, types)) navigation.add(page);
   }
-  return { pages: listed, navigation: [...navigation], basePath };
+  return { pages: listed, navigation: [...navigation], basePath, title };
 }
 
 function* linkedPages(

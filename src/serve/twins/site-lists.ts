@@ -26,6 +26,7 @@ export const LIST_TYPE = 'text/plain; charset=utf-8';
 
 interface ListsForm {
   readonly basePath: string;
+  readonly title: string | null;
   readonly trailingSlash: TrailingSlash;
   /** Null for a page that is left out. */
   readonly markdownOf: (page: string) => Promise<string | null>;
@@ -70,18 +71,21 @@ export class SiteLists {
   }
 
   #digestOf(): string {
-    const { trailingSlash, basePath } = this.#form;
-    return createHash('sha256').update(`${FORMAT}\n${basePath}\n${trailingSlash}`).digest('hex').slice(0, 16);
+    const { trailingSlash, basePath, title } = this.#form;
+    return createHash('sha256')
+      .update(`${FORMAT}\n${basePath}\n${trailingSlash}\n${title ?? ''}`)
+      .digest('hex')
+      .slice(0, 16);
   }
 
   async #text(name: ListName): Promise<string> {
     const { siteDir, files, builtFor } = this.#release;
-    const { basePath } = this.#form;
+    const { basePath, title } = this.#form;
     const pages: HeadsOrder['pages'][number][] = [];
     for (const { path, type } of files.values()) {
       if (pages.length < PAGES_MAX && isPage(path)) pages.push({ path, type });
     }
-    const { text, order } = await this.#form.list({ siteDir, pages, builtFor, basePath });
+    const { text, order } = await this.#form.list({ siteDir, pages, builtFor, basePath, title });
     return name === 'llms.txt' ? text : this.#fullText(text, order);
   }
 

@@ -35,6 +35,8 @@ const lister = threadOf('list the pages of a site');
 
 interface TwinsForm {
   readonly mount: Mount;
+  /** Of the site; null: that of its first page. */
+  readonly title: string | null;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
   /** The snapshot's files, by keys of its own: none ends in a line feed. */
@@ -55,6 +57,7 @@ export class Twins {
     this.#form = form;
     this.#lists = new SiteLists(release, {
       basePath: form.mount.to,
+      title: form.title,
       trailingSlash: form.trailingSlash,
       markdownOf: (page) => this.#textOf(page),
       list: (order) => lister.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
