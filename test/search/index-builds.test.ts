@@ -22,13 +22,15 @@ async function release(name: string) {
   return { digest: name, releaseDir, trailingSlash: 'never' as const };
 }
 
-/** Processes that end with whatever the version before gives them. */
-function buildsThatEnd(orders: IndexOrder[]): IndexBuilds {
+const besideFormer = ({ formerDir }: IndexOrder) => formerDir !== null;
+
+/** Processes that by default end with whatever the version before gives them. */
+function buildsThatEnd(orders: IndexOrder[], ends: (order: IndexOrder) => boolean = besideFormer): IndexBuilds {
   const process = {
     call: async (_: string, order: IndexOrder) => {
       orders.push(order);
       await mkdir(order.searchDir);
-      if (order.formerDir !== null) throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
+      if (ends(order)) throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
       await writeFile(join(order.searchDir, 'keyword.sqlite'), '');
       return { sections: 1, refused: null };
     },
@@ -53,4 +55,14 @@ it('is written anew where the index of the version before takes the process alon
   await expect(builds.build(next, former, signal)).rejects.toMatchObject({ code: 'worker_ended' });
   expect((await builds.build(next, former, signal)).sections).toBe(1);
   expect(orders.map(({ formerDir }) => formerDir)).toEqual([join(former.releaseDir, 'search'), null]);
+});
+
+it('goes on from the version before where it has ended without one', async () => {
+  const orders: IndexOrder[] = [];
+  const [former, next] = [await release('one'), await release('two')];
+  const builds = buildsThatEnd(orders, () => orders.length === 1);
+  const { signal } = new AbortController();
+  await expect(builds.build(next, null, signal)).rejects.toMatchObject({ code: 'worker_ended' });
+  await builds.build(next, former, signal);
+  expect(orders.map(({ formerDir }) => formerDir)).toEqual([null, join(former.releaseDir, 'search')]);
 });

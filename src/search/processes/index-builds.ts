@@ -131,7 +131,9 @@ export class IndexBuilds {
     } catch (error) {
       if (signal.aborted || place === 'aside' || toDocshelfError(error).code !== 'worker_ended') throw error;
       const next = nextAttempt(order, page);
-      if (page === null && !order.usesCarried) this.#tooLargeBesideFormer.add(order.releaseDir);
+      if (page === null && !order.usesCarried && order.formerDir !== null) {
+        this.#tooLargeBesideFormer.add(order.releaseDir);
+      }
       if (next === null) throw error;
       await rm(order.searchDir, { recursive: true, force: true });
       return this.#attempt(next, place, signal);
