@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { BODY_BYTES_MAX } from '../../domain/limits.ts';
 import { collect } from '../../files/index.ts';
 import { PEER_HEADER } from '../../http/listener/remote-address.ts';
@@ -23,26 +24,23 @@ export async function handOn(line: DaemonLine, env: HttpBindings): Promise<Respo
   const { method = 'GET', url = '/' } = incoming;
   // Before the daemon is asked: a client that sends nothing holds nothing of it.
   const body = await bodyOf(env);
-  if (outgoing.destroyed) return ANSWERED;
+  if (outgoing.destroyed) return RESPONSE_ALREADY_SENT;
   const sent = line.request(method, url, fieldsFor(env, body));
   return new Promise<Response>((resolve) => {
     sent.on('response', (answer) => send(answer, env));
     sent.on('error', () => {
       if (outgoing.headersSent) outgoing.destroy();
-      else resolve(outgoing.destroyed ? ANSWERED : away(env));
+      else resolve(outgoing.destroyed ? RESPONSE_ALREADY_SENT : away(env));
     });
     // Not before: what the framework then does to a body that nobody has read may cut the answer.
-    outgoing.once('finish', () => resolve(ANSWERED));
+    outgoing.once('finish', () => resolve(RESPONSE_ALREADY_SENT));
     outgoing.once('close', () => {
       sent.destroy();
-      resolve(ANSWERED);
+      resolve(RESPONSE_ALREADY_SENT);
     });
     sent.end(body);
   });
 }
-
-/** For the framework: the answer is written past it. */
-const ANSWERED = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });
 
 /** The daemon has ended, and so will this process. */
 function away({ incoming: { method = 'GET', headers } }: HttpBindings): Response {
