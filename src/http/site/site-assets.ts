@@ -1,5 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
+import type { AssetFile } from './asset-folder.ts';
 import { pageAsset } from './page-assets.ts';
 import { searchBoxFiles } from './search-box-files.ts';
 import { SWITCHER_SCRIPT, SWITCHER_STYLE, switcherFiles } from './switcher-files.ts';
@@ -42,7 +43,7 @@ export class SiteAssets {
     }
     const file = this.#files.byPath.get(path);
     if (file === undefined) return null;
-    const answer = answerAsset(file, acceptEncoding);
+    const answer = answerAsset(file(), acceptEncoding);
     return isHead ? new Response(null, { headers: answer.headers }) : answer;
   }
 
@@ -54,14 +55,21 @@ export class SiteAssets {
 
 function readFiles() {
   const [searchBox, switcher] = [searchBoxFiles(), switcherFiles()];
-  const byPath = new Map<string, HashedAsset>();
+  const byPath = new Map<string, () => HashedAsset>();
   for (const { folder, files } of [searchBox, switcher]) {
-    for (const [name, { type, bytes }] of files) {
-      const compressed = { gzipped: gzipSync(bytes, { level: 9 }), brotli: Uint8Array.from(brotliCompressSync(bytes)) };
-      byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, { name, type, bytes, ...compressed });
-    }
+    for (const [name, file] of files) byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, compressed(name, file));
   }
   const [css, svg] = [pageAsset('pages', 'css'), pageAsset('shelf', 'svg')];
-  for (const own of [css, svg]) byPath.set(ASSET_ADDRESSES + own.name, own);
+  for (const own of [css, svg]) byPath.set(ASSET_ADDRESSES + own.name, () => own);
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
+}
+
+/** By its first answer: a start asks for addresses alone, and a reader for the words of one language. */
+function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset {
+  let made: HashedAsset | null = null;
+  return () => {
+    const brotli = () => Uint8Array.from(brotliCompressSync(bytes));
+    made ??= { name, type, bytes, gzipped: gzipSync(bytes, { level: 9 }), brotli: brotli() };
+    return made;
+  };
 }
