@@ -16,6 +16,7 @@ import { redirectAnswer } from '../http/tls/redirect.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
+import { once } from './sites/once.ts';
 import type { Sites } from './sites/sites.ts';
 import { organizationsSlice } from './slices.ts';
 import { tlsSlice } from './tls.ts';
@@ -220,13 +221,5 @@ function accessReader({ current, sites }: ListenerParts) {
       made = { config, entries, domain, access: accessOf(organizations) };
     }
     return made.access;
-  };
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make();
-    return made;
   };
 }

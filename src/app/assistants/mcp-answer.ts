@@ -1,9 +1,10 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import type { FaultHooks } from '../../http/problem.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { Search } from '../../search/index.ts';
+import { once } from '../sites/once.ts';
 import type { PageMarkdown } from '../sites/page-markdown.ts';
 
 export interface McpAnswerOptions extends FaultHooks {
@@ -19,11 +20,8 @@ export interface McpAnswerOptions extends FaultHooks {
 
 /** The door for assistants of a site. Loaded with the first request: that takes 0.2 s of processor time, and a start needs none of it. */
 export function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
-  let made: Promise<AnswerSiteSearch> | null = null;
-  return async (request, env) => {
-    made ??= open(options);
-    return (await made)(request, env);
-  };
+  const answer = once(() => open(options));
+  return async (request, env) => (await answer())(request, env);
 }
 
 async function open({ site, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
@@ -40,8 +38,7 @@ async function open({ site, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSea
       return site.config.basePath;
     },
     get origin() {
-      const { publicUrl } = site.config.config.server;
-      return publicUrl === null ? null : siteOrigin(publicUrl, site.config.hosts);
+      return publicOrigin(site.config.config.server.publicUrl, site.config.hosts);
     },
     get search() {
       return site.search;

@@ -2,7 +2,7 @@ import type { SiteConfig } from '../../config/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { publicOrigin } from '../../http/site/shelf-address.ts';
 import { SiteAssets } from '../../http/site/site-assets.ts';
 import { MountedSearch, type Search } from '../../search/index.ts';
 import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../serve/index.ts';
@@ -49,11 +49,10 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
       return stored.search({ domain, config, digest, label }, request);
     },
   };
-  const { publicUrl } = config.server;
   const documented = {
     domain,
     basePath,
-    origin: publicUrl === null ? null : siteOrigin(publicUrl, hosts),
+    origin: publicOrigin(config.server.publicUrl, hosts),
     search: config.search.enabled ? new MountedSearch(search, () => basePath) : null,
     get release() {
       return releases.current();

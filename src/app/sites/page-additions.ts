@@ -1,7 +1,7 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { joinAdditions, NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
-import { openSearchLink } from './open-search.ts';
+import { openSearchLink } from './described-search.ts';
 
 /** What the config adds to the pages of a site. @param version that its pages search; null: the active one */
 export function pageAdditions(site: SiteConfig, assets: SiteAssets, version: string | null = null): PageAdditions {

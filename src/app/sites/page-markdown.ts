@@ -3,18 +3,13 @@ import { type BodyCache, type PageMarkdownText, readMarkdown, type SiteServer } 
 /** Pages of a site as Markdown, as its readers get it. */
 export interface PageMarkdown {
   /**
-   * @param path of a page's file or its address, with or without the base path; query and fragment aside. Null where there is no such
-   *   page, and where nothing is served. @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`
+   * @param path of a page's file, percent-encoded. Null where there is no such page, and where nothing is served. @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`
    */
   read(path: string): Promise<PageMarkdownText | null>;
 }
 
-export function pageMarkdown(server: SiteServer, bodies: BodyCache, basePath: () => string): PageMarkdown {
+export function pageMarkdown(server: SiteServer, bodies: BodyCache): PageMarkdown {
   return {
-    read: async (path) => {
-      const base = basePath();
-      const inSite = path.startsWith(base) ? path.slice(base.length) : path;
-      return server.current && readMarkdown(server.current, bodies, inSite);
-    },
+    read: async (path) => server.current && readMarkdown(server.current, bodies, path),
   };
 }

@@ -41,8 +41,7 @@ const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
 /** As this machine reaches it, where nobody says how readers do. */
 function originOf({ config, hosts }: SiteConfig, port: number): string {
   const { publicUrl, host, tls } = config.server;
-  if (publicUrl !== null) return siteOrigin(publicUrl, hosts);
   const scheme = tls.certFile === null ? 'http' : 'https';
   const own = ANY_HOST.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return siteOrigin(`${scheme}://${own}:${port}`, hosts);
+  return siteOrigin(publicUrl ?? `${scheme}://${own}:${port}`, hosts);
 }

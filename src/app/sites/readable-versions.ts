@@ -4,7 +4,7 @@ import { type KeptVersion, keptVersion, keptVersions, newestFirst, type SiteStor
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
 import {
@@ -225,9 +225,8 @@ export class ReadableVersions implements VersionSource {
     const active = this.#options.active();
     if (active === null) return null;
     const { config, hosts, basePath } = this.#options.config();
-    const { publicUrl } = config.server;
     const page = await this.#options.open.pages.find(path, release, active);
-    const origin = publicUrl === null ? '' : siteOrigin(publicUrl, hosts);
+    const origin = publicOrigin(config.server.publicUrl, hosts) ?? '';
     return origin + basePath + encodeAddress(page);
   }
 }

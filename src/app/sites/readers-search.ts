@@ -10,6 +10,7 @@ import { logFailure, logSearchEvent } from '../log-events.ts';
 import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import { ReaderSearch } from '../reader-search.ts';
+import { once } from './once.ts';
 import type { OpenVersions } from './open-versions.ts';
 import type { ReadableVersions } from './readable-versions.ts';
 import { VersionSearch } from './version-search.ts';
@@ -52,15 +53,11 @@ export function readersSearch({ host, active, versions, config, domain, features
 
 /** Loaded with the first search: a start needs no validator. */
 export function searchAnswer(settings: SiteSearchSettings): AnswerSiteSearch {
-  let made: Promise<AnswerSiteSearch> | null = null;
-  const make = async (): Promise<AnswerSiteSearch> => {
+  const answer = once(async () => {
     const { siteSearch } = await import('../../http/site/site-search.ts');
     return siteSearch(settings);
-  };
-  return async (request, env) => {
-    made ??= make();
-    return (await made)(request, env);
-  };
+  });
+  return async (request, env) => (await answer())(request, env);
 }
 
 export function indexedRelease({

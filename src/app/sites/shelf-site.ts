@@ -18,7 +18,7 @@ import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
 import { deploySlice, featureReport } from '../slices.ts';
-import { describedSearch } from './open-search.ts';
+import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
 import { type PageMarkdown, pageMarkdown } from './page-markdown.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
@@ -126,7 +126,7 @@ export class ShelfSite {
     this.#parts = parts;
     this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
     this.#signIn = this.#openSignIn(config);
-    this.markdown = pageMarkdown(parts.server, host.bodies, () => this.#config.basePath);
+    this.markdown = pageMarkdown(parts.server, host.bodies);
     this.search =
       localSearch &&
       readersSearch({

@@ -46,3 +46,15 @@ export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage)
     },
   });
 }
+
+/** A document of docshelf's own for programs, as it is at this moment. */
+export function documentAnswer(method: string, type: string, body: string): Response {
+  return new Response(method === 'HEAD' ? null : body, {
+    headers: {
+      'Content-Type': `${type}; charset=utf-8`,
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-cache',
+      ...COMMON_HEADERS,
+    },
+  });
+}

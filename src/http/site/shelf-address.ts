@@ -40,3 +40,8 @@ export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = 
   if (host !== undefined) url.hostname = hostName(host);
   return url.origin;
 }
+
+/** Null where nobody says under which address readers reach the site. */
+export function publicOrigin(publicUrl: string | null, hosts: readonly string[]): string | null {
+  return publicUrl === null ? null : siteOrigin(publicUrl, hosts);
+}

@@ -5,7 +5,6 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { DeployState } from '../../domain/status.ts';
 import {
-  COMMON_HEADERS,
   type NoticeRequest,
   noticeResponse,
   type PlainAnswer,
@@ -16,8 +15,9 @@ import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
 import { siteRequest } from '../listener/site-request.ts';
-import { type DescribedSearch, OPEN_SEARCH_PATH, openSearchAnswer } from './open-search.ts';
+import { documentAnswer } from './page-answer.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
+import { type DescribedSearch, OPEN_SEARCH_PATH, openSearchAnswer } from './search-description.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
@@ -49,18 +49,6 @@ function nothingServed(request: SiteRequest, state: DeployState, hasFailed: bool
   if (state === 'off') return noticeResponse(request, { status: 404, words: 'off', ...notice });
   const words = hasFailed ? 'notLoaded' : 'notReady';
   return noticeResponse(request, { status: 503, words, headers: { 'Retry-After': '5' }, ...notice });
-}
-
-function featureAnswer(method: string, report: FeatureReport): Response {
-  const body = JSON.stringify(report);
-  return new Response(method === 'HEAD' ? null : body, {
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'Cache-Control': 'no-cache',
-      ...COMMON_HEADERS,
-    },
-  });
 }
 
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
@@ -137,7 +125,8 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
 
   const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
-    '/_docshelf/features.json': async ({ method }) => featureAnswer(method, features()),
+    '/_docshelf/features.json': async ({ method }) =>
+      documentAnswer(method, 'application/json', JSON.stringify(features())),
     '/_docshelf/search': search,
     [OPEN_SEARCH_PATH]: async (raw, env) => {
       const described = (await describedSearch?.()) ?? null;

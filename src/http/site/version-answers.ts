@@ -1,8 +1,9 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
-import { COMMON_HEADERS, redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
+import { redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
 import { withoutHost } from '../../web/without-host.ts';
+import { documentAnswer } from './page-answer.ts';
 import { withoutPass } from './preview-passes.ts';
 
 /** An entry of `versions.json`, in the format of mike. */
@@ -49,15 +50,7 @@ const FROM = 'docshelf-from';
 const ADDRESS = /^([^/?#]*)(\/[^?#]*)?(\?[^#]*)?/;
 
 export async function versionsAnswer({ method }: Pick<Request, 'method'>, source: VersionSource): Promise<Response> {
-  const body = JSON.stringify(await source.list());
-  return new Response(method === 'HEAD' ? null : body, {
-    headers: {
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'Cache-Control': 'no-cache',
-      ...COMMON_HEADERS,
-    },
-  });
+  return documentAnswer(method, 'application/json', JSON.stringify(await source.list()));
 }
 
 /**

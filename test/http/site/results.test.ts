@@ -1,5 +1,4 @@
 import { gunzipSync } from 'node:zlib';
-import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { reportFeatures } from '../../../src/domain/feature.ts';
@@ -10,6 +9,7 @@ import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site
 import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
+import { attribute, nodes, type PageNode, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { RESULTS } from '../api/api-example.ts';
 import { HOSTILE } from './shelf-example.ts';
 
@@ -52,27 +52,11 @@ function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSetti
   return { app, ask, asked };
 }
 
-interface Node {
-  readonly nodeName: string;
-  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
-  readonly childNodes?: readonly Node[];
-  readonly value?: string;
-}
-
-const nodes = (node: Node): Node[] => [node, ...(node.childNodes ?? []).flatMap(nodes)];
-const attribute = (node: Node, name: string) => node.attrs?.find((each) => each.name === name)?.value;
-const text = (node: Node) =>
-  nodes(node)
-    .map(({ value }) => value ?? '')
-    .join('')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-
 async function read(response: Response) {
-  const all = nodes(parse(await response.text()) as unknown as Node);
+  const all = parsedNodes(await response.text());
   const named = (name: string, within = all) => within.filter(({ nodeName }) => nodeName === name);
-  const links = (within: Node) => named('a', nodes(within)).map((each) => [text(each), attribute(each, 'href')]);
-  const status = text(all.find((node) => attribute(node, 'role') === 'status') as Node);
+  const links = (within: PageNode) => named('a', nodes(within)).map((each) => [text(each), attribute(each, 'href')]);
+  const status = text(all.find((node) => attribute(node, 'role') === 'status') as PageNode);
   return { all, named, links, status };
 }
 
@@ -144,7 +128,7 @@ describe('the results page', () => {
     const results = Array.from({ length: 2 }, (_, at) => result(`/docs/${at}`, 'text'));
     const { ask } = siteWith({ results, facts: { corrected: 'rotate & key', facets, semantic: true } });
     const { named, links } = await read(await ask('?q=rotaet&language=de&limit=2&tag=x'));
-    expect(links(named('main')[0] as Node)).toEqual([
+    expect(links(named('main')[0] as PageNode)).toEqual([
       ['rotate & key', '?q=rotate+%26+key&language=de&tag=x'],
       ['Keys', '/docs/0'],
       ['Keys', '/docs/1'],
@@ -175,7 +159,7 @@ describe('the results page', () => {
     const response = await ask('?q=$%26', { ...NAVIGATION, 'accept-language': 'de' });
     expect([response.status, response.headers.get('content-language')]).toEqual([200, 'fa']);
     const { named, status } = await read(response);
-    expect([attribute(named('html')[0] as Node, 'dir'), status]).toEqual(['rtl', 'چیزی برای «$&» پیدا نشد']);
+    expect([attribute(named('html')[0] as PageNode, 'dir'), status]).toEqual(['rtl', 'چیزی برای «$&» پیدا نشد']);
   });
 
   it('is in the reader’s words where the site has none', async () => {

@@ -1,28 +1,12 @@
 import { gunzipSync } from 'node:zlib';
-import { parse } from 'parse5';
 import { describe, expect, it } from 'vitest';
+import { attribute, nodes, type PageNode, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { HOSTILE, listed, SITES, shelfWith } from './shelf-example.ts';
 
 const page = async (app: ReturnType<typeof shelfWith>, target = '/') => (await app.request(target)).text();
 
-interface Node {
-  readonly nodeName: string;
-  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
-  readonly childNodes?: readonly Node[];
-  readonly value?: string;
-}
-
-const nodes = (node: Node): Node[] => [node, ...(node.childNodes ?? []).flatMap(nodes)];
-const attribute = (node: Node, name: string) => node.attrs?.find((each) => each.name === name)?.value;
-const text = (node: Node) =>
-  nodes(node)
-    .map(({ value }) => value ?? '')
-    .join('')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-
 function read(html: string) {
-  const all = nodes(parse(html) as unknown as Node);
+  const all = parsedNodes(html);
   const named = (name: string) => all.filter(({ nodeName }) => nodeName === name);
   const items = named('li').map((item) => {
     const link = nodes(item).find(({ nodeName }) => nodeName === 'a');
@@ -33,7 +17,7 @@ function read(html: string) {
       isShown: attribute(item, 'hidden') === undefined,
     };
   });
-  return { all, named, items, status: text(all.find((node) => attribute(node, 'role') === 'status') as Node) };
+  return { all, named, items, status: text(all.find((node) => attribute(node, 'role') === 'status') as PageNode) };
 }
 
 describe('the shelf page', () => {
@@ -104,7 +88,7 @@ describe('the shelf page', () => {
     const { items, status, named } = read(await page(shelfWith(), `/?q=${encodeURIComponent(query)}`));
     expect(items.filter(({ isShown }) => isShown).map(({ domain }) => domain)).toEqual(domains);
     expect(status).toBe(query === '' ? 'Sites: 3' : `Sites: ${domains.length} of 3`);
-    expect(attribute(named('input')[0] as Node, 'value')).toBe(query.trim());
+    expect(attribute(named('input')[0] as PageNode, 'value')).toBe(query.trim());
   });
 
   it('takes the words of a site for text, whatever they hold', async () => {
@@ -128,7 +112,7 @@ describe('the shelf page', () => {
   it.each(['x', '', '-', 'de--', '\u{1f525}', 'a'.repeat(30)])('shows no language of the tag %j', async (language) => {
     const { items, named } = read(await page(shelfWith([listed('acme', { language })])));
     expect(items[0]?.text).not.toContain('Language');
-    expect(attribute(named('h2')[0] as Node, 'lang')).toBeUndefined();
+    expect(attribute(named('h2')[0] as PageNode, 'lang')).toBeUndefined();
   });
 
   it.each([
@@ -143,19 +127,19 @@ describe('the shelf page', () => {
 
   it('marks the words of a site with its language', async () => {
     const { named } = read(await page(shelfWith([listed('acme', { language: 'zh_hans_CN' })])));
-    expect(attribute(named('h2')[0] as Node, 'lang')).toBe('zh-Hans-CN');
+    expect(attribute(named('h2')[0] as PageNode, 'lang')).toBe('zh-Hans-CN');
   });
 
   it('offers the search over all only where there is one', async () => {
     const search = async () => Response.json([]);
     const [without, withSearch] = [read(await page(shelfWith())), read(await page(shelfWith(SITES, { search })))];
-    const offered = ({ named }: typeof without) => attribute(named('form')[0] as Node, 'data-search');
+    const offered = ({ named }: typeof without) => attribute(named('form')[0] as PageNode, 'data-search');
     expect([offered(without), offered(withSearch)]).toEqual([undefined, '_docshelf/search']);
   });
 
   it('bounds what is looked for', async () => {
     const { named } = read(await page(shelfWith(), `/?q=${'x'.repeat(5_000)}&q=y`));
-    expect(attribute(named('input')[0] as Node, 'value')).toHaveLength(200);
+    expect(attribute(named('input')[0] as PageNode, 'value')).toHaveLength(200);
   });
 
   it('runs nothing but its own files, and no inline script or style', async () => {

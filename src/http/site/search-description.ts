@@ -1,6 +1,6 @@
-import { COMMON_HEADERS } from '../../serve/index.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
+import { documentAnswer } from './page-answer.ts';
 
 export const OPEN_SEARCH_PATH = '/_docshelf/opensearch.xml';
 export const OPEN_SEARCH_TYPE = 'application/opensearchdescription+xml';
@@ -37,14 +37,7 @@ export function openSearchAnswer(method: string, { name, address, language }: De
 <OutputEncoding>UTF-8</OutputEncoding>
 </OpenSearchDescription>
 `;
-  return new Response(method === 'HEAD' ? null : body, {
-    headers: {
-      'Content-Type': `${OPEN_SEARCH_TYPE}; charset=utf-8`,
-      'Content-Length': String(Buffer.byteLength(body)),
-      'Cache-Control': 'no-cache',
-      ...COMMON_HEADERS,
-    },
-  });
+  return documentAnswer(method, OPEN_SEARCH_TYPE, body);
 }
 
 function cut(text: string, charactersMax: number): string {
