@@ -65,7 +65,7 @@ inside() {
   timeout "$bound" buildah --storage-driver vfs $store run --isolation chroot --volume "$work/etc:/etc/docshelf:ro" \
     "$container" -- "$@"
 }
-inside 120 $entrypoint serve >"$work/log" 2>&1 &
+inside 600 $entrypoint serve >"$work/log" 2>&1 &
 runner=$!
 
 until_ready "$admin" "$runner"
@@ -77,15 +77,16 @@ done
 [ -n "$daemon" ] || fail "no process of the daemon found"
 user=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$daemon/status")
 [ "$user" = 65532 ] || fail "the daemon runs as user $user"
-listed=$(inside 60 node -p 'require("/opt/docshelf/sbom.json").components.find(({ name }) => name === "node")?.version')
-[ "$listed" = "$(inside 60 node -p process.versions.node)" ] || fail "the list of parts has node $listed"
+# Both in one run: a container takes long to start on a machine with other work.
+nodes=$(inside 300 node -p '`${require("/opt/docshelf/sbom.json").components.find(({ name }) => name === "node")?.version} ${process.versions.node}`')
+[ -n "$nodes" ] && [ "${nodes% *}" = "${nodes#* }" ] || fail "node in the list of parts and in the image: $nodes"
 say "runs as user $user, $(sed -n 's/^VmRSS:[[:space:]]*//p' "/proc/$daemon/status") resident"
 
 expect "$site/" "Served from the image" 200
 expect "$site/guides/start" "A guide" 200
 expect "$site/nothing" "" 404
 expect "$admin/v1/status" '"version":"2026-11-01"' 200
-inside 30 $entrypoint healthcheck >"$work/health" 2>&1 || { cat "$work/health"; fail "the health check"; }
+inside 120 $entrypoint healthcheck >"$work/health" 2>&1 || { cat "$work/health"; fail "the health check"; }
 say "the health check passes"
 
 kill -TERM "$daemon"
