@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Bench, DaemonProcess } from '../helpers/daemon.ts';
+import type { Bench, ConfigFile, DaemonProcess } from '../helpers/daemon.ts';
 
 /** Keys of the site's entry come on top: hosts, base path. */
 export interface ShelvedBundle {
@@ -10,6 +10,17 @@ export interface ShelvedBundle {
 
 /** One daemon for all of them, without a search: indexing takes as much of the processor as the browser does. */
 export async function serveBundles(bench: Bench, bundles: readonly ShelvedBundle[]): Promise<DaemonProcess> {
+  const daemon = await startShelf(bench, bundles, { search: { enabled: false } });
+  await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
+  return daemon;
+}
+
+/** The same with more words of the config, while the bundles are still taken in. */
+export async function startShelf(
+  bench: Bench,
+  bundles: readonly ShelvedBundle[],
+  config: ConfigFile,
+): Promise<DaemonProcess> {
   const folder = await bench.folder();
   for (const { archive, entry } of bundles) {
     const preload = join(folder, 'bundles', entry.domain);
@@ -17,8 +28,5 @@ export async function serveBundles(bench: Bench, bundles: readonly ShelvedBundle
     await copyFile(archive, join(preload, basename(archive)));
   }
   const sites = bundles.map(({ entry }) => ({ staticExport: { enabled: true }, ...entry }));
-  const config = { sites, staticExport: null, search: { enabled: false }, log: { access: false } };
-  const daemon = await bench.start(config, { folder });
-  await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
-  return daemon;
+  return bench.start({ sites, staticExport: null, log: { access: false }, ...config }, { folder });
 }

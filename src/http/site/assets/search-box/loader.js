@@ -2,8 +2,6 @@
 // `LABELS` comes from the build: the button's word in each language but English.
 
 const NAME = 'docshelf-search';
-/** Made for it by a site's template. */
-const ROOM = '[data-docshelf-search]';
 
 /** Boxes of the site's own, a list of selectors; nothing is called `_`. */
 const { replace = '_' } = document.querySelector('[src*="_docshelf/assets/search"]').dataset;
@@ -17,7 +15,7 @@ const load = () => import('./search-box.js');
 /** What is typed before the dialog is there is not lost, and a phone shows its keyboard. */
 const open = async (from) => {
   const typed = document.createElement('input');
-  typed.style.cssText = 'position:fixed;opacity:0';
+  typed.style = 'position:fixed;opacity:0';
   document.body.append(typed);
   typed.focus();
   (await load()).open(from, typed);
@@ -26,8 +24,8 @@ const open = async (from) => {
 const build = () => {
   if (host.shadowRoot) return;
   const button = document.createElement('button');
-  button.style.cssText =
-    'white-space:pre;background:0;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px';
+  button.style =
+    'white-space:pre;background:inherit;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px';
   host.attachShadow({ mode: 'open' }).append(button);
   button.append(LABELS[document.documentElement.lang.slice(0, 2)] ?? 'Search');
   button.onpointerenter = button.onfocus = load;
@@ -48,25 +46,26 @@ const place = () => {
   build();
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
   for (const node of document.querySelectorAll(
-    `${replace},${ROOM},.navbar__items--right>*,.VPNavBarMenu,.right-group>*`,
+    `${replace},[data-docshelf-search],.navbar__items--right>*,.VPNavBarMenu,.right-group>*`,
   )) {
     if (node.getClientRects()[0]) {
       if (!isReady(node)) return soon();
-      host.style.cssText = `display:grid;place-content:center end;align-self:center;width:0;height:0;position:relative;inset-inline-end:1em;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
+      host.style = `display:grid;place-content:center end;align-self:center;width:0;height:0;position:relative;inset-inline-end:1em;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
       if (node.matches(replace)) {
         node.style.visibility = 'hidden';
-        host.style.cssText = `position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px`;
+        host.style = `position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px`;
       }
-      if (node.matches(ROOM)) {
-        host.style.cssText = '';
+      if (node.matches('[data-docshelf-search]')) {
+        host.style = '';
         node.append(host);
       } else node.before(host);
       beside = node;
       return;
     }
   }
-  host.style.cssText =
-    'position:fixed;bottom:1em;inset-inline-end:1em;z-index:9;border-radius:6px;background:#000;color:#fff';
+  // By the window: on a phone what is fixed is fixed to all of a page that is wider, whose corner is out of sight.
+  host.style =
+    'display:grid;place-content:end;width:0;height:0;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
   beside = document.body;
   beside.append(host);
 };
@@ -78,14 +77,14 @@ addEventListener(
   'keydown',
   (event) => {
     const { key, code } = event;
-    const [node] = event.composedPath();
+    const node = event.composedPath()[0];
     if (
       event.ctrlKey || event.metaKey
         ? key === 'k' || (code === 'KeyK' && key > '~')
         : key === '/' && !node.isContentEditable && !node.closest('input,textarea,select')
     ) {
       event.preventDefault();
-      event.stopImmediatePropagation();
+      event.stopPropagation();
       open(document.activeElement);
     }
   },

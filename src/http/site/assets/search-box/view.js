@@ -221,7 +221,7 @@ export function createView(language) {
   input.addEventListener('input', () => ask(false));
   closer.addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', () => {
-    visualViewport.removeEventListener('resize', fit);
+    visualViewport.removeEventListener('resize', fitWindow);
     questions.forget();
     from?.focus({ preventScroll: true });
   });
@@ -243,7 +243,13 @@ export function createView(language) {
     // A copy that the browser keeps for the way back shows the page.
     if (!event.ctrlKey && !event.metaKey && !event.shiftKey) dialog.close();
   });
-  const fit = () => host.style.setProperty('--height', `${visualViewport.height}px`);
+  /** All of a phone, above its keyboard. A page that is not made for phones is shown small there, and the dialog is not. */
+  const fitWindow = () => {
+    const { width, height, scale } = visualViewport;
+    const zoom = Math.max(1, 1 / scale);
+    host.style = `zoom:${zoom};--width:${width / zoom}px;--height:${height / zoom}px`;
+    dialog.classList.toggle('full', zoom > 1 || matchMedia('(max-width: 40rem), (max-height: 30rem)').matches);
+  };
 
   return {
     language,
@@ -256,7 +262,8 @@ export function createView(language) {
       from = focusBack;
       dialog.classList.toggle('dark', isDarkPage());
       if (!host.isConnected) document.body.append(host);
-      visualViewport.addEventListener('resize', fit);
+      fitWindow();
+      visualViewport.addEventListener('resize', fitWindow);
       dialog.showModal();
       input.focus();
       if (query !== '') input.value = query;

@@ -1,0 +1,95 @@
+import { MOUNTED_SITES, type MountedSite } from './mounted-sites.ts';
+
+/** A site of others, what is looked for in it with the search box, and what is found. */
+export interface BoxedSite extends Pick<MountedSite, 'archive' | 'domain' | 'hasRun' | 'go'> {
+  /** Page that the reader begins on, and one that the site's own scripts lead to. */
+  readonly start: string;
+  readonly other: string;
+  /** What the button stands in on a wide screen; `body`: a corner. */
+  readonly room: string;
+  readonly query: string;
+  /** The first two results. */
+  readonly found: readonly [string, string];
+  readonly rightToLeft?: { readonly start: string; readonly query: string; readonly found: string };
+}
+
+const mounted = (domain: string): MountedSite => MOUNTED_SITES.find((site) => site.domain === domain) as MountedSite;
+const NEXT = mounted('next');
+const BASIC_AUTH = 'middleware/builtin/basic-auth';
+
+/** In the order of their sizes: the small ones are indexed first. */
+export const BOXED_SITES: readonly BoxedSite[] = [
+  {
+    ...mounted('docusaurus'),
+    start: 'blog/tags',
+    other: 'markdown-page',
+    room: '.navbar__items--right',
+    query: 'start your localized site',
+    found: [
+      'docs/1.0/tutorial-extras/translate-your-site#start-your-localized-site',
+      'docs/1.0/tutorial-extras/translate-your-site#build-your-localized-site',
+    ],
+  },
+  {
+    ...mounted('sphinx'),
+    start: 'usage/configuration.html',
+    other: 'genindex.html',
+    room: 'body',
+    query: 'numbered figures',
+    found: [
+      'usage/restructuredtext/roles.html#cross-referencing-figures-by-figure-number',
+      'usage/restructuredtext/roles.html#cross-referencing-arbitrary-locations',
+    ],
+  },
+  {
+    ...NEXT,
+    start: 'guides/rpc',
+    other: BASIC_AUTH,
+    room: 'body',
+    query: 'basic auth import',
+    found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#basic-auth-middleware`],
+  },
+  {
+    ...NEXT,
+    domain: 'mixed',
+    archive: 'mixed-export.zip',
+    start: 'guides/rpc/',
+    other: `${BASIC_AUTH}/`,
+    room: 'body',
+    query: 'basic auth import',
+    found: [`${BASIC_AUTH}/#import`, `${BASIC_AUTH}/#basic-auth-middleware`],
+  },
+  {
+    ...mounted('vitepress'),
+    start: 'guide/markdown',
+    other: 'reference/site-config',
+    room: '.content-body',
+    query: 'line highlighting code',
+    found: ['guide/markdown#line-highlighting-in-code-blocks', 'guide/markdown#syntax-highlighting-in-code-blocks'],
+    rightToLeft: { start: 'fa/guide/using-vue', query: 'cleanurls', found: 'fa/reference/site-config#cleanurls' },
+  },
+  {
+    ...mounted('starlight'),
+    start: 'guides/authoring-content/',
+    other: '',
+    room: '.right-group',
+    query: 'code block line markers',
+    found: ['guides/authoring-content/#text-markers', 'guides/authoring-content/#expressive-code-features'],
+    rightToLeft: {
+      start: 'fa/guides/css-and-tailwind/',
+      query: 'tailwind',
+      found: 'fa/guides/css-and-tailwind/#tailwind-css',
+    },
+  },
+  {
+    archive: 'postgres-15.tar.gz',
+    domain: 'postgres',
+    hasRun: "document.readyState === 'complete'",
+    go: null,
+    start: 'sql-lock.html',
+    other: '',
+    room: 'body',
+    query: 'row locking deadlock',
+    found: ['explicit-locking.html#LOCKING-DEADLOCKS', 'explicit-locking.html#LOCKING-ROWS'],
+  },
+];

@@ -1,0 +1,180 @@
+import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { BOXED_SITES, type BoxedSite } from './boxed-sites.ts';
+import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { startShelf } from './shelf-of-bundles.ts';
+
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1440, height: 900 } };
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+const SETUP_MS_MAX = 600_000;
+
+/** Shifts of what is the page's own, as the browser counts them. */
+const SHIFTS = `
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries())
+      if (sources.some(({ node }) => node !== null)) window.shifts.push(value);
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+/** What of the page moves by that element, and how much wider the page is by it: its place with it and without. */
+const movedBy = (selector: string): string => `(() => {
+  const places = () => Array.from(document.querySelectorAll('body :not(docshelf-search, docshelf-search-dialog)'), (node) => {
+    const { x, y, width } = node.getBoundingClientRect();
+    return node.tagName + ' ' + [x, y, width].map(Math.round);
+  });
+  const { documentElement: root } = document;
+  const { style } = document.querySelector(${JSON.stringify(selector)});
+  const [before, wide, { display }] = [places(), root.scrollWidth, style];
+  style.display = 'none';
+  const after = places();
+  const narrow = root.scrollWidth;
+  style.display = display;
+  return [before.filter((place, at) => place !== after[at]), wide - narrow];
+})()`;
+const NOTHING = [[], 0];
+/** No further than a window's height from what is shown: a text of it may be what is scrolled to. */
+const IS_SECTION_SHOWN = `(() => {
+  const { top, bottom } = document.getElementById(decodeURIComponent(location.hash.slice(1))).getBoundingClientRect();
+  return -bottom < innerHeight && top < 2 * innerHeight;
+})()`;
+
+describe.skipIf(corpus === undefined || !hasChromium)(
+  `the search box of the running program, enforce: on, on sites of others${whyNoCorpus}${whyNoChromium}`,
+  () => {
+    const bench = openBench(afterAll);
+    const readers: Reader[] = [];
+    let browser: Browser;
+    let daemon: DaemonProcess;
+
+    beforeAll(async () => {
+      browser = await launchChromium();
+      bench.onEnd(() => browser.close());
+      const bundles = BOXED_SITES.map(({ archive, domain }) => ({
+        archive: bundleFile(archive),
+        entry: { domain, basePath: `/${domain}/` },
+      }));
+      daemon = await startShelf(bench, bundles, { search: { widget: true }, features: { enforce: 'on' } });
+    }, SETUP_MS_MAX);
+    afterEach(async () => {
+      for (const reader of readers.splice(0)) await reader.close();
+    });
+
+    /** @param withBox false: as the site is without docshelf's script */
+    async function open({ domain, hasRun }: BoxedSite, path: string, profile: BrowserContextOptions, withBox = true) {
+      // Others are still taken in.
+      await daemon.until(({ sites = [] }) =>
+        sites.some(({ deployment, state }) => deployment.domain === domain && state === 'ready'),
+      );
+      const reader = await Reader.open(browser, daemon.site, profile);
+      readers.push(reader);
+      const { page } = reader;
+      const base = `${daemon.site}/${domain}/`;
+      if (!withBox)
+        await page.route('**/loader.js', (route) => route.fulfill({ contentType: 'text/javascript', body: '' }));
+      await page.addInitScript(SHIFTS);
+      await page.goto(base + path);
+      await page.waitForFunction(hasRun);
+      const dialog = page.getByRole('dialog');
+      const options = page.locator('docshelf-search-dialog [role=option]');
+      return {
+        reader,
+        page,
+        base,
+        dialog,
+        options,
+        button: page.locator('docshelf-search').getByRole('button'),
+        find: async (query: string) => {
+          await dialog.locator('input').waitFor();
+          await page.keyboard.type(query);
+          await options.nth(1).waitFor();
+          expect(await page.evaluate(movedBy('docshelf-search-dialog'))).toEqual(NOTHING);
+        },
+        /** Follows the link of an option, and expects its section in sight. */
+        expectSection: async (option: Locator, section: string, follow: () => Promise<void>) => {
+          const address = (await option.getAttribute('href'))?.split(':~:')[0];
+          expect(address).toBe(base + section);
+          await follow();
+          await page.waitForURL(({ href }) => href.split(':~:')[0] === address);
+          await page.waitForFunction(hasRun);
+          await page.waitForFunction(IS_SECTION_SHOWN);
+        },
+        /** @param without the same page without the box, whose complaints are the site's own */
+        expectQuiet: (without?: { readonly reader: Reader }) => {
+          const { complaints = [], blocked = [] } = without?.reader ?? {};
+          expect([
+            reader.complaints.filter((each) => !complaints.includes(each)),
+            reader.blocked.filter((each) => !blocked.includes(each)),
+            reader.failures.filter(({ path: failed }) => failed.includes('_docshelf/')),
+          ]).toEqual([[], [], []]);
+        },
+      };
+    }
+
+    it.each(BOXED_SITES)('$domain: by keys alone, from a button that moves nothing, to a section', async (site) => {
+      const { start, room, other, go, query, found, domain } = site;
+      const { reader, page, base, button, options, find, expectSection, expectQuiet } = await open(
+        site,
+        start,
+        DESKTOP,
+      );
+      await button.waitFor();
+      expect(await page.locator(`:is(${room}) > docshelf-search, :is(${room}) > * > docshelf-search`).count()).toBe(1);
+      const isOnTop = await button.evaluate((node) => {
+        const { x, y, width, height } = node.getBoundingClientRect();
+        return [0.05, 0.5, 0.95].every(
+          (part) => document.elementFromPoint(x + width * part, y + height / 2)?.localName === 'docshelf-search',
+        );
+      });
+      expect(isOnTop).toBe(true);
+      expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
+      // As a framework takes it away that renders the header anew.
+      await page.evaluate("document.querySelector('docshelf-search').remove()");
+      await button.waitFor();
+      if (go !== null) {
+        await page.evaluate(`(${go})('/${domain}/${other}', '/${domain}/')`);
+        await page.waitForURL(base + other);
+        await button.waitFor();
+        await page.waitForFunction("document.querySelectorAll('docshelf-search').length === 1");
+      }
+      await page.keyboard.press('Control+k');
+      await find(query);
+      // What scripts of the site move is its own.
+      if (go === null) expect(await page.evaluate('window.shifts')).toEqual([]);
+      await page.keyboard.press('ArrowDown');
+      await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
+      await button.waitFor();
+      const { complaints, blocked } = reader;
+      expectQuiet(complaints.length + blocked.length > 0 ? await open(site, start, DESKTOP, false) : undefined);
+    });
+
+    it.each(BOXED_SITES)('$domain: on a phone, by taps', async (site) => {
+      const { page, button, dialog, options, find, expectSection, expectQuiet } = await open(site, site.start, PHONE);
+      await button.waitFor();
+      expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
+      await button.tap();
+      await find(site.query);
+      // A page that is not made for phones is shown small, and the dialog is not: 390 by 844 of the screen all the same.
+      const { scale } = (await page.evaluate('({ scale: visualViewport.scale })')) as { scale: number };
+      const { x, y, width, height } = (await dialog.boundingBox()) ?? { x: 1, y: 1, width: 1, height: 1 };
+      expect([x, y, Math.round(width * scale), Math.round(height * scale)]).toEqual([0, 0, 390, 844]);
+      await expectSection(options.first(), site.found[0], () => options.first().tap());
+      expectQuiet();
+    });
+
+    it.each(BOXED_SITES.filter((site) => 'rightToLeft' in site))('$domain: from right to left', async (site) => {
+      const { start, query, found } = site.rightToLeft as NonNullable<BoxedSite['rightToLeft']>;
+      const { page, button, dialog, options, find, expectSection, expectQuiet } = await open(site, start, DESKTOP);
+      await button.waitFor();
+      expect(await page.evaluate(movedBy('docshelf-search'))).toEqual(NOTHING);
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await find(query);
+      expect(await dialog.getAttribute('dir')).toBe('rtl');
+      expect(await options.first().evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
+      await expectSection(options.first(), found, () => page.keyboard.press('Enter'));
+      expectQuiet();
+    });
+  },
+);
