@@ -6,6 +6,7 @@ import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
 import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
+import type { ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log.ts';
 import type { Network } from './network.ts';
@@ -16,7 +17,7 @@ import type { ShelfFolder } from './sites/open-shelf.ts';
 import type { SignIns } from './sites/sign-ins.ts';
 import { siteActions } from './sites/site-actions.ts';
 import type { Sites } from './sites/sites.ts';
-import { daemonFeatures, daemonStatus } from './sites/status.ts';
+import { daemonFeatures, daemonStatus, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
 import { readVolume, volumeNotices } from './volume.ts';
 import type { Workers } from './workers/workers.ts';
@@ -38,6 +39,7 @@ export interface DaemonParts {
   readonly folder: ShelfFolder;
   readonly sites: Sites;
   readonly variants: VariantMaker;
+  readonly keys: ServiceKeys;
   /** Null where this process alone serves the site. */
   readonly workers: Workers | null;
   readonly signIns: SignIns;
@@ -163,7 +165,7 @@ export class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
-    const { sites, search, folder, network, signIns } = this.#parts;
+    const { sites, search, folder, network, signIns, keys } = this.#parts;
     // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs).then(() => this.#listeners?.handedOn?.stop(0)),
@@ -178,13 +180,13 @@ export class Daemon {
         () => undefined,
       ),
     ]);
-    await Promise.all([search.stop(), signIns.end(), network.close(), this.#listeners?.flush()]);
+    await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop(), this.#listeners?.flush()]);
     await this.#listeners?.admin.stop(ADMIN_STOP_MS);
   }
 
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
-    const { metrics, sites, workers } = this.#parts;
+    const { metrics, sites, workers, keys } = this.#parts;
     return openListeners({
       config: this.#opened.config,
       current: () => this.#config,
@@ -194,7 +196,7 @@ export class Daemon {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
         readiness: () => this.#readiness(),
-        states: () => this.#states(),
+        states: () => siteStates(sites, this.#config.metrics.sites),
         status: () => this.#status(),
         features: (): DaemonFeatures => daemonFeatures(sites, this.#config.deployment.type),
         jobs: () => this.#jobs(),
@@ -204,8 +206,10 @@ export class Daemon {
         actions: () => ({
           reload: () => this.reload(),
           site: (domain) => siteActions(sites.chosen(domain), this.sitePort ?? this.#config.server.port),
+          keys: keys.actions,
         }),
       },
+      keys,
       exports: this.#exports?.promise ?? null,
       apiHasSearch: this.#apiHasSearch,
       metrics,
@@ -247,13 +251,6 @@ export class Daemon {
     return this.#lastReload;
   }
 
-  #states() {
-    const { sites } = this.#parts;
-    const hasLabels = sites.isList && sites.all.length <= this.#config.metrics.sites;
-    if (!hasLabels) return [{ site: null, state: sites.state }];
-    return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
-  }
-
   #readiness(): { ready: boolean; reason: string | null } {
     if (this.#isStopping) return { ready: false, reason: 'stopping' };
     const { sites, workers } = this.#parts;
@@ -284,6 +281,7 @@ export class Daemon {
         ...volumeNotices(volume, this.#config),
         ...certificateNotices(this.#config, Date.now()),
         ...(this.#parts.workers?.notices ?? []),
+        ...this.#parts.keys.notices,
       ],
       workers: this.#parts.workers?.running ?? [],
       deploymentType: this.#config.deployment.type,

@@ -2,9 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { type DaemonSocket, dataPaths, handOnPath, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import { organizationsOf } from '../domain/organization.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
-import type { Access } from '../http/api/keys.ts';
 import { RateLogFile } from '../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
 import { accessLog } from '../http/listener/access-log.ts';
@@ -13,12 +11,12 @@ import { takePeer } from '../http/listener/remote-address.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { redirectAnswer } from '../http/tls/redirect.ts';
+import type { ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 import { once } from './sites/once.ts';
 import type { Sites } from './sites/sites.ts';
-import { organizationsSlice } from './slices.ts';
 import { tlsSlice } from './tls.ts';
 import type { Workers } from './workers/workers.ts';
 
@@ -27,6 +25,7 @@ interface ListenerParts {
   readonly current: () => Config;
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
+  readonly keys: ServiceKeys;
   readonly exports: Promise<Exports> | null;
   /** Null where this process alone serves the site. */
   readonly workers: Workers | null;
@@ -179,17 +178,16 @@ function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): Listener
 }
 
 function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions['fetch'] {
-  const { metrics, programVersion, sites, current } = parts;
-  const access = accessReader(parts);
+  const { metrics, programVersion, sites, current, keys } = parts;
   const app = once(async () => {
     const [{ createApiApp }, { OrganizationRates }] = await Promise.all([
       import('../http/api/api.ts'),
       import('../http/limits/organization-rates.ts'),
     ]);
-    const { accessOf } = await import('../http/api/keys.ts');
     const exports = await parts.exports;
     return createApiApp({
-      access: () => access(accessOf),
+      access: () => keys.access,
+      onKeyUse: (sha256) => keys.noteUse(sha256),
       ...(parts.apiHasSearch ? { search: (domain) => sites.find(domain)?.search ?? null } : {}),
       ...(exports?.service ? { exports: exports.service } : {}),
       ...(exports?.download ? { download: exports.download } : {}),
@@ -201,25 +199,4 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions[
     });
   });
   return async (request, env) => (await app()).fetch(request, env);
-}
-
-/** Made anew when the config changes or a first bundle settles a domain. */
-function accessReader({ current, sites }: ListenerParts) {
-  let made: {
-    readonly config: Config;
-    readonly entries: Sites['entries'];
-    readonly domain: string | null;
-    readonly access: Access;
-  } | null = null;
-  return (accessOf: (organizations: ReturnType<typeof organizationsOf>) => Access): Access => {
-    const config = current();
-    const { entries } = sites;
-    const domain = sites.only?.domain ?? null;
-    if (made?.config !== config || made.entries !== entries || made.domain !== domain) {
-      const own = { sites: sites.names, keys: config.search.keys };
-      const organizations = organizationsOf(organizationsSlice(config), own);
-      made = { config, entries, domain, access: accessOf(organizations) };
-    }
-    return made.access;
-  };
 }

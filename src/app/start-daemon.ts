@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { FolderKeys } from '../http/keys/folder-keys.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
+import { ServiceKeys } from './keys/service-keys.ts';
 import { logFailure } from './log-events.ts';
 import { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
@@ -36,6 +38,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
   });
   const folder = await openFolder(loaded.config, network, ownExports);
+  const store = await FolderKeys.open({
+    dir: folder.paths.dir,
+    onFault: (error) => logFailure(log, 'keys', error),
+  });
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
   const signIns = new SignIns(network);
   const versions = new OpenVersions();
@@ -118,6 +124,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     folder,
     sites,
     variants,
+    keys: new ServiceKeys({ store, current: () => network.config, sites }),
     workers,
     signIns,
     exports,

@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
+import { newKey } from '../http/keys/new-key.ts';
 import { answer, type CommonOptions, command, group } from './command.ts';
 
 interface CreateOptions extends CommonOptions {
@@ -10,9 +10,6 @@ interface CreateOptions extends CommonOptions {
   readonly id?: string;
 }
 
-/** Contract, section 7. The stored type decides; the prefix is for people. */
-const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
-const KEY_BYTES = 32;
 /** As the config has it. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
@@ -34,12 +31,9 @@ export function keysCommand(): Command {
   ]);
 }
 
-type CreatedKey = ReturnType<typeof createKey>;
-
 /** @throws DocshelfError `usage` for a name that the config would refuse. */
 export function createKey({ org, type, id }: Pick<CreateOptions, 'org' | 'type' | 'id'>) {
-  const key = `${PREFIX[type]}${randomBytes(KEY_BYTES).toString('base64url')}`;
-  const sha256 = createHash('sha256').update(key).digest('hex');
+  const { key, sha256 } = newKey(type);
   return {
     key,
     organization: checkedName(org, '--org'),
@@ -56,7 +50,7 @@ function checkedName(name: string, option: string): string {
   });
 }
 
-function pageOf({ key, organization, id, type, sha256 }: CreatedKey): string {
+function pageOf({ key, organization, id, type, sha256 }: ReturnType<typeof createKey>): string {
   const use =
     type === 'admin'
       ? 'It is a secret: keep it where only servers read it.'

@@ -3,6 +3,7 @@ import type { DocshelfError, ErrorCode } from './errors.ts';
 export type DiagnosisCheck =
   | 'config'
   | 'folder'
+  | 'keys'
   | 'bundle'
   | 'space'
   | 'file'

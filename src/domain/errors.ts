@@ -131,6 +131,8 @@ const OTHER = {
   forbidden: { exit: 77, status: 403 },
   pinned: { exit: 69, status: 409 },
   in_use: { exit: 69, status: 409 },
+  key_of_config: { exit: 69, status: 409 },
+  too_many_keys: { exit: 69, status: 409 },
   not_found: { exit: 69, status: 404 },
   // RFC 9110, section 15.5.20.
   misdirected: { exit: 69, status: 421 },

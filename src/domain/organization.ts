@@ -10,6 +10,8 @@ export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;
   readonly sha256: string;
+  /** RFC 3339; absent or null where it does not expire. */
+  readonly expiresAt?: string | null;
 }
 
 export type SourceSettings =
@@ -59,6 +61,15 @@ export function organizationsOf(
   const keys = own.keys.map((key) => ({ ...key, type: 'assistant' as const }));
   const sites = own.sites.map((site) => ({ ...site, source: null }));
   return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites, keys }];
+}
+
+/** With keys made at run time beside their own; those of an organization that is not there count for nothing. */
+export function withKeys(
+  organizations: readonly Organization[],
+  made: readonly (OrganizationKey & { readonly organization: string })[],
+): readonly Organization[] {
+  const madeOf = Map.groupBy(made, ({ organization }) => organization);
+  return organizations.map((each) => ({ ...each, keys: [...each.keys, ...(madeOf.get(each.id) ?? [])] }));
 }
 
 export interface OwnedSite extends OrganizationSite {

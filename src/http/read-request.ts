@@ -121,7 +121,7 @@ function stateOf(error: ErrorObject | undefined): string {
     case 'additionalProperties':
       return 'is not known';
     case 'type':
-      return `must be ${/^[aeiou]/.test(params.type) ? 'an' : 'a'} ${params.type}`;
+      return `must be ${/^[aeiou]/.test(params.type) ? 'an' : 'a'} ${[params.type].flat().join(' or ')}`;
     case 'enum':
       return `must be one of ${params.allowedValues.join(', ')}`;
     case 'pattern':

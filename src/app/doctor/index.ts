@@ -5,6 +5,7 @@ import { listedDomain, readStore } from '../slices.ts';
 import { checkBundle, checkExportSources, checkPreload } from './check-bundles.ts';
 import { checkCertificates } from './check-certificates.ts';
 import { checkDaemon } from './check-daemon.ts';
+import { checkKeys } from './check-keys.ts';
 import { checkNamedFiles } from './check-named-files.ts';
 import { type CheckedConfig, checkNetwork } from './check-network.ts';
 import { checkDataFolder, checkSpace } from './check-storage.ts';
@@ -30,6 +31,7 @@ export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis
   const found = await Promise.all([
     checkDataFolder(config),
     checkSpace(config, ofDaemon.store),
+    checkKeys(config),
     checkExportSources(config),
     Promise.all(each.map(ofSite)).then((lists) => lists.flat()),
     named,

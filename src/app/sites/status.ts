@@ -75,3 +75,9 @@ function reloadNotices(lastReload: LastReload | null): string[] {
   const error = lastReload?.error ?? null;
   return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
 }
+
+/** For metrics. @param labelsMax sites with a label of their own; more are one */
+export function siteStates(sites: Sites, labelsMax: number) {
+  if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
+  return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
+}

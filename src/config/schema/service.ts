@@ -239,7 +239,7 @@ const organization = t.record(
         },
         'A key.',
       ),
-      'Keys of the organization.',
+      'Keys of the organization; more are made while the daemon runs (GET, POST and DELETE /v1/keys).',
     ),
   },
   'An organization.',

@@ -9,6 +9,7 @@ import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { type Actor, actorOf } from '../audit/actor.ts';
+import type { KeyActions } from '../keys/key-desk.ts';
 import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument } from '../openapi.ts';
@@ -54,6 +55,7 @@ export interface AdminActions {
   reload(): Promise<LastReload>;
   /** Null: the only one. @throws DocshelfError `not_found`, `site_needed` */
   site(domain: string | null): SiteActions;
+  readonly keys: KeyActions;
 }
 
 /** Over the network with a token, or through the socket of its owner. */
@@ -143,6 +145,12 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
       return c.json({ activated: await siteOf(c).takeUp({ version: versionOf(c), digest }, activate !== 'false') });
+    },
+    listKeys: async (c, { query }) => c.json({ keys: await actionsOf(c).keys.list(query().organization ?? null) }),
+    createKey: async (c, { body }) => c.json(await actionsOf(c).keys.create(await body()), 201),
+    revokeKey: async (c) => {
+      await actionsOf(c).keys.revoke(c.req.param('id') ?? '');
+      return c.body(null, 204);
     },
     rollback: async (c) => c.json(await siteOf(c).rollback()),
     remove: async (c) => {

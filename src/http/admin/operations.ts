@@ -2,6 +2,8 @@ import type { Operation } from '../../domain/operation.ts';
 import { digest, lastReloadSchema, statusSchema } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
 import { featuresSchema, previewSchema, readinessSchema, releaseSchema, takenInSchema } from './answer-schemas.ts';
+import { keyOperations } from './key-operations.ts';
+import { acting, health, state } from './operation-kinds.ts';
 
 /** Calls of the admin listener and a daemon's socket (contract, section 2). Another needs its run in `actions.ts`. */
 
@@ -29,30 +31,6 @@ const LABEL = {
   pattern: VERSION_PATTERN.source,
   'x-expects': 'a version such as 2024-06-01 or v3.2.0',
   description: 'The version that it is taken in for.',
-} as const;
-
-const reading = { method: 'GET', security: null, act: 'answer' } as const;
-const health = { ...reading, tag: { name: 'Health', description: 'For probes and scrapers.' } } as const;
-const state = { ...reading, tag: { name: 'State', description: 'What the daemon serves and how it is.' } } as const;
-const acting = {
-  act: 'act',
-  tag: { name: 'Actions', description: 'What the daemon can be told to do. Through its socket they need no token.' },
-  security: {
-    name: 'adminToken',
-    description: '`admin.token` of the config. Where none is set, every action is refused.',
-    faults: [
-      {
-        code: 'unauthorized',
-        description: 'No token, or another one.',
-        message: 'Cannot act: the request carries no bearer token',
-      },
-      {
-        code: 'forbidden',
-        description: 'No token is set.',
-        message: 'Cannot act: no admin token is set, and without one every action is refused',
-      },
-    ],
-  },
 } as const;
 
 const badName = {
@@ -249,6 +227,7 @@ export const operations = {
       },
     ],
   },
+  ...keyOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof operations;

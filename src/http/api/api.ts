@@ -5,16 +5,13 @@ import { requestIdOf } from '../listener/request-id.ts';
 import { openApiDocument } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { addRoutes, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
-import type { ApiEnv } from './auth.ts';
-import { requireExportPlan, requireKey } from './auth.ts';
+import { type ApiEnv, type KeyChecks, requireExportPlan, requireKey } from './auth.ts';
 import { addDocs } from './docs.ts';
 import { exportRoutes } from './exports.ts';
-import type { Access } from './keys.ts';
 import { API_INFO } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
 
-export interface ApiOptions extends FaultHooks {
-  readonly access: () => Access;
+export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly search?: SearchApiOptions['search'];
   readonly rates: SearchApiOptions['rates'];
   readonly exports?: ExportService;
@@ -33,7 +30,7 @@ const READ_METHODS = 'GET, HEAD';
 
 /** The API listener: search, exports and their description. Faults are problem documents (contract, section 8). */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
-  const { access, search, rates, exports, download, programVersion, publicUrl } = options;
+  const { search, rates, exports, download, programVersion, publicUrl } = options;
   const app = new Hono<ApiEnv>();
 
   app.use(async (c, next) => {
@@ -50,8 +47,8 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   ];
   app.use('/v1/search/*', tellRate(rates));
   addRoutes(app, routes, {
-    assistantKey: [requireKey(access, 'assistant')],
-    adminKey: [requireKey(access, 'admin'), requireExportPlan],
+    assistantKey: [requireKey(options, 'assistant')],
+    adminKey: [requireKey(options, 'admin'), requireExportPlan],
   });
 
   if (search === undefined) {

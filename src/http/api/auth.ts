@@ -1,26 +1,33 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { KeyType, Organization, OwnedSite, SiteDirectory } from '../../domain/organization.ts';
+import type { KeyType, OwnedSite, SiteDirectory } from '../../domain/organization.ts';
 import type { RateVerdict } from '../limits/sliding-log.ts';
 import { shown } from '../routes.ts';
-import type { Access } from './keys.ts';
+import type { Access, HeldKey } from './keys.ts';
 
-interface Caller {
-  readonly organization: Organization;
+interface Caller extends HeldKey {
   readonly sites: SiteDirectory;
 }
 
 /** The bindings are absent where the app is called without a socket; the caller is there behind `requireKey`. */
 export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
 
+export interface KeyChecks {
+  readonly access: () => Access;
+  /** Of a key that was admitted. */
+  readonly onKeyUse?: (sha256: string) => void;
+}
+
 const EXPORTING_PLAN = 'enterprise';
 
 /** The key's organization becomes the caller. First, so that strangers learn nothing of domains and jobs. */
-export function requireKey(access: () => Access, wanted: KeyType): MiddlewareHandler<ApiEnv> {
+export function requireKey({ access, onKeyUse }: KeyChecks, wanted: KeyType): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { keys, sites } = access();
-    c.set('caller', { organization: keys.holder(c.req.header('authorization'), wanted), sites });
+    const { organization, key } = keys.holder(c.req.header('authorization'), wanted);
+    onKeyUse?.(key.sha256);
+    c.set('caller', { organization, key, sites });
     await next();
   };
 }

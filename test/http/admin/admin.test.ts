@@ -5,6 +5,8 @@ import { Secret } from '../../../src/domain/secret.ts';
 import type { AdminActions, SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
+import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
+import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
@@ -21,6 +23,35 @@ const FEATURES = reportFeatures('client-hosted', 'acme', {
   staticExport: true,
   localSearch: true,
 });
+
+const KEY: ListedKey = {
+  id: 'key_4f1c09a7e2b85d36',
+  organization: 'acme',
+  type: 'admin',
+  name: 'ci',
+  createdAt: '2026-11-23T10:00:00.000Z',
+  expiresAt: null,
+  expired: false,
+  lastUsedAt: null,
+  readOnly: false,
+};
+
+function keysThatNote(calls: unknown[][]): KeyActions {
+  return {
+    list: async (organization) => {
+      calls.push(['listKeys', organization]);
+      return [KEY];
+    },
+    create: async (wanted) => {
+      calls.push(['createKey', wanted]);
+      return { ...KEY, ...wanted, expiresAt: wanted.expiresAt ?? null, key: 'svc_secret' };
+    },
+    revoke: async (id) => {
+      calls.push(['revokeKey', id]);
+      return KEY;
+    },
+  };
+}
 
 /** Actions that note what they were asked. */
 function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {}): AdminActions {
@@ -43,6 +74,7 @@ function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {})
     ...changes,
   };
   return {
+    keys: keysThatNote(calls),
     reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
     site: (domain) => {
       if (domain !== null) calls.push(['site', domain]);
@@ -84,6 +116,9 @@ const ACTIONS: [method: string, path: string][] = [
   ['PUT', '/v1/bundles/site.zip'],
   ['PUT', '/v1/bundles/site.zip.minisig'],
   ['POST', '/v1/versions/v1/take-up'],
+  ['GET', '/v1/keys'],
+  ['POST', '/v1/keys'],
+  ['DELETE', '/v1/keys/key_1'],
 ];
 
 describe('the admin listener, reading', () => {
@@ -189,12 +224,52 @@ describe('the admin listener, acting', () => {
     ['POST', '/v1/versions/v1/preview', 200, ['preview', 'v1']],
     ['POST', '/v1/rollback', 200, ['rollback']],
     ['DELETE', '/v1/versions/2024-06-01', 204, ['remove', '2024-06-01']],
+    ['GET', '/v1/keys', 200, ['listKeys', null]],
+    ['GET', '/v1/keys?organization=acme', 200, ['listKeys', 'acme']],
+    ['DELETE', '/v1/keys/key_1', 204, ['revokeKey', 'key_1']],
   ])('carries out %s %s', async (method, path, status, call) => {
     const { app, calls, actors } = appWith();
     const answer = await app.request(path, { method, headers: BEARER });
     expect(answer.status).toBe(status);
     expect(calls).toEqual([call]);
     expect(actors).toEqual([{ by: 'token', id: null, client: null, requestId: null }]);
+  });
+
+  const postKey = (app: ReturnType<typeof createAdminApp>, body: unknown) =>
+    app.request('/v1/keys', {
+      method: 'POST',
+      headers: { ...BEARER, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('makes a key, and no cache keeps the answer', async () => {
+    const { app, calls } = appWith();
+    const answer = await postKey(app, { organization: 'acme', type: 'admin', name: '  ci ' });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toMatchObject({ key: 'svc_secret', name: 'ci', readOnly: false });
+    expect(calls).toEqual([['createKey', { organization: 'acme', type: 'admin', name: 'ci' }]]);
+  });
+
+  it.each<[field: string, change: object]>([
+    ['organization', { organization: undefined }],
+    ['organization', { organization: 7 }],
+    ['type', { type: 'owner' }],
+    ['type', { type: undefined }],
+    ['name', { name: '   ' }],
+    ['name', { name: 'n'.repeat(129) }],
+    ['name', { name: 'two\nlines' }],
+    ['name', { name: 'left\u202eright' }],
+    ['expiresAt', { expiresAt: 'tomorrow' }],
+    ['expiresAt', { expiresAt: '2027-01-01T00:00:00' }],
+    ['expiresAt', { expiresAt: 1 }],
+    ['sha256', { sha256: DIGEST }],
+  ])('refuses a key by its field %s: %j', async (field, change) => {
+    const { app, calls } = appWith();
+    const answer = await postKey(app, { organization: 'acme', type: 'admin', name: 'ci', ...change });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'bad_request', error: expect.stringContaining(`"${field}"`) });
+    expect(calls).toEqual([]);
   });
 
   it('answers a refused config as a problem that names the faults', async () => {
@@ -264,7 +339,7 @@ describe('the admin listener, acting', () => {
     expect((await put('/v1/bundles/a%2Fb.minisig', 'signature')).status).toBe(400);
   });
 
-  it.each(ACTIONS.filter(([, path]) => path !== '/v1/reload'))(
+  it.each(ACTIONS.filter(([, path]) => !/^\/v1\/(?:reload|keys)/.test(path)))(
     'is of one of several sites too: %s %s',
     async (method, path) => {
       const { app, calls } = appWith();

@@ -1,0 +1,179 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { KEY_TYPES } from '../../domain/organization.ts';
+import { membersOf } from '../../domain/shape.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { ifThere, replaceFile } from '../../files/index.ts';
+import { KEYS_MAX, type KeyStore, type MadeKey } from './key-store.ts';
+import { KeyUses } from './key-uses.ts';
+
+interface FolderKeysOptions {
+  readonly dir: string;
+  /** Told when it begins; what was known before holds on. */
+  readonly onFault: (error: unknown) => void;
+  readonly lookEveryMs?: number;
+  readonly usesEveryMs?: number;
+}
+
+/** Twice within the 5 s of the contract. */
+const LOOK_EVERY_MS = 2_000;
+const LOCK_MS_MAX = 10_000;
+const FORMAT = 1;
+
+/**
+ * `keys.json` of the data folder, rewritten whole under a lock, for its user alone. On a file system without locks two
+ * changes in the same instant may leave one of them.
+ */
+export class FolderKeys implements KeyStore {
+  readonly #file: string;
+  readonly #lock: string;
+  readonly #options: FolderKeysOptions;
+  readonly #uses: KeyUses;
+  #keys: readonly MadeKey[] = [];
+  #fault: DocshelfError | null = null;
+  /** The file that `#keys` is from. */
+  #identity: string | null = null;
+  /** One at a time: a look that began before a change must not end after it. */
+  #turns: Promise<unknown> = Promise.resolve();
+  #looking: NodeJS.Timeout | null = null;
+  #isStopped = false;
+
+  private constructor(options: FolderKeysOptions) {
+    const { dir, onFault, usesEveryMs } = options;
+    this.#options = options;
+    this.#file = join(dir, 'keys.json');
+    this.#lock = join(dir, 'keys.lock');
+    this.#uses = new KeyUses({ file: join(dir, 'key-uses.json'), lock: this.#lock, onFault, everyMs: usesEveryMs });
+  }
+
+  /** Damage is told, and keeps no daemon from its start. */
+  static async open(options: FolderKeysOptions): Promise<FolderKeys> {
+    const store = new FolderKeys(options);
+    await store.#look();
+    return store;
+  }
+
+  get keys(): readonly MadeKey[] {
+    return this.#keys;
+  }
+
+  get fault(): Error | null {
+    return this.#fault;
+  }
+
+  async list(): Promise<readonly MadeKey[]> {
+    await this.#turn(() => this.#read());
+    return this.#keys;
+  }
+
+  async add(key: MadeKey): Promise<void> {
+    await this.#change((keys) => {
+      if (keys.length < KEYS_MAX) return [...keys, key];
+      throw new DocshelfError('too_many_keys', `Cannot make a key: there are ${KEYS_MAX} already`, {
+        next: 'Revoke keys that nobody uses; the list says when each was used last.',
+      });
+    });
+  }
+
+  async remove(id: string): Promise<MadeKey | null> {
+    let removed: MadeKey | null = null;
+    await this.#change((keys) => {
+      removed = keys.find((key) => key.id === id) ?? null;
+      return removed === null ? keys : keys.filter((key) => key !== removed);
+    });
+    return removed;
+  }
+
+  noteUse(sha256: string): void {
+    this.#uses.note(sha256);
+  }
+
+  lastUses(): Promise<ReadonlyMap<string, string>> {
+    return this.#uses.all();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#looking !== null) clearTimeout(this.#looking);
+    await this.#uses.flush();
+  }
+
+  async #look(): Promise<void> {
+    await this.#turn(() => this.#read()).catch((cause: unknown) => {
+      const fault = toDocshelfError(cause);
+      if (this.#fault?.message !== fault.message) this.#options.onFault(fault);
+      this.#fault = fault;
+    });
+    if (this.#isStopped) return;
+    this.#looking = setTimeout(() => void this.#look(), this.#options.lookEveryMs ?? LOOK_EVERY_MS).unref();
+  }
+
+  #turn<Result>(act: () => Promise<Result>): Promise<Result> {
+    const turn = this.#turns.then(act);
+    this.#turns = turn.catch(() => undefined);
+    return turn;
+  }
+
+  #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
+    return this.#turn(() =>
+      whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
+        // A damaged file is never written over.
+        await this.#read();
+        const keys = edit(this.#keys);
+        if (keys === this.#keys) return;
+        // Whatever becomes of the write, the next look reads what is there.
+        this.#identity = null;
+        await replaceFile(this.#file, `${JSON.stringify({ format: FORMAT, keys }, null, 1)}\n`, 0o600).catch(
+          rethrowAs('cannot_write', `change the keys in "${this.#file}"`, CANNOT_WRITE, errnoState),
+        );
+        this.#keys = keys;
+      }),
+    );
+  }
+
+  /** Opened, not looked at by name: on NFS an `open` asks the server, and a `stat` may be answered from memory. */
+  async #read(): Promise<void> {
+    const opened = await ifThere(open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)).catch(
+      rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
+    );
+    await using handle = opened;
+    const info = await handle?.stat({ bigint: true });
+    const identity = info === undefined ? 'none' : `${info.ino} ${info.size} ${info.mtimeNs} ${info.ctimeNs}`;
+    if (identity !== this.#identity) {
+      this.#keys = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
+      this.#identity = identity;
+    }
+    this.#fault = null;
+  }
+}
+
+const CANNOT_READ = 'Make it readable for the user that docshelf runs as.';
+const CANNOT_WRITE = 'Free space on the volume of storage.dir and make the folder writable, then try again.';
+
+/** @throws DocshelfError `cannot_read` of a damaged file, `data_folder_newer` */
+function keysOf(file: string, text: string): readonly MadeKey[] {
+  const { format, keys } = membersOf<{ format: number; keys: unknown[] }>(text);
+  if (typeof format === 'number' && format > FORMAT) {
+    throw new DocshelfError('data_folder_newer', `Cannot read the keys in "${file}": a newer docshelf wrote them`, {
+      next: 'Run that version of docshelf on this data folder.',
+    });
+  }
+  const damaged = (place: string): DocshelfError =>
+    new DocshelfError('cannot_read', `Cannot read the keys in "${file}": the file is damaged (${place})`, {
+      next: 'Put a sound copy of it there, or move it away and make the keys anew; until then no key is made or revoked.',
+    });
+  if (!Array.isArray(keys)) throw damaged('it is no list of keys');
+  const at = keys.findIndex((key) => !isMadeKey(key));
+  if (at !== -1) throw damaged(`key ${at + 1} of ${keys.length}`);
+  return keys;
+}
+
+function isMadeKey(value: unknown): value is MadeKey {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, organization, type, name, sha256, createdAt, expiresAt } = value as Partial<MadeKey>;
+  const areTexts = [id, organization, name].every((text) => typeof text === 'string' && text !== '');
+  const areTimes = [createdAt, expiresAt ?? createdAt].every((time) => !Number.isNaN(Date.parse(String(time))));
+  return areTexts && areTimes && KEY_TYPES.some((each) => each === type) && /^[0-9a-f]{64}$/.test(sha256 ?? '');
+}

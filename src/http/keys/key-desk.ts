@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Organization, OrganizationKey } from '../../domain/organization.ts';
+import { showName } from '../../domain/secret.ts';
+import { badField } from '../read-request.ts';
+import type { CreatedKey, ListedKey, NewKey } from './key-schemas.ts';
+import type { KeyStore, MadeKey } from './key-store.ts';
+import { newKey } from './new-key.ts';
+
+export interface KeyActions {
+  /** Those of the config first, then the newest. Null: of all organizations, and of those that the config names no longer. */
+  list(organization: string | null): Promise<readonly ListedKey[]>;
+  /** Holds from the next request on. @throws DocshelfError `not_found`, `bad_request`, and those of the store */
+  create(wanted: NewKey): Promise<CreatedKey>;
+  /** The key is refused from the next request on. @throws DocshelfError `not_found`, `key_of_config`, and those of the store */
+  revoke(id: string): Promise<ListedKey>;
+}
+
+interface KeyDeskOptions {
+  readonly store: KeyStore;
+  /** Of the config, with its keys alone. */
+  readonly organizations: () => readonly Organization[];
+}
+
+const ID_BYTES = 8;
+
+/** Contract, section 7. */
+export class KeyDesk implements KeyActions {
+  readonly #store: KeyStore;
+  readonly #organizations: KeyDeskOptions['organizations'];
+
+  constructor({ store, organizations }: KeyDeskOptions) {
+    this.#store = store;
+    this.#organizations = organizations;
+  }
+
+  async list(organization: string | null): Promise<readonly ListedKey[]> {
+    if (organization !== null) this.#require(organization, 'list the keys');
+    const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];
+    const configured = this.#organizations().flatMap(({ id, keys }) => keys.map((key) => ofConfig(id, key)));
+    const newestFirst = made.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)).map(ofStore);
+    return [...configured, ...newestFirst]
+      .filter((each) => organization === null || each.organization === organization)
+      .map(({ sha256, ...key }) => ({ ...key, lastUsedAt: uses.get(sha256) ?? null }));
+  }
+
+  async create({ organization, type, name, expiresAt: wanted = null }: NewKey): Promise<CreatedKey> {
+    this.#require(organization, ACT);
+    const now = new Date();
+    const { key, sha256 } = newKey(type);
+    const expiresAt = wanted === null ? null : expiryOf(wanted, now);
+    const id = `key_${randomBytes(ID_BYTES).toString('hex')}`;
+    const made: MadeKey = { id, organization, type, name, sha256, createdAt: now.toISOString(), expiresAt };
+    await this.#store.add(made);
+    const { sha256: _, ...listed } = ofStore(made);
+    return { ...listed, lastUsedAt: null, key };
+  }
+
+  async revoke(id: string): Promise<ListedKey> {
+    const removed = await this.#store.remove(id);
+    if (removed !== null) {
+      const { sha256, ...key } = ofStore(removed);
+      return { ...key, lastUsedAt: (await this.#store.lastUses()).get(sha256) ?? null };
+    }
+    const owner = this.#organizations().find(({ keys }) => keys.some((key) => key.id === id));
+    if (owner === undefined) {
+      throw new DocshelfError('not_found', `Cannot revoke "${showName(id)}": there is no such key`, {
+        next: 'It may have been revoked already. GET /v1/keys lists those that there are.',
+      });
+    }
+    throw new DocshelfError('key_of_config', `Cannot revoke "${showName(id)}": it is a key of the config`, {
+      next: `Take it out of the keys of "${owner.id}" in the config, which is then taken anew.`,
+    });
+  }
+
+  #require(organization: string, act: string): void {
+    const ids = this.#organizations().map(({ id }) => id);
+    if (ids.includes(organization)) return;
+    const shown = ids.slice(0, SHOWN_MAX).join(', ');
+    throw new DocshelfError('not_found', `Cannot ${act}: there is no organization "${showName(organization)}"`, {
+      next: `The config has ${shown}${ids.length > SHOWN_MAX ? ' and others' : ''}.`,
+    });
+  }
+}
+
+const ACT = 'make a key';
+const SHOWN_MAX = 20;
+
+/** To the second and zone that were given. */
+function expiryOf(wanted: string, now: Date): string {
+  const at = new Date(wanted);
+  if (Number.isNaN(at.getTime())) throw badField(ACT, 'expiresAt', 'is no day or time that there is');
+  if (at > now) return at.toISOString();
+  throw badField(ACT, 'expiresAt', 'lies in the past', `It is ${now.toISOString()} here.`);
+}
+
+type KeyRow = Omit<ListedKey, 'lastUsedAt'> & { readonly sha256: string };
+
+function ofConfig(organization: string, { id, type, sha256 }: OrganizationKey): KeyRow {
+  const none = { createdAt: null, expiresAt: null, expired: false };
+  return { id, organization, type, name: id, ...none, readOnly: true, sha256 };
+}
+
+function ofStore({ id, organization, type, name, createdAt, expiresAt, sha256 }: MadeKey): KeyRow {
+  const expired = isPast(expiresAt);
+  return { id, organization, type, name, createdAt, expiresAt, expired, readOnly: false, sha256 };
+}
+
+/** RFC 3339, or null: never. */
+export function isPast(expiresAt: string | null): boolean {
+  return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
+}

@@ -1,0 +1,17 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { checkKeys } from '../../src/app/doctor/check-keys.ts';
+import type { Config } from '../../src/config/index.ts';
+
+it('checkKeys() says nothing of a folder without keys, and what to do about a damaged file', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  const config = { storage: { dir } } as Config;
+  expect(await checkKeys(config)).toEqual([]);
+  await writeFile(join(dir, 'keys.json'), '{"format":1,"keys":[]');
+  expect(await checkKeys(config)).toMatchObject([
+    { check: 'keys', state: 'fault', code: 'cannot_read', message: expect.stringContaining('damaged') },
+  ]);
+  await rm(dir, { recursive: true });
+});

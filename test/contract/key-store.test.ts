@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MadeKey } from '../../src/http/keys/key-store.ts';
+import { newKey } from '../../src/http/keys/new-key.ts';
+import { folderSubject, type KeysSubject } from './key-store/subject.ts';
+
+/** What every KeyStore keeps (src/http/keys/key-store.ts), wherever its keys are. */
+const SUBJECTS: readonly (readonly [name: string, open: () => Promise<KeysSubject>])[] = [
+  ['FolderKeys', folderSubject],
+];
+
+const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
+  id,
+  organization: 'acme',
+  type: 'admin',
+  name: `The key "${id}" 🗝`,
+  sha256: newKey('admin').sha256,
+  createdAt: '2026-11-23T10:00:00.000Z',
+  expiresAt: null,
+  ...changes,
+});
+
+describe.each(SUBJECTS)('%s', (_name, open) => {
+  let subject: KeysSubject;
+  beforeEach(async () => {
+    subject = await open();
+  });
+  afterEach(() => subject.close());
+
+  it('begins empty and sound', async () => {
+    expect(subject.store.keys).toEqual([]);
+    expect(subject.store.fault).toBeNull();
+    expect(await subject.store.list()).toEqual([]);
+  });
+
+  it('holds a key from the moment that it is added, as it was given, and no more of it than that', async () => {
+    const { key, sha256 } = newKey('admin');
+    const made = madeKey('one', { sha256, expiresAt: '2027-01-01T00:00:00.000Z' });
+    const before = subject.store.keys;
+    await subject.store.add(made);
+    expect(subject.store.keys).toEqual([made]);
+    expect(subject.store.keys).not.toBe(before);
+    expect(await (await subject.another()).list()).toEqual([made]);
+    expect(await subject.written()).not.toContain(key);
+  });
+
+  it('lacks a key from the moment that it is removed, and says which it was', async () => {
+    const [one, two] = [madeKey('one'), madeKey('two')];
+    await subject.store.add(one);
+    await subject.store.add(two);
+    expect(await subject.store.remove('one')).toEqual(one);
+    expect(subject.store.keys).toEqual([two]);
+    expect(await subject.store.remove('one')).toBeNull();
+    expect(await subject.store.list()).toEqual([two]);
+  });
+
+  it("takes up another daemon's changes by itself", async () => {
+    const other = await subject.another();
+    await subject.store.add(madeKey('one'));
+    await expect.poll(() => other.keys.map(({ id }) => id)).toEqual(['one']);
+    await other.remove('one');
+    await expect.poll(() => subject.store.keys).toEqual([]);
+  });
+
+  it('loses no change of daemons that write at once', async () => {
+    const stores = [subject.store, await subject.another(), await subject.another()];
+    await subject.store.add(madeKey('old'));
+    const ids = Array.from({ length: 24 }, (_, at) => `key-${at}`);
+    await Promise.all([...ids.map((id, at) => stores[at % stores.length]?.add(madeKey(id))), stores[1]?.remove('old')]);
+    expect((await subject.store.list()).map(({ id }) => id).sort()).toEqual(ids.toSorted());
+  });
+
+  it('keeps the later use of a key, in the listing at once and after the daemon has ended', async () => {
+    const { sha256 } = madeKey('one');
+    const other = await subject.another();
+    other.noteUse(sha256);
+    const [first] = (await other.lastUses()).values();
+    await other.stop();
+    expect((await subject.store.lastUses()).get(sha256)).toBe(first);
+    await expect.poll(() => new Date().toISOString() > (first ?? '')).toBe(true);
+    subject.store.noteUse(sha256);
+    const later = (await subject.store.lastUses()).get(sha256);
+    expect(later && later > (first ?? '')).toBe(true);
+  });
+
+  it('writes no use on the path of requests', async () => {
+    const { sha256 } = madeKey('one');
+    subject.store.noteUse(sha256);
+    expect(await subject.written()).not.toContain(sha256);
+  });
+
+  it('brings no revoked key back by the uses of another daemon', async () => {
+    const other = await subject.another();
+    const one = madeKey('one');
+    await subject.store.add(one);
+    await other.list();
+    other.noteUse(one.sha256);
+    await subject.store.remove('one');
+    await other.stop();
+    expect(await subject.store.list()).toEqual([]);
+  });
+});

@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
+import type { KeyStore } from '../../../src/http/keys/key-store.ts';
+
+/** What the contract asks of a kind of store: to open one, as several daemons would. */
+export interface KeysSubject {
+  readonly store: KeyStore;
+  /** The same store as another daemon has it. */
+  another(): Promise<KeyStore>;
+  /** All that the store keeps, as text. */
+  written(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function folderSubject(): Promise<KeysSubject> {
+  const dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  const stores: KeyStore[] = [];
+  const another = async (): Promise<KeyStore> => {
+    const store = await FolderKeys.open({ dir, onFault: () => undefined, lookEveryMs: 20 });
+    stores.push(store);
+    return store;
+  };
+  return {
+    store: await another(),
+    another,
+    written: async () => {
+      const { readdir, readFile } = await import('node:fs/promises');
+      const names = await readdir(dir);
+      return (await Promise.all(names.map((name) => readFile(join(dir, name), 'latin1')))).join('\n');
+    },
+    close: async () => {
+      await Promise.all(stores.map((store) => store.stop()));
+      await rm(dir, { recursive: true });
+    },
+  };
+}

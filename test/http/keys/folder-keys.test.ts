@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
+import type { MadeKey } from '../../../src/http/keys/key-store.ts';
+import { newKey } from '../../../src/http/keys/new-key.ts';
+
+const madeKey = (id: string): MadeKey => ({
+  id,
+  organization: 'acme',
+  type: 'assistant',
+  name: id,
+  sha256: newKey('assistant').sha256,
+  createdAt: '2026-11-23T10:00:00.000Z',
+  expiresAt: null,
+});
+
+describe('FolderKeys', () => {
+  let dir: string;
+  const opened: FolderKeys[] = [];
+  const faults: Error[] = [];
+  const open = async (folder = dir): Promise<FolderKeys> => {
+    const onFault = (error: unknown) => faults.push(error as Error);
+    const keys = await FolderKeys.open({ dir: folder, onFault, lookEveryMs: 20, usesEveryMs: 20 });
+    opened.push(keys);
+    return keys;
+  };
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((keys) => keys.stop()));
+    faults.length = 0;
+    await rm(dir, { recursive: true });
+  });
+
+  it('keeps its files for their user alone, and leaves nothing beside them', async () => {
+    const keys = await open();
+    await keys.add(madeKey('one'));
+    keys.noteUse('a'.repeat(64));
+    await keys.stop();
+    const names = (await readdir(dir)).filter((name) => name !== 'keys.lock').sort();
+    expect(names).toEqual(['key-uses.json', 'keys.json']);
+    for (const name of names) expect((await stat(join(dir, name))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['half a file', '{"format":1,"keys":[{"id":"on', 'it is no list of keys'],
+    ['nothing', '', 'it is no list of keys'],
+    ['a row that is none', '{"format":1,"keys":[{"id":"one"}]}', 'key 1 of 1'],
+    [
+      'a row with another digest',
+      JSON.stringify({ keys: [madeKey('one'), { ...madeKey('two'), sha256: 'x' }] }),
+      'key 2 of 2',
+    ],
+  ])(
+    'goes on with the keys as last read where the file holds %s, and writes nothing over it',
+    async (_, text, place) => {
+      const keys = await open();
+      await keys.add(madeKey('one'));
+      const [before] = [keys.keys];
+      const sound = await readFile(join(dir, 'keys.json'), 'utf8');
+      await writeFile(join(dir, 'keys.json'), text);
+      await expect.poll(() => keys.fault?.message).toContain(`the file is damaged (${place})`);
+      expect(keys.keys).toEqual(before);
+      await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_read', next: expect.any(String) });
+      await expect(keys.remove('one')).rejects.toMatchObject({ code: 'cannot_read' });
+      await expect(keys.list()).rejects.toMatchObject({ code: 'cannot_read' });
+      expect(await readFile(join(dir, 'keys.json'), 'utf8')).toBe(text);
+      expect(faults).toHaveLength(1);
+
+      await writeFile(join(dir, 'keys.json'), sound);
+      await expect.poll(() => keys.fault).toBeNull();
+      await keys.add(madeKey('two'));
+      expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);
+    },
+  );
+
+  it('begins without keys where the file is damaged, and says so', async () => {
+    await writeFile(join(dir, 'keys.json'), '[]');
+    const keys = await open();
+    expect(keys.keys).toEqual([]);
+    expect(keys.fault).toMatchObject({ code: 'cannot_read' });
+    expect(faults).toHaveLength(1);
+  });
+
+  it('reads no file of a newer docshelf', async () => {
+    await writeFile(join(dir, 'keys.json'), '{"format":2,"keys":{}}');
+    const keys = await open();
+    expect(keys.fault).toMatchObject({ code: 'data_folder_newer' });
+    await expect(keys.add(madeKey('one'))).rejects.toMatchObject({ code: 'data_folder_newer' });
+  });
+
+  it('has no keys once the file is taken away', async () => {
+    const keys = await open();
+    await keys.add(madeKey('one'));
+    await rm(join(dir, 'keys.json'));
+    await expect.poll(() => keys.keys).toEqual([]);
+    expect(keys.fault).toBeNull();
+  });
+
+  it('writes uses after a while, and loses those times alone where their file is damaged', async () => {
+    const keys = await open();
+    await writeFile(join(dir, 'key-uses.json'), '{"x":1,');
+    const { sha256 } = madeKey('one');
+    keys.noteUse(sha256);
+    await expect.poll(() => readFile(join(dir, 'key-uses.json'), 'utf8')).toContain(sha256);
+    expect(JSON.parse(await readFile(join(dir, 'key-uses.json'), 'utf8'))).toEqual({
+      [sha256]: (await keys.lastUses()).get(sha256),
+    });
+  });
+
+  const disk = smallDisk();
+  it.skipIf(disk === null)('changes nothing where the disk is full (needs to mount a tmpfs)', async () => {
+    const folder = disk ?? '';
+    try {
+      const keys = await open(folder);
+      await keys.add(madeKey('one'));
+      const before = await readFile(join(folder, 'keys.json'), 'utf8');
+      await writeFile(join(folder, 'filler'), Buffer.alloc(2 ** 20)).catch(() => undefined);
+      await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_write', next: expect.any(String) });
+      await expect(keys.remove('one')).rejects.toMatchObject({ code: 'cannot_write' });
+      expect(keys.keys.map(({ id }) => id)).toEqual(['one']);
+      expect(await readFile(join(folder, 'keys.json'), 'utf8')).toBe(before);
+      await rm(join(folder, 'filler'));
+      await keys.remove('one');
+      expect(await keys.list()).toEqual([]);
+      await keys.stop();
+    } finally {
+      execFileSync('umount', [folder]);
+      rmdirSync(folder);
+    }
+  });
+});
+
+/** A disk of 256 KiB, or null where this user may not mount one. */
+function smallDisk(): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder], { stdio: 'ignore' });
+    return folder;
+  } catch {
+    rmdirSync(folder);
+    return null;
+  }
+}

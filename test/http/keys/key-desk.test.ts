@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '../../../src/domain/organization.ts';
+import { withKeys } from '../../../src/domain/organization.ts';
+import { accessOf } from '../../../src/http/api/keys.ts';
+import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
+import { newKey } from '../../../src/http/keys/new-key.ts';
+import { folderSubject, type KeysSubject } from '../../contract/key-store/subject.ts';
+
+const ORGANIZATIONS: readonly Organization[] = [
+  {
+    id: 'acme',
+    plan: 'enterprise',
+    sites: [],
+    keys: [{ id: 'ci', type: 'admin', sha256: 'c'.repeat(64) }],
+  },
+  { id: 'globex', plan: 'none', sites: [], keys: [] },
+];
+
+describe('KeyDesk', () => {
+  let subject: KeysSubject;
+  let desk: KeyDesk;
+  beforeEach(async () => {
+    subject = await folderSubject();
+    desk = new KeyDesk({ store: subject.store, organizations: () => ORGANIZATIONS });
+  });
+  afterEach(() => subject.close());
+
+  /** As the API has them. */
+  const holder = (key: string, type: 'admin' | 'assistant' = 'admin') =>
+    accessOf(withKeys(ORGANIZATIONS, subject.store.keys)).keys.holder(`Bearer ${key}`, type);
+
+  it('makes a key that holds at once, for its organization and type alone, and shows it once', async () => {
+    const made = await desk.create({ organization: 'acme', type: 'admin', name: 'pipeline' });
+    expect(made).toMatchObject({ id: expect.stringMatching(/^key_[0-9a-f]{16}$/), name: 'pipeline', expired: false });
+    expect(made.key).toMatch(/^svc_[A-Za-z0-9_-]{43}$/);
+    expect(holder(made.key).organization.id).toBe('acme');
+    expect(() => holder(made.key, 'assistant')).toThrow(expect.objectContaining({ code: 'forbidden' }));
+    expect(JSON.stringify(await desk.list(null))).not.toContain(made.key);
+    expect(await subject.written()).toContain(createHash('sha256').update(made.key).digest('hex'));
+  });
+
+  it('lists those of the config as read-only, then the newest, of all or of one', async () => {
+    const one = await desk.create({ organization: 'acme', type: 'admin', name: 'one' });
+    await expect.poll(() => new Date().toISOString() > (one.createdAt ?? '')).toBe(true);
+    await desk.create({ organization: 'acme', type: 'assistant', name: 'two' });
+    await desk.create({ organization: 'globex', type: 'assistant', name: 'three' });
+    subject.store.noteUse('c'.repeat(64));
+    const ofAcme = await desk.list('acme');
+    expect(ofAcme.map(({ name, readOnly }) => [name, readOnly])).toEqual([
+      ['ci', true],
+      ['two', false],
+      ['one', false],
+    ]);
+    expect(ofAcme[0]).toMatchObject({ id: 'ci', createdAt: null, lastUsedAt: expect.stringMatching(/^\d{4}-/) });
+    expect(ofAcme[1]?.lastUsedAt).toBeNull();
+    expect((await desk.list('globex')).map(({ name }) => name)).toEqual(['three']);
+    expect(await desk.list(null)).toHaveLength(4);
+    await expect(desk.list('initech')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('revokes a key: it is refused at once, and the second time there is none', async () => {
+    const { id, key } = await desk.create({ organization: 'acme', type: 'admin', name: 'one' });
+    expect(holder(key).key.id).toBe(id);
+    expect(await desk.revoke(id)).toMatchObject({ id, name: 'one', organization: 'acme' });
+    expect(() => holder(key)).toThrow(expect.objectContaining({ code: 'unauthorized' }));
+    await expect(desk.revoke(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('revokes no key of the config, and says where that is done', async () => {
+    await expect(desk.revoke('ci')).rejects.toMatchObject({
+      code: 'key_of_config',
+      next: expect.stringContaining('"acme"'),
+    });
+  });
+
+  it('refuses an organization that is not there, and names those that are', async () => {
+    const create = desk.create({ organization: 'initech', type: 'admin', name: 'one' });
+    await expect(create).rejects.toMatchObject({ code: 'not_found', next: 'The config has acme, globex.' });
+    expect(await subject.store.list()).toEqual([]);
+  });
+
+  it.each([
+    ['past', '2020-01-01T00:00:00Z', 'lies in the past'],
+    ['no day', '2027-02-31T99:00:00Z', 'is no day or time that there is'],
+  ])('refuses an expiry that is %s', async (_, expiresAt, state) => {
+    const create = desk.create({ organization: 'acme', type: 'admin', name: 'one', expiresAt });
+    await expect(create).rejects.toMatchObject({ code: 'bad_request', message: expect.stringContaining(state) });
+    expect(await subject.store.list()).toEqual([]);
+  });
+
+  it('refuses a key from its expiry on, and keeps it in the list', async () => {
+    const { key, expired } = await desk.create({
+      organization: 'acme',
+      type: 'admin',
+      name: 'one',
+      expiresAt: '2126-01-01T00:00:00+02:00',
+    });
+    expect([expired, holder(key).key.expiresAt]).toEqual([false, '2125-12-31T22:00:00.000Z']);
+    const old = newKey('admin');
+    const expiresAt = new Date(Date.now() - 1).toISOString();
+    const createdAt = '2020-01-01T00:00:00.000Z';
+    await subject.store.add({
+      id: 'old',
+      organization: 'acme',
+      type: 'admin',
+      name: 'old',
+      sha256: old.sha256,
+      createdAt,
+      expiresAt,
+    });
+    expect(() => holder(old.key)).toThrow(
+      expect.objectContaining({ code: 'unauthorized', message: expect.stringContaining(expiresAt) }),
+    );
+    expect(await desk.list('acme')).toContainEqual(expect.objectContaining({ name: 'old', expired: true, expiresAt }));
+  });
+
+  it('counts for nothing what belongs to an organization that the config names no longer', async () => {
+    const { key } = await desk.create({ organization: 'globex', type: 'admin', name: 'one' });
+    const left = accessOf(withKeys(ORGANIZATIONS.slice(0, 1), subject.store.keys));
+    expect(() => left.keys.holder(`Bearer ${key}`, 'admin')).toThrow(expect.objectContaining({ code: 'unauthorized' }));
+    const without = new KeyDesk({ store: subject.store, organizations: () => ORGANIZATIONS.slice(0, 1) });
+    expect((await without.list(null)).map(({ organization }) => organization)).toEqual(['acme', 'globex']);
+  });
+});
