@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { buildSearchBox, minified } from './search-box.mjs';
 
 // What the program reads at run time and the compiler does not write, put beside the code that reads it: a running docshelf
@@ -31,3 +31,11 @@ await buildSearchBox('dist/http/site/assets/search-box');
 // The switcher of versions.
 const switcher = 'http/site/assets/switcher/switcher.js';
 writeFileSync(`dist/${switcher}`, minified('switcher.js', readFileSync(`src/${switcher}`, 'utf8')));
+
+// Style and scripts of the console.
+const pages = 'http/console/assets';
+mkdirSync(`dist/${pages}`, { recursive: true });
+for (const name of readdirSync(`src/${pages}`)) {
+  const source = readFileSync(`src/${pages}/${name}`, 'utf8');
+  writeFileSync(`dist/${pages}/${name}`, name.endsWith('.js') ? minified(name, source) : source);
+}

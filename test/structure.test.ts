@@ -85,7 +85,7 @@ interface Import {
 /** A tree of sources: path below src/ -> text. */
 type Tree = Readonly<Record<string, string>>;
 
-const roomOf = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path.replace(/\.ts$/, ''));
+const roomOf = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path.replace(/\.tsx?$/, ''));
 const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 const isRelative = (specifier: string) => specifier.startsWith('.');
 const targetOf = (path: string, specifier: string) => posix.join(posix.dirname(path), specifier);
@@ -303,7 +303,7 @@ const dependencies = new Set<string>(
 );
 
 describe('the structure of src/', () => {
-  const paths = globSync('**/*.ts', { cwd: posix.join(ROOT, 'src') });
+  const paths = globSync('**/*.{ts,tsx}', { cwd: posix.join(ROOT, 'src') });
   const tree = Object.fromEntries(paths.map((path) => [path, readFileSync(posix.join(ROOT, 'src', path), 'utf8')]));
 
   const files = readAll(tree);

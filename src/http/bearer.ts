@@ -30,7 +30,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
 }
 
 /** Digests: the time tells neither length nor first difference. */
-function isSame(given: string, expected: string): boolean {
+export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Delivered, Deployment } from '../../deploy/index.ts';
@@ -16,8 +15,6 @@ import { openApiDocument } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
 import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
-import { adminPage } from './page.ts';
-import { PAGE_STYLE } from './page-style.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
 import { ofSite } from './site-operations.ts';
 import type { TokenGuard } from './token-guard.ts';
@@ -58,10 +55,11 @@ export interface AdminActions {
   readonly keys: KeyActions;
 }
 
-/** Over the network with a token, or through the socket of its owner. */
-type Door = 'token' | 'socket';
+/** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
+type Door = 'token' | 'socket' | 'session';
 
-export type AdminEnv = { Bindings: Partial<HttpBindings> };
+/** With the name of the console's session, where one acts. */
+export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
 export interface Readiness {
   readonly ready: boolean;
@@ -98,17 +96,9 @@ const UPLOAD_IDLE_MS_MAX = 60_000;
 /** Limit of file systems, so that the name can be shown and stored as it is. */
 const FILE_NAME_BYTES_MAX = 255;
 
-/** Nothing is loaded, framed or run but the page's own style and picture. */
-const STYLE_DIGEST = createHash('sha256').update(PAGE_STYLE).digest('base64');
-const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-
 export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
   const { actions, door, readiness, states, status, features, metrics, programVersion } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
-    page: async (c) => {
-      c.header('Content-Security-Policy', POLICY);
-      return c.html(adminPage(await status(), features(), new Date()));
-    },
     live: (c) => c.text('ok'),
     ready: (c) => {
       const { ready, reason } = readiness();
@@ -196,7 +186,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   return (Object.keys(operations) as OperationId[]).flatMap(routesOf);
 
   function actionsOf(c: Context<AdminEnv>): AdminActions {
-    return actions(actorOf(door, c.env));
+    return actions(actorOf(door, c.env, c.env?.session ?? null));
   }
 
   function siteOf(c: Context<AdminEnv>): SiteActions {
@@ -222,7 +212,7 @@ function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<U
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
   // A command may wait in a pipe.
-  if (door === 'token') {
+  if (door !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
     // Only what the client owes is hurried, not unpacking.
     incoming?.once('end', () => incoming.setTimeout(0));

@@ -10,7 +10,17 @@ import { TokenGuard } from './token-guard.ts';
 
 export type { AdminOptions } from './actions.ts';
 
-/** The admin listener. Reading needs no token. Faults are problem documents (contract section 8), on every path. */
+/** What an answer says where it says nothing of it itself. */
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+};
+
+/**
+ * The admin listener: its calls, and over the network the console for all other paths. Reading needs no token. Faults are problem
+ * documents (contract section 8), on every path.
+ */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { door, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });
@@ -19,16 +29,35 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   app.use(async (c, next) => {
     if (door === 'token') requireOwnName(c.req.url, hosts());
     await next();
-    c.header('Cache-Control', 'no-store');
-    c.header('X-Content-Type-Options', 'nosniff');
-    c.header('Referrer-Policy', 'no-referrer');
+    for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });
   addRoutes(app, adminRoutes(options, new PendingSignatures()), { adminToken: [requireAdmin(door, guard)] });
+  if (door === 'token') {
+    const pages = consoleOf(options, guard);
+    app.all('*', async (c) => (await pages()).fetch(c.req.raw, c.env));
+  }
   app.notFound((c) => {
-    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`, {
-      next: 'The page at / links to what there is, and /openapi.json describes it.',
+    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": this door has no such path`, {
+      next: '/openapi.json describes what there is.',
     });
   });
   app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), options));
   return app;
+}
+
+/** Loaded with its first page: 40 ms that a start does not need (measured). A failure is tried again. */
+function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
+  const calls = createAdminApp({ ...options, door: 'session' });
+  let made: Promise<Hono<AdminEnv>> | null = null;
+  return () => {
+    made ??= import('../console/index.ts')
+      .then(({ createConsole }) =>
+        createConsole({ ...options, guard, api: (request, env) => calls.fetch(request, env) }),
+      )
+      .catch((error: unknown) => {
+        made = null;
+        throw error;
+      });
+    return made;
+  };
 }

@@ -51,13 +51,6 @@ const pinned = {
 const activeNow = { 200: { description: 'What is active now.', schema: releaseSchema } } as const;
 
 export const operations = {
-  page: {
-    ...state,
-    id: 'page',
-    path: '/',
-    summary: 'Show the status to people',
-    answers: { 200: { description: 'A page.', type: 'text/html' } },
-  },
   live: {
     ...health,
     id: 'live',

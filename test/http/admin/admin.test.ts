@@ -1,111 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { reportFeatures } from '../../../src/domain/feature.ts';
-import { Secret } from '../../../src/domain/secret.ts';
-import type { AdminActions, SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
-import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
-import type { Actor } from '../../../src/http/audit/actor.ts';
-import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
-import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
+import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
+import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { STATUS } from '../status-example.ts';
-
-const TOKEN = 'correct-horse';
-const BEARER = { Authorization: `Bearer ${TOKEN}` };
-const DIGEST = 'd'.repeat(64);
-const FEATURES = reportFeatures('client-hosted', 'acme', {
-  search: null,
-  assistant: null,
-  analytics: null,
-  apiPlayground: null,
-  staticExport: true,
-  localSearch: true,
-});
-
-const KEY: ListedKey = {
-  id: 'key_4f1c09a7e2b85d36',
-  organization: 'acme',
-  type: 'admin',
-  name: 'ci',
-  createdAt: '2026-11-23T10:00:00.000Z',
-  expiresAt: null,
-  expired: false,
-  lastUsedAt: null,
-  readOnly: false,
-};
-
-function keysThatNote(calls: unknown[][]): KeyActions {
-  return {
-    list: async (organization) => {
-      calls.push(['listKeys', organization]);
-      return [KEY];
-    },
-    create: async (wanted) => {
-      calls.push(['createKey', wanted]);
-      return { ...KEY, ...wanted, expiresAt: wanted.expiresAt ?? null, key: 'svc_secret' };
-    },
-    revoke: async (id) => {
-      calls.push(['revokeKey', id]);
-      return KEY;
-    },
-  };
-}
-
-/** Actions that note what they were asked. */
-function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {}): AdminActions {
-  const note = <T>(result: T, ...call: unknown[]): Promise<T> => {
-    calls.push(call);
-    return Promise.resolve(result);
-  };
-  const ofSite: SiteActions = {
-    onBundleRefused: (source) => calls.push(['refused', source]),
-    activate: (version) => note({ version, digest: DIGEST }, 'activate', version),
-    rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
-    preview: (version) =>
-      note({ version, digest: DIGEST, link: 'http://a/?preview=b', expiresAt: '' }, 'preview', version),
-    remove: (version) => note(undefined, 'remove', version),
-    takeUp: (release, activate) => note(activate, 'takeUp', release, activate),
-    upload: async (fileName, body, { signal: _, ...rest }) => {
-      const bytes = await new Response(body).text();
-      return note({ version: 'v9', digest: DIGEST, activated: true, unpacked: true }, 'upload', fileName, bytes, rest);
-    },
-    ...changes,
-  };
-  return {
-    keys: keysThatNote(calls),
-    reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
-    site: (domain) => {
-      if (domain !== null) calls.push(['site', domain]);
-      return ofSite;
-    },
-  };
-}
-
-function appWith(changes: Partial<Omit<AdminOptions, 'actions'>> & { readonly actions?: Partial<AdminActions> } = {}) {
-  const calls: unknown[][] = [];
-  const actors: Actor[] = [];
-  const faults: DocshelfError[] = [];
-  const app = createAdminApp({
-    door: 'token',
-    programVersion: '0.1.0',
-    token: () => new Secret(TOKEN),
-    hosts: () => [],
-    readiness: () => ({ ready: true, reason: null }),
-    states: () => [{ site: null, state: 'ready' }],
-    status: async () => STATUS,
-    features: () => FEATURES,
-    metrics: new Metrics(),
-    onError: (error) => faults.push(error),
-    ...changes,
-    actions: (actor) => {
-      actors.push(actor);
-      return { ...actionsThatNote(calls), ...changes.actions };
-    },
-  });
-  return { app, calls, actors, faults };
-}
+import { actionsThatNote, appWith, BEARER, DIGEST, FEATURES, TOKEN } from './admin-example.ts';
 
 const ACTIONS: [method: string, path: string][] = [
   ['POST', '/v1/reload'],
@@ -145,13 +46,6 @@ describe('the admin listener, reading', () => {
     const answer = await app.request('/metrics');
     expect(answer.headers.get('content-type')).toContain('text/plain; version=0.0.4');
     expect(await answer.text()).toContain('docshelf_state{state="stale"} 1');
-  });
-
-  it('shows the page under a policy that runs and loads nothing', async () => {
-    const answer = await appWith().app.request('/');
-    expect(answer.headers.get('content-type')).toContain('text/html');
-    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
-    expect(await answer.text()).toContain('v3.2.0');
   });
 
   it('answers HEAD like GET, without a body', async () => {

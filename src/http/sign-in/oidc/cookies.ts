@@ -8,13 +8,15 @@ export class SiteCookie {
   readonly name: string;
   readonly #path: string;
   readonly #isSecure: boolean;
+  readonly #sameSite: 'Lax' | 'Strict';
 
   /** @param path of the site, with its last slash. @param isSecure false: readers come without TLS */
-  constructor(name: string, path: string, isSecure = true) {
+  constructor(name: string, path: string, isSecure = true, sameSite: 'Lax' | 'Strict' = 'Lax') {
     const prefix = path === '/' ? '__Host-' : '__Secure-';
     this.name = isSecure ? prefix + name : name;
     this.#path = path;
     this.#isSecure = isSecure;
+    this.#sameSite = sameSite;
   }
 
   /** Its values in a request. */
@@ -32,7 +34,7 @@ export class SiteCookie {
 
   set(value: string, ttlMs: number): string {
     const secure = this.#isSecure ? ' Secure;' : '';
-    return `${this.name}=${value}; Path=${this.#path}; Max-Age=${Math.floor(ttlMs / 1000)}; HttpOnly;${secure} SameSite=Lax`;
+    return `${this.name}=${value}; Path=${this.#path}; Max-Age=${Math.floor(ttlMs / 1000)}; HttpOnly;${secure} SameSite=${this.#sameSite}`;
   }
 
   clear(): string {

@@ -1,0 +1,79 @@
+import { type Context, Hono } from 'hono';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Problem } from '../../domain/problem.ts';
+import type { AdminEnv } from '../admin/actions.ts';
+import { answerAsset } from '../hashed-asset.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+import { answerFault } from '../problem.ts';
+import { refuseMethod, shown } from '../routes.ts';
+import { ConsoleAssets } from './console-assets.ts';
+import { problemPage } from './pages/problem.tsx';
+import { consoleRoutes } from './routes.ts';
+import { FORM_TOKEN, requireFormToken, requireOwnPage, requireSession } from './session/guard.ts';
+import { readForm } from './session/read-form.ts';
+import { sessionValues } from './session/session-cookie.ts';
+import { Sessions } from './session/sessions.ts';
+import { StatusEvents } from './status-events.ts';
+import type { ConsoleParts, ConsoleRoute, ConsoleVisit } from './visit.ts';
+
+/** This origin alone; no script and no style in a page. */
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  // With `no-referrer` a browser sends a form with the origin `null` (Fetch standard, section 3.2.5).
+  'Referrer-Policy': 'same-origin',
+};
+
+/** The pages of the admin listener, and what they have done. Faults are pages for browsers, problem documents for others. */
+export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
+  const app = new Hono<AdminEnv>();
+  const sessions = new Sessions({ token: parts.token });
+  const assets = new ConsoleAssets();
+  const events = new StatusEvents(parts);
+  const visitOf = (c: Context<AdminEnv>): ConsoleVisit => {
+    const depth = c.req.path.split('/').length - 2;
+    const root = depth === 0 ? './' : '../'.repeat(depth);
+    return { c, parts, sessions, assets, session: sessions.find(sessionValues(c)), root, now: new Date() };
+  };
+
+  app.use(async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  });
+  app.get('/assets/:name', (c) => {
+    const asset = assets.find(c.req.param('name'));
+    return asset === null ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
+  });
+  app.get('/events', () => events.answer());
+  const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
+    requireOwnPage(c.req.raw);
+    const visit = visitOf(c);
+    if ('enter' in route) return route.enter(visit, await readForm(c.req.raw));
+    const session = requireSession(visit.session);
+    const form = await readForm(c.req.raw);
+    requireFormToken(form.get(FORM_TOKEN), session);
+    return route.act({ ...visit, session, form });
+  };
+  for (const [path, ofPath] of Map.groupBy(consoleRoutes, (route) => route.path)) {
+    for (const route of ofPath) {
+      if (route.method === 'GET') app.get(path, (c) => route.run(visitOf(c)));
+      else app.post(path, (c) => act(c, route));
+    }
+    const methods = ofPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+    app.all(path, refuseMethod(methods.join(', ')));
+  }
+  app.notFound((c) => {
+    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`, {
+      next: 'The page at / links to what there is, and /openapi.json describes it.',
+    });
+  });
+  app.onError(async (cause, c) => {
+    const answer = answerFault(cause, c.req.raw, requestIdOf(c.env), parts);
+    if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
+    return problemPage(visitOf(c), (await answer.json()) as Problem, answer.headers);
+  });
+  return app;
+}

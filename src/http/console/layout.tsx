@@ -1,0 +1,103 @@
+import type { Child } from 'hono/jsx';
+import type { StatusReport } from '../../domain/status.ts';
+import { ActionForm } from './parts/action-form.tsx';
+import { Said } from './parts/said.tsx';
+import { revisionOf } from './status-events.ts';
+import type { ConsoleVisit } from './visit.ts';
+
+/** Below the root. */
+const NAVIGATION = [{ page: '', name: 'Sites' }] as const;
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%232f6fdb' d='M5 5h6v19H5zM13 8h6v16h-6z'/%3E%3Cpath fill='%2318a06a' d='m20 9 5-2 6 17-5 2z'/%3E%3Cpath fill='%23838d9b' d='M3 26h27v2H3z'/%3E%3C/svg%3E";
+
+interface PageContent {
+  readonly title: string;
+  /** Of `NAVIGATION`, where it is one of them. */
+  readonly page?: string;
+  readonly status?: number;
+  readonly headers?: Headers;
+  /** That it was made of: it is not made anew before another. */
+  readonly state?: StatusReport;
+  readonly content: Child;
+}
+
+/** Answers with a page: what an action has said first, then its content, which `live.js` keeps as it is on the server. */
+export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
+  const { c, assets, root, session } = visit;
+  const { title, status = 200, headers, state, content } = page;
+  const said = session?.messages.find(c.req.query('said')) ?? null;
+  const markup = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>{title} · docshelf</title>
+        <link rel="icon" href={ICON} />
+        <link rel="stylesheet" href={root + assets.address('console.css')} />
+        <script type="module" src={root + assets.address('live.js')} data-events={`${root}events`}></script>
+      </head>
+      <body data-state={state && revisionOf(state)}>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        <header>
+          <a class="brand" href={root}>
+            <Logo />
+            docshelf
+          </a>
+          <nav aria-label="Console">
+            {NAVIGATION.map((each) => (
+              <a href={root + each.page} aria-current={each.page === page.page ? 'page' : undefined}>
+                {each.name}
+              </a>
+            ))}
+          </nav>
+          <SignedIn visit={visit} />
+        </header>
+        <main id="main" tabindex={-1}>
+          {said && <Said message={said} />}
+          {content}
+        </main>
+        <footer>
+          <a href={`${root}v1/status`}>Status as JSON</a>
+          <a href={`${root}v1/features`}>Features as JSON</a>
+          <a href={`${root}metrics`}>Metrics</a>
+          <a href={`${root}openapi.json`}>The interface, in OpenAPI</a>
+          <span class="soft">docshelf {visit.parts.programVersion}</span>
+        </footer>
+      </body>
+    </html>
+  );
+  const all = new Headers(headers);
+  all.set('Content-Type', 'text/html; charset=utf-8');
+  return new Response(`<!doctype html>\n${await markup.toString()}\n`, { status, headers: all });
+}
+
+function SignedIn({ visit }: { readonly visit: ConsoleVisit }) {
+  const { session, root, c } = visit;
+  if (session === null) {
+    const to = c.req.path.slice(1);
+    return (
+      <a class="button" href={`${root}sign-in${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`}>
+        Sign in
+      </a>
+    );
+  }
+  return (
+    <ActionForm visit={visit} action="sign-out">
+      <button type="submit">Sign out</button>
+    </ActionForm>
+  );
+}
+
+function Logo() {
+  return (
+    <svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true">
+      <path fill="#2f6fdb" d="M5 5h6v19H5zM13 8h6v16h-6z" />
+      <path fill="#18a06a" d="m20 9 5-2 6 17-5 2z" />
+      <path fill="#838d9b" d="M3 26h27v2H3z" />
+    </svg>
+  );
+}

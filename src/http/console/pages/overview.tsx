@@ -1,0 +1,149 @@
+import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
+import { showPage } from '../layout.tsx';
+import { ActionForm } from '../parts/action-form.tsx';
+import { DaemonAlerts } from '../parts/alerts.tsx';
+import { Features } from '../parts/features.tsx';
+import { placeOf, shelfSites } from '../parts/shelf-sites.ts';
+import { StateChip } from '../parts/state.tsx';
+import { Table } from '../parts/tables.tsx';
+import { Time, TimeAgo } from '../parts/time.tsx';
+import { countInWords } from '../parts/wording.ts';
+import { backTo, type ConsoleRoute, type ConsoleVisit, call, type SignedVisit } from '../visit.ts';
+import { SiteContent } from './site.tsx';
+
+export const overviewRoutes: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/', run: showOverview },
+  { method: 'POST', path: '/reload', act: reload },
+];
+
+async function showOverview(visit: ConsoleVisit): Promise<Response> {
+  const status = await visit.parts.status();
+  const sites = shelfSites(status);
+  const [only] = sites;
+  const isOne = sites.length === 1 && only !== undefined;
+  const title = isOne
+    ? `${only.deployment.domain}: ${only.state}`
+    : `${countInWords(sites.length)} sites: ${status.state}`;
+  const content = (
+    <>
+      {isOne ? <SiteContent visit={visit} site={only} /> : <AllSites visit={visit} status={status} sites={sites} />}
+      <DaemonFacts visit={visit} status={status} />
+      <Features features={visit.parts.features()} />
+    </>
+  );
+  return showPage(visit, { title, page: '', state: status, content });
+}
+
+async function reload(visit: SignedVisit): Promise<Response> {
+  const { problem } = await call(visit, 'reload');
+  const text = problem === null ? 'The config was taken anew' : 'The config was not taken';
+  return backTo(visit, '', { text, problem });
+}
+
+interface AllSitesProps {
+  readonly visit: ConsoleVisit;
+  readonly status: StatusReport;
+  readonly sites: readonly SiteStatusReport[];
+}
+
+function AllSites({ visit, status, sites }: AllSitesProps) {
+  return (
+    <>
+      <div class="heading">
+        <h1>{countInWords(sites.length)} sites</h1>
+        <StateChip state={status.state} />
+      </div>
+      <DaemonAlerts visit={visit} status={status} />
+      <Table
+        id="sites"
+        title="Sites"
+        note="on this shelf"
+        columns={['Site', 'State', 'Version', 'Pages', 'Search', 'Answers', 'Last error']}
+        numbers={['Pages']}
+        empty="The config has no site."
+        rows={sites.map((site) => <SiteRow visit={visit} site={site} />)}
+      />
+    </>
+  );
+}
+
+function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site: SiteStatusReport }) {
+  const { deployment, title, state, active, search, lastError, activity } = site;
+  const domain = deployment.domain ?? '';
+  return (
+    <tr id={`site-${domain}`}>
+      <th scope="row">
+        <a href={`${visit.root}sites/${domain}`}>{domain}</a>
+        {title && <small>{title}</small>}
+      </th>
+      <td data-column="State">
+        <StateChip state={state} />
+        {activity && <small>{activity}</small>}
+      </td>
+      <td data-column="Version">
+        {active === null ? (
+          <span class="soft">none</span>
+        ) : (
+          <>
+            {active.version}{' '}
+            <small>
+              since <Time at={active.activatedAt} />
+            </small>
+          </>
+        )}
+      </td>
+      <td data-column="Pages" class="number">
+        {active === null ? '–' : countInWords(active.pages)}
+      </td>
+      <td data-column="Search">{search?.keyword ?? 'off'}</td>
+      <td data-column="Answers">{placeOf(site)}</td>
+      <td data-column="Last error">{lastError === null ? <span class="soft">none</span> : lastError.message}</td>
+    </tr>
+  );
+}
+
+/** Of the daemon as a whole: its config, and its work. */
+function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
+  const { lastReload, pending, jobs, startedAt, deployment, workers } = status;
+  return (
+    <section>
+      <div class="title">
+        <h2>This daemon</h2>
+        <small>{deployment.type} deployment</small>
+      </div>
+      <div class="cards">
+        <div class="card">
+          <h3>Last reload</h3>
+          <p class="big">{lastReload === null ? 'none' : lastReload.ok ? 'succeeded' : 'refused'}</p>
+          <p class="soft">
+            {lastReload === null ? (
+              'The config is as it was at the start.'
+            ) : (
+              <TimeAgo at={lastReload.at} now={visit.now} />
+            )}
+          </p>
+          {pending.length > 0 && (
+            <p>
+              Waits for a restart: <code>{pending.join(', ')}</code>
+            </p>
+          )}
+          <ActionForm visit={visit} action="reload">
+            <button type="submit">Reload the config</button>
+          </ActionForm>
+        </div>
+        <div class="card">
+          <h3>Exports</h3>
+          <p class="big">{countInWords(jobs.running)} running</p>
+          <p class="soft">{countInWords(jobs.queued)} queued</p>
+        </div>
+        <div class="card">
+          <h3>Running</h3>
+          <p class="big">
+            since <Time at={startedAt} />
+          </p>
+          {workers.length > 0 && <p class="soft">{countInWords(workers.length)} processes serve beside it</p>}
+        </div>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,83 @@
+import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
+import type { Problem } from '../../../domain/problem.ts';
+import { Secret } from '../../../domain/secret.ts';
+import { requestIdOf } from '../../listener/request-id.ts';
+import { answerFault } from '../../problem.ts';
+import { showPage } from '../layout.tsx';
+import { Said } from '../parts/said.tsx';
+import { clearSession, sessionValues, setSession } from '../session/session-cookie.ts';
+import type { ConsoleRoute, ConsoleVisit, SignedVisit } from '../visit.ts';
+
+export const signInRoutes: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/sign-in', run: (visit) => signInPage(visit, visit.c.req.query('to') ?? '') },
+  { method: 'POST', path: '/sign-in', enter: signIn },
+  { method: 'POST', path: '/sign-out', act: signOut },
+];
+
+/** A page of the console, below the root: nothing that leads elsewhere. */
+const OWN_PAGE = /^(?:[a-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
+
+const WRONG = new DocshelfError('unauthorized', 'Cannot sign in: that is not the admin.token of the config', {
+  next: 'Paste the value of admin.token, or of what its variable or file holds.',
+});
+
+/** Wrong tokens are counted and slowed by client, with those of the interface; a right one never is. */
+async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
+  const { c, parts, sessions, root } = visit;
+  const token = form.get('token')?.trim() ?? '';
+  const to = form.get('to') ?? '';
+  try {
+    await parts.guard.admit(`Bearer ${token}`, c.env?.incoming?.socket.remoteAddress ?? '');
+  } catch (error) {
+    const fault = toDocshelfError(error).code === 'unauthorized' ? WRONG : error;
+    const answer = answerFault(fault, c.req.raw, requestIdOf(c.env), parts);
+    return signInPage(visit, to, (await answer.json()) as Problem, answer.headers);
+  }
+  sessions.end(sessionValues(c));
+  setSession(c, sessions.open(new Secret(token)));
+  return c.redirect(root + (OWN_PAGE.test(to) ? to : ''), 303);
+}
+
+function signOut({ c, sessions, root }: SignedVisit): Response {
+  sessions.end(sessionValues(c));
+  clearSession(c);
+  return c.redirect(root, 303);
+}
+
+function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?: Headers): Promise<Response> {
+  const isOpen = visit.parts.token() !== null;
+  const content = (
+    <>
+      <h1>Sign in</h1>
+      {problem && <Said message={{ text: 'You are not signed in', problem }} />}
+      {isOpen ? (
+        <form method="post" action={`${visit.root}sign-in`} class="card narrow">
+          <input type="hidden" name="to" value={to} />
+          <label for="token">Admin token</label>
+          <input
+            id="token"
+            name="token"
+            type="password"
+            autocomplete="current-password"
+            required
+            autofocus={problem === undefined}
+            aria-describedby="token-help"
+          />
+          <p class="soft" id="token-help">
+            The value of <code>admin.token</code> in the config. Reading needs none.
+          </p>
+          <button type="submit" class="primary">
+            Sign in
+          </button>
+        </form>
+      ) : (
+        <p>
+          No <code>admin.token</code> is set: what this daemon does can be read here, and changed by its command line
+          alone.
+        </p>
+      )}
+    </>
+  );
+  const more = problem === undefined ? {} : { status: problem.status, ...(headers && { headers }) };
+  return showPage(visit, { title: 'Sign in', content, ...more });
+}

@@ -1,0 +1,35 @@
+import type { DaemonFeatures, FeatureSupport } from '../../../domain/feature.ts';
+import { Chip, type ChipTone } from './state.tsx';
+import { Table } from './tables.tsx';
+
+const TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
+  available: 'good',
+  configurable: 'info',
+  unavailable: 'none',
+};
+
+export function Features({ features: { features, deploymentType } }: { readonly features: DaemonFeatures }) {
+  return (
+    <Table
+      id="features"
+      title="Features"
+      note={`in this ${deploymentType} deployment`}
+      columns={['Feature', 'Support', 'Here', 'Why']}
+      empty="There are none."
+      rows={features.map(({ id, name, support, enabled, reason }) => (
+        <tr id={`feature-${id}`}>
+          <th scope="row">
+            {name} <code>{id}</code>
+          </th>
+          <td data-column="Support">
+            <Chip tone={TONES[support]}>{support}</Chip>
+          </td>
+          <td data-column="Here">{enabled ? <strong>on</strong> : <span class="soft">off</span>}</td>
+          <td data-column="Why" class="soft">
+            {reason}
+          </td>
+        </tr>
+      ))}
+    />
+  );
+}

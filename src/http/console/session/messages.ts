@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import type { Problem } from '../../../domain/problem.ts';
+
+/** What became of an action, told on the page that follows it. */
+export interface ActionMessage {
+  readonly text: string;
+  /** Null: it succeeded. */
+  readonly problem: Problem | null;
+  /** To open, or to hand on: a credential, shown and never loaded. */
+  readonly link?: string;
+}
+
+const KEPT_MAX = 20;
+
+/** Named by the address that an action leads to: a link from elsewhere can make a page say nothing. */
+export class Messages {
+  readonly #kept = new Map<string, ActionMessage>();
+
+  /** @returns its name */
+  put(message: ActionMessage): string {
+    const name = randomBytes(6).toString('base64url');
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
+    this.#kept.set(name, message);
+    return name;
+  }
+
+  find(name: string | undefined): ActionMessage | null {
+    return this.#kept.get(name ?? '') ?? null;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Context } from 'hono';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Operation } from '../../domain/operation.ts';
+import type { Problem } from '../../domain/problem.ts';
+import type { AdminEnv, AdminOptions } from '../admin/actions.ts';
+import { type OperationId, operations } from '../admin/operations.ts';
+import { sitePath } from '../admin/site-operations.ts';
+import type { TokenGuard } from '../admin/token-guard.ts';
+import type { ConsoleAssets } from './console-assets.ts';
+import type { ActionMessage } from './session/messages.ts';
+import type { ConsoleSession, Sessions } from './session/sessions.ts';
+
+/** What the console stands on. */
+export interface ConsoleParts
+  extends Pick<AdminOptions, 'status' | 'features' | 'token' | 'metrics' | 'onError' | 'programVersion'> {
+  /** The calls of the admin listener behind their guard: all that is changed goes through them. */
+  readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
+  readonly guard: TokenGuard;
+}
+
+export interface ConsoleVisit {
+  readonly c: Context<AdminEnv>;
+  readonly parts: ConsoleParts;
+  readonly sessions: Sessions;
+  readonly assets: ConsoleAssets;
+  /** Null: nobody is signed in, and the page can only be read. */
+  readonly session: ConsoleSession | null;
+  /** From the page to `/`, so that links hold behind a proxy's path too: `./`, `../`. */
+  readonly root: string;
+  readonly now: Date;
+}
+
+/** With its form, whose token is that of the session. */
+export interface SignedVisit extends ConsoleVisit {
+  readonly session: ConsoleSession;
+  readonly form: URLSearchParams;
+}
+
+type Answer = Response | Promise<Response>;
+
+/** A page; an action of a signed-in operator, which ends with the address of a page; or what a form does before that. */
+export type ConsoleRoute = { readonly path: string } & (
+  | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
+  | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }
+  | { readonly method: 'POST'; readonly enter: (visit: ConsoleVisit, form: URLSearchParams) => Answer }
+);
+
+export type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
+
+interface CallInput {
+  /** Of the site that it is for; absent: for none, or the only one. */
+  readonly domain?: string;
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON; a stream as it is. */
+  readonly body?: object | ReadableStream<Uint8Array> | string;
+}
+
+/** Makes one call of the admin listener in the name of the session. */
+export async function call(
+  { c, parts, session }: SignedVisit,
+  id: OperationId,
+  input: CallInput = {},
+): Promise<Called> {
+  const operation: Operation = operations[id];
+  const path = input.domain === undefined ? operation.path : sitePath(operation.path);
+  const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+  const query = new URLSearchParams(input.query).toString();
+  const isJson = typeof input.body === 'object' && !(input.body instanceof ReadableStream);
+  const request = new Request(new URL(query === '' ? address : `${address}?${query}`, c.req.url), {
+    method: operation.method,
+    signal: c.req.raw.signal,
+    ...(isJson ? { headers: { 'Content-Type': 'application/json' } } : {}),
+    ...(input.body === undefined ? {} : { body: isJson ? JSON.stringify(input.body) : (input.body as BodyInit) }),
+    ...(input.body instanceof ReadableStream ? { duplex: 'half' as const } : {}),
+  });
+  const answer = await parts.api(request, { ...c.env, session: session.name });
+  if (!answer.ok) return { problem: (await answer.json()) as Problem };
+  return { value: answer.status === 204 ? null : await answer.json(), problem: null };
+}
+
+/** To the page that shows what became of an action (RFC 9110, section 15.4.4). @param page below the root: `sites/acme` */
+export function backTo({ c, root, session }: SignedVisit, page: string, message: ActionMessage): Response {
+  return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
+}
+
+/** A field of the form. @throws DocshelfError `bad_request` */
+export function fieldOf({ form }: SignedVisit, name: string): string {
+  const value = form.get(name);
+  if (value !== null && value !== '') return value;
+  throw new DocshelfError('bad_request', `Cannot act: the field "${name}" is missing`, { fields: { field: name } });
+}
+
+/** Decoded. */
+export function parameterOf({ c }: ConsoleVisit, name: string): string {
+  return c.req.param(name) ?? '';
+}

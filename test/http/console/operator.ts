@@ -1,0 +1,76 @@
+import { type AppChanges, appWith, TOKEN } from '../admin/admin-example.ts';
+
+export const ORIGIN = 'http://localhost:9090';
+
+/** A browser on the console of an app in this process: keeps its cookie, and says with each form which page it is on. */
+export class Operator {
+  readonly app: ReturnType<typeof appWith>['app'];
+  readonly calls: unknown[][];
+  readonly actors: ReturnType<typeof appWith>['actors'];
+  readonly faults: ReturnType<typeof appWith>['faults'];
+  readonly origin: string;
+  cookie = '';
+
+  constructor(changes: AppChanges = {}, origin = ORIGIN) {
+    const { app, calls, actors, faults } = appWith(changes);
+    this.app = app;
+    this.calls = calls;
+    this.actors = actors;
+    this.faults = faults;
+    this.origin = origin;
+  }
+
+  static async signedIn(changes: AppChanges = {}, origin = ORIGIN): Promise<Operator> {
+    const operator = new Operator(changes, origin);
+    await operator.signIn();
+    return operator;
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    const all = { Accept: 'text/html', ...(this.cookie && { Cookie: this.cookie }), ...headers };
+    return this.app.request(this.origin + path, { headers: all });
+  }
+
+  async page(path: string): Promise<string> {
+    return (await this.get(path)).text();
+  }
+
+  /** Null: without that header. */
+  async post(
+    path: string,
+    fields: Record<string, string>,
+    headers: Record<string, string | null> = {},
+  ): Promise<Response> {
+    const all = {
+      Accept: 'text/html',
+      Origin: this.origin,
+      'Sec-Fetch-Site': 'same-origin',
+      'Content-Type': 'application/x-www-form-urlencoded',
+      ...(this.cookie && { Cookie: this.cookie }),
+      ...headers,
+    };
+    const given = Object.entries(all).filter((each): each is [string, string] => each[1] !== null);
+    const body = new URLSearchParams(fields).toString();
+    return this.app.request(this.origin + path, { method: 'POST', headers: given, body });
+  }
+
+  async signIn(token = TOKEN, headers: Record<string, string | null> = {}): Promise<Response> {
+    const answer = await this.post('/sign-in', { token }, headers);
+    const set = answer.headers.get('set-cookie');
+    if (set !== null) this.cookie = set.split(';')[0] ?? '';
+    return answer;
+  }
+
+  async formToken(page = '/'): Promise<string> {
+    return /name="formToken" value="([^"]+)"/.exec(await this.page(page))?.[1] ?? '';
+  }
+
+  /** As a form of the page has it. */
+  async act(
+    path: string,
+    fields: Record<string, string> = {},
+    headers: Record<string, string | null> = {},
+  ): Promise<Response> {
+    return this.post(path, { formToken: await this.formToken(), ...fields }, headers);
+  }
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { StatusReport } from '../../../src/domain/status.ts';
+import { agoInWords, bytesInWords } from '../../../src/http/console/parts/wording.ts';
+import { actionsThatNote, FEATURES } from '../admin/admin-example.ts';
+import { STATUS } from '../status-example.ts';
+import { Operator } from './operator.ts';
+
+const NOW = new Date('2024-06-02T09:41:00Z');
+const operatorAt = (changes: Partial<StatusReport>) =>
+  new Operator({ status: async () => ({ ...STATUS, ...changes }) });
+const pageOf = (changes: Partial<StatusReport> = {}) => operatorAt(changes).page('/');
+
+describe('the console, read', () => {
+  it('shows the state, the versions, the features with reasons, and the last error with what to do', async () => {
+    const page = await pageOf();
+    for (const text of ['stale', 'v3.2.0', '1,170', '2024-05-01', 'pinned', 'server.port', 'link_expired', '8,123'])
+      expect(page).toContain(text);
+    expect(page).toContain('Generate a fresh one and set staticExport.bundleUrl to it.');
+    for (const { id } of FEATURES.features) expect(page).toContain(`<code>${id}</code>`);
+    expect(await operatorAt({}).page('/sites/acme')).toContain('9b07aa41e6cc');
+  });
+
+  it('has a page for a daemon that has nothing yet', async () => {
+    const page = await pageOf({ state: 'waiting', active: null, versions: [], lastError: null, lastReload: null });
+    expect(page).toContain('No version is stored yet.');
+    expect(page).not.toContain('Last error');
+  });
+
+  it('lists the sites of a shelf, each with a page of its own', async () => {
+    const site = (domain: string) => ({
+      ...STATUS,
+      deployment: { type: 'air-gapped', domain } as const,
+      title: null,
+      hosts: [],
+      basePath: `/${domain}/`,
+    });
+    const operator = operatorAt({ sites: ['acme', 'cafe'].map(site) });
+    expect(await operator.page('/')).toMatch(/href="\.\/sites\/acme"[\s\S]*href="\.\/sites\/cafe"/);
+    expect(await operator.page('/sites/cafe')).toContain('/cafe/');
+    const unknown = await operator.get('/sites/nobody');
+    expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('not_found')]);
+  });
+
+  it('offers no action where nobody is signed in, and where no token is set says so', async () => {
+    expect(await pageOf()).not.toContain('method="post"');
+    expect(await new Operator().page('/sign-in')).toContain('type="password"');
+    expect(await new Operator({ token: () => null }).page('/sign-in')).toContain('is set: what this daemon does');
+  });
+
+  it('says by a stream when what it shows has changed', async () => {
+    const status = { ...STATUS };
+    const operator = new Operator({ status: async () => status });
+    const answer = await operator.get('/events');
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    const decoder = new TextDecoder();
+    const until = async (pattern: RegExp): Promise<string> => {
+      for (let text = ''; ; ) {
+        const found = pattern.exec(text);
+        if (found !== null) return found[1] ?? '';
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`it ended with ${text}`);
+        text += decoder.decode(value);
+      }
+    };
+    const first = await until(/data: (\w+)\n\n/);
+    expect(await operator.page('/')).toContain(`data-state="${first}"`);
+    status.activity = 'unpacking a.zip';
+    expect(await until(/data: (\w+)\n\n/)).not.toBe(first);
+    await reader.cancel();
+  });
+});
+
+describe('the console, acting', () => {
+  it.each([
+    ['/reload', {}, ['reload'], 'The config was taken anew'],
+    ['/sites/acme/activate', { version: '2024-05-01' }, ['activate', '2024-05-01'], 'Version 2024-05-01 is active'],
+    ['/sites/acme/rollback', {}, ['rollback'], 'Rolled back: version v1 is active'],
+    ['/sites/acme/remove', { version: 'v1+2' }, ['remove', 'v1+2'], 'Version v1+2 is removed'],
+    ['/sites/acme/preview', { version: 'v1' }, ['preview', 'v1'], 'http://a/?preview=b'],
+  ])('carries out %s, and says so on the page that it leads to', async (path, fields, call, said) => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act(path, fields);
+    expect(answer.status).toBe(303);
+    expect(operator.calls.at(-1)).toEqual(call);
+    expect(operator.actors.at(-1)).toMatchObject({ by: 'session', id: expect.stringMatching(/^[0-9a-f]{8}$/) });
+    const to = new URL(answer.headers.get('location') ?? '', `${operator.origin}${path}`);
+    expect(to.origin).toBe(operator.origin);
+    expect(await operator.page(to.pathname + to.search)).toContain(said);
+    expect(await operator.page(to.pathname)).not.toContain(said);
+  });
+
+  it('says why an action failed, with its code and what to do', async () => {
+    const activate = () => Promise.reject(new DocshelfError('pinned', 'Cannot activate', { next: 'Change the pin.' }));
+    const operator = await Operator.signedIn({ actions: actionsThatNote([], { activate }) });
+    const answer = await operator.act('/sites/acme/activate', { version: 'v1' });
+    const { pathname, search } = new URL(
+      answer.headers.get('location') ?? '',
+      `${operator.origin}/sites/acme/activate`,
+    );
+    const page = await operator.page(pathname + search);
+    for (const text of ['Version v1 was not activated', 'Cannot activate', 'Change the pin.', '<code>pinned</code>'])
+      expect(page).toContain(text);
+  });
+
+  it('refuses a version that is no label, as the interface does', async () => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act('/sites/acme/activate', { version: '../x' });
+    expect(answer.status).toBe(303);
+    expect(operator.calls).toEqual([['site', 'acme']]);
+  });
+
+  it('offers each version what can be done with it', async () => {
+    const operator = await Operator.signedIn();
+    const page = await operator.page('/');
+    expect(page).toContain('aria-label="Activate 2024-05-01"');
+    expect(page).not.toContain('aria-label="Activate v3.2.0"');
+  });
+});
+
+describe('words for numbers', () => {
+  it.each([
+    [0, '0 bytes'],
+    [1023, '1023 bytes'],
+    [1536, '1.5 KiB'],
+    [200 * 1024, '200 KiB'],
+    [48_444_211, '46.2 MiB'],
+  ])('%i is %s', (bytes, words) => {
+    expect(bytesInWords(bytes)).toBe(words);
+  });
+
+  it.each([
+    ['2024-06-02T09:40:30Z', 'just now'],
+    ['2024-06-02T09:39:59Z', '1 minute ago'],
+    ['2024-06-02T07:15:00Z', '2 hours ago'],
+    ['2024-05-30T09:41:00Z', '3 days ago'],
+    ['2024-06-03T00:00:00Z', 'just now'],
+  ])('%s is %s', (at, words) => {
+    expect(agoInWords(at, NOW)).toBe(words);
+  });
+});

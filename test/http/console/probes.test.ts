@@ -1,0 +1,379 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { Sessions } from '../../../src/http/console/session/sessions.ts';
+import { TOKEN } from '../admin/admin-example.ts';
+import { STATUS } from '../status-example.ts';
+import { Operator, ORIGIN } from './operator.ts';
+
+/** What others try with an operator's browser, and what comes in by names and sentences of others (contract, section 9.5). */
+
+const FIELDS = { version: '2024-05-01' };
+const ACTIVATE = '/sites/acme/activate';
+
+describe('a form from elsewhere changes nothing', () => {
+  it.each<[string, Record<string, string | null>]>([
+    ['of another site', { Origin: 'https://evil.example', 'Sec-Fetch-Site': 'cross-site' }],
+    [
+      'of a bundle on another port of the same host',
+      { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': 'same-site' },
+    ],
+    ['of another port, from a browser that says no more', { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': null }],
+    ['of the same origin, whose browser says it is of the same site alone', { 'Sec-Fetch-Site': 'same-site' }],
+    ['that the operator was made to open', { 'Sec-Fetch-Site': 'none' }],
+    ['without an Origin', { Origin: null, 'Sec-Fetch-Site': null }],
+    ['without an Origin, said to be of the same', { Origin: null }],
+    ['of a page without an origin', { Origin: 'null', 'Sec-Fetch-Site': null }],
+    ['of a sandboxed frame of the same origin', { Origin: 'null' }],
+    ['of a host whose name begins alike', { Origin: `${ORIGIN}.evil.example`, 'Sec-Fetch-Site': null }],
+    ['of an origin with a path', { Origin: `${ORIGIN}/`, 'Sec-Fetch-Site': null }],
+    ['of an origin with a user', { Origin: 'http://x@localhost:9090', 'Sec-Fetch-Site': null }],
+    ['of another scheme', { Origin: 'ftp://localhost:9090', 'Sec-Fetch-Site': null }],
+    ['with two origins', { Origin: `${ORIGIN}, https://evil.example`, 'Sec-Fetch-Site': null }],
+  ])('%s', async (_, headers) => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act(ACTIVATE, FIELDS, headers);
+    expect(answer.status).toBe(403);
+    expect(operator.calls).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['without the token', { formToken: '' }],
+    ['with another', { formToken: 'x'.repeat(43) }],
+    ['with the admin token for it', { formToken: TOKEN }],
+  ])('of the same origin %s of the session', async (_, fields) => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act(ACTIVATE, { ...FIELDS, ...fields });
+    expect([answer.status, operator.calls]).toEqual([403, []]);
+  });
+
+  it('with the token of another session', async () => {
+    const operator = await Operator.signedIn();
+    const formToken = await operator.formToken();
+    await operator.signIn();
+    const answer = await operator.act(ACTIVATE, { ...FIELDS, formToken });
+    expect([answer.status, operator.calls]).toEqual([403, []]);
+  });
+
+  it('without a session', async () => {
+    const operator = await Operator.signedIn();
+    const formToken = await operator.formToken();
+    const answer = await operator.act(ACTIVATE, { ...FIELDS, formToken }, { Cookie: 'docshelf-console-9090=x' });
+    expect([answer.status, operator.calls]).toEqual([401, []]);
+  });
+
+  it('by its address alone, with any method but POST', async () => {
+    const operator = await Operator.signedIn();
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const headers = { Cookie: operator.cookie, Origin: ORIGIN, 'Sec-Fetch-Site': 'same-origin' };
+      const answer = await operator.app.request(`${ORIGIN}${ACTIVATE}?version=v1`, { method, headers });
+      expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
+    }
+    expect(operator.calls).toEqual([]);
+  });
+
+  it.each(['text/plain', 'application/json', 'multipart/form-data; boundary=x'])('as %s', async (type) => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act(ACTIVATE, FIELDS, { 'Content-Type': type });
+    expect([answer.status, operator.calls]).toEqual([415, []]);
+  });
+
+  it('in a body without end', async () => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act(ACTIVATE, { ...FIELDS, more: 'x'.repeat(70_000) });
+    expect([answer.status, operator.calls]).toEqual([413, []]);
+  });
+
+  it('to sign a browser in as somebody else', async () => {
+    const operator = new Operator();
+    const answer = await operator.signIn(TOKEN, { Origin: 'http://localhost:8080', 'Sec-Fetch-Site': 'same-site' });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+  });
+
+  it('by the interface: a cookie is no token there', async () => {
+    const operator = await Operator.signedIn();
+    const headers = { Cookie: operator.cookie, Origin: ORIGIN };
+    const answer = await operator.app.request(`${ORIGIN}/v1/rollback`, { method: 'POST', headers });
+    expect([answer.status, operator.calls]).toEqual([401, []]);
+  });
+
+  it('under a name that is not its own', async () => {
+    const operator = await Operator.signedIn();
+    const headers = { Cookie: operator.cookie };
+    expect((await operator.app.request('http://evil.example:9090/', { headers })).status).toBe(421);
+  });
+});
+
+describe('a session', () => {
+  it('ends when the token changes', async () => {
+    let token = new Secret(TOKEN);
+    const operator = await Operator.signedIn({ token: () => token });
+    const formToken = await operator.formToken();
+    token = new Secret('another-battery');
+    expect(await operator.page('/')).not.toContain('method="post"');
+    expect((await operator.act(ACTIVATE, { ...FIELDS, formToken })).status).toBe(401);
+    expect(operator.calls).toEqual([]);
+  });
+
+  it('ends when no token is set any more', async () => {
+    let token: Secret | null = new Secret(TOKEN);
+    const operator = await Operator.signedIn({ token: () => token });
+    token = null;
+    expect(await operator.page('/')).not.toContain('method="post"');
+  });
+
+  it('goes on where the config is taken anew with the same token', async () => {
+    const operator = await Operator.signedIn({ token: () => new Secret(TOKEN) });
+    expect((await operator.act(ACTIVATE, FIELDS)).status).toBe(303);
+  });
+
+  it('ends with the sign-out, in every tab', async () => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act('/sign-out');
+    expect(answer.headers.get('set-cookie')).toMatch(/^docshelf-console-9090=; .*Max-Age=0/);
+    expect(await operator.page('/')).not.toContain('method="post"');
+  });
+
+  it('has a cookie that scripts cannot read and other sites do not send', async () => {
+    const answer = await new Operator().signIn();
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^docshelf-console-9090=[0-9a-f]{64}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+  });
+
+  it('over TLS, of the listener or of a proxy before it, goes over TLS alone', async () => {
+    const secure = /^__Host-docshelf-console(?:-9090)?=[0-9a-f]{64}; Path=\/; .*HttpOnly; Secure; SameSite=Strict$/;
+    const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
+    expect((await own.signIn()).headers.get('set-cookie')).toMatch(secure);
+    expect(await own.page('/')).toContain('method="post"');
+    const behind = new Operator({ hosts: () => ['*'] }, 'http://console.example');
+    const answer = await behind.signIn(TOKEN, { Origin: 'https://console.example' });
+    expect(answer.headers.get('set-cookie')).toMatch(secure);
+    expect(await behind.page('/')).toContain('method="post"');
+  });
+
+  it('over TLS, is not the one that a page without it has set', async () => {
+    const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
+    own.cookie = own.cookie.replace('__Host-', '');
+    expect(await own.page('/')).not.toContain('method="post"');
+  });
+
+  it('is a new one with each sign-in, whatever cookie came with it', async () => {
+    const operator = await Operator.signedIn();
+    const first = operator.cookie;
+    await operator.signIn();
+    expect(operator.cookie).not.toBe(first);
+    operator.cookie = first;
+    expect(await operator.page('/')).not.toContain('method="post"');
+  });
+
+  it('is found among cookies that somebody has put before it', async () => {
+    const operator = await Operator.signedIn();
+    operator.cookie = `docshelf-console-9090=${'0'.repeat(64)}; ${operator.cookie}`;
+    expect(await operator.page('/')).toContain('method="post"');
+  });
+
+  it('ends after half a day', () => {
+    const clock = { atMs: 1 };
+    const token = new Secret(TOKEN);
+    const sessions = new Sessions({ token: () => token, now: () => clock.atMs });
+    const value = sessions.open(token);
+    clock.atMs += 11 * 3600_000;
+    expect(sessions.find([value])).not.toBeNull();
+    clock.atMs += 2 * 3600_000;
+    expect(sessions.find([value])).toBeNull();
+  });
+
+  it('leads after the sign-in to pages of the console alone', async () => {
+    for (const [to, location] of [
+      ['sites/acme', './sites/acme'],
+      ['//evil.example', './'],
+      ['https://evil.example', './'],
+      ['/evil', './'],
+      ['javascript:alert(1)', './'],
+      ['..\\evil', './'],
+      ['sites/../../x', './'],
+    ] as const) {
+      const answer = await new Operator().post('/sign-in', { token: TOKEN, to });
+      expect([to, answer.headers.get('location')]).toEqual([to, location]);
+    }
+  });
+});
+
+describe('a guess', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is refused, kept out of the page, and gives no session', async () => {
+    const answer = await new Operator().signIn('hunter2-hunter2');
+    const page = await answer.text();
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(page).toContain('not the admin.token');
+    expect(page).not.toContain('hunter2');
+  });
+
+  it('is slowed by client after twenty, with Retry-After; the right token never is', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const operator = new Operator();
+    for (let at = 0; at < 20; at++) expect((await operator.signIn(`wrong-${at}`)).status).toBe(401);
+    const late = operator.signIn('wrong-again');
+    let isAnswered = false;
+    void late.then(() => {
+      isAnswered = true;
+    });
+    expect((await operator.signIn()).status).toBe(303);
+    expect(isAnswered).toBe(false);
+    await vi.advanceTimersByTimeAsync(1_000);
+    vi.useRealTimers();
+    const answer = await late;
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('counts with those of the interface', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const operator = new Operator();
+    const headers = { Authorization: 'Bearer wrong-too' };
+    for (let at = 0; at < 20; at++) await operator.app.request('/v1/rollback', { method: 'POST', headers });
+    const late = operator.signIn('wrong-again');
+    await vi.advanceTimersByTimeAsync(1_000);
+    vi.useRealTimers();
+    expect((await late).status).toBe(429);
+  });
+
+  it('where no token is set is refused whatever it is', async () => {
+    const answer = await new Operator({ token: () => null }).signIn('');
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+  });
+});
+
+describe('a page', () => {
+  const EVIL = `"'><img src=x onerror=alert(1)></script><script>alert(2)</script>`;
+
+  it('escapes whatever a bundle or a config can put into it', async () => {
+    const at = STATUS.startedAt;
+    const [first] = STATUS.versions;
+    const status = {
+      ...STATUS,
+      notices: [EVIL],
+      activity: EVIL,
+      pending: [EVIL],
+      pinned: EVIL,
+      deployment: { type: 'air-gapped' as const, domain: EVIL },
+      active: STATUS.active && { ...STATUS.active, version: EVIL },
+      versions: [{ ...(first as NonNullable<typeof first>), version: EVIL, digest: EVIL }],
+      lastError: { at, code: 'internal' as const, message: EVIL, next: EVIL },
+      lastReload: { at, ok: false, error: `${EVIL} in the config` },
+    };
+    const site = { ...status, title: EVIL, hosts: [EVIL], basePath: EVIL };
+    for (const sites of [undefined, [site], [site, site]]) {
+      const operator = await Operator.signedIn({
+        status: async () => ({ ...status, ...(sites === undefined ? {} : { sites }) }),
+      });
+      const page = await operator.page('/');
+      expect(page).not.toContain('<img');
+      expect(page.match(/<script/g)).toHaveLength(1);
+      expect(page).not.toMatch(/="[^"]*"'>/);
+    }
+  });
+
+  it('escapes what it says of an action, and of an address', async () => {
+    const operator = await Operator.signedIn();
+    const { pathname, search } = new URL(
+      (await operator.act(ACTIVATE, { version: EVIL })).headers.get('location') ?? '',
+      ORIGIN + ACTIVATE,
+    );
+    for (const path of [
+      pathname + search,
+      `/sites/${encodeURIComponent(EVIL)}`,
+      `/sign-in?to=${encodeURIComponent(EVIL)}`,
+    ])
+      expect(await operator.page(path)).not.toMatch(/<img|<script>/);
+  });
+
+  it('says nothing that an address from elsewhere asks it to', async () => {
+    const operator = await Operator.signedIn();
+    expect(await operator.page('/?said=Your+token+has+leaked')).not.toContain('leaked');
+    const answer = await operator.act('/reload');
+    const { search } = new URL(answer.headers.get('location') ?? '', ORIGIN);
+    const other = new Operator();
+    expect(await other.page(`/${search}`)).not.toContain('taken anew');
+  });
+
+  it.each(['/', '/sites/acme', '/sign-in', '/sites/nobody'])(
+    '%s loads, runs and frames nothing but its own',
+    async (path) => {
+      const answer = await new Operator().get(path);
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+      expect(policy).not.toContain('unsafe');
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("form-action 'self'");
+      expect(policy).toContain("base-uri 'none'");
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'x-frame-options': 'DENY',
+        'x-content-type-options': 'nosniff',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'referrer-policy': 'same-origin',
+        'cache-control': 'no-store',
+      });
+      const page = await answer.text();
+      expect(page).not.toMatch(/<style|\bstyle="|javascript:|\son\w+=|<script(?![^>]* src=)|http-equiv/i);
+      expect(page).not.toMatch(/(?:src|href|action)="(?:https?:)?\/\//);
+    },
+  );
+
+  it('shows the token of a form to its session alone, and the cookie to nobody', async () => {
+    const operator = await Operator.signedIn();
+    const page = await operator.page('/');
+    expect(page).not.toContain(operator.cookie.split('=')[1] ?? '-');
+    expect(await new Operator().page('/')).not.toContain('formToken');
+  });
+
+  it('answers HEAD as GET, without a body', async () => {
+    const { app } = new Operator();
+    const answer = await app.request(`${ORIGIN}/`, { method: 'HEAD' });
+    expect([answer.status, await answer.text()]).toEqual([200, '']);
+    expect(answer.headers.get('content-type')).toContain('text/html');
+  });
+
+  it('keeps the message of an unforeseen fault to the log', async () => {
+    const operator = new Operator({ status: () => Promise.reject(new Error('secret-path')) });
+    const answer = await operator.get('/');
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain('secret-path');
+    expect(operator.faults.map(({ message }) => message)).toEqual(['secret-path']);
+  });
+
+  it('has files of its own that any cache may keep, under names that change with them', async () => {
+    const operator = new Operator();
+    const names = [...(await operator.page('/')).matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(names.length).toBeGreaterThanOrEqual(2);
+    let bytes = 0;
+    for (const name of names) {
+      const answer = await operator.get(`/${name}`);
+      bytes += (await answer.arrayBuffer()).byteLength;
+      expect(name).toMatch(/-[0-9a-f]{16}\.(?:css|js)$/);
+      expect(answer.headers.get('cache-control')).toContain('immutable');
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    expect(bytes).toBeLessThan(60 * 1024);
+    expect((await operator.get('/assets/..%2fpages%2fsite.tsx')).status).toBe(404);
+    expect((await operator.get('/assets/console.css')).status).toBe(404);
+  });
+
+  it('opens no more streams than a daemon can feed', async () => {
+    const operator = new Operator();
+    const open: Response[] = [];
+    for (let at = 0; at < 200; at++) open.push(await operator.get('/events'));
+    const answer = await operator.get('/events');
+    expect(answer.status).toBe(429);
+    await Promise.all(open.map(({ body }) => body?.cancel()));
+    const again = await operator.get('/events');
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
+  });
+});

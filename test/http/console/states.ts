@@ -1,0 +1,62 @@
+import type { SiteStatusReport, StatusReport } from '../../../src/domain/status.ts';
+import { STATUS } from '../status-example.ts';
+
+/** Of all that an operator may meet. */
+export const LONG = `${'A sentence of some length that goes on. '.repeat(12)}${'x'.repeat(300)}`;
+const LONG_LABEL = 'v'.padEnd(128, '0123456789.');
+const [FIRST] = STATUS.versions;
+
+function siteWith(domain: string, changes: Partial<SiteStatusReport> = {}): SiteStatusReport {
+  const deployment = { type: 'air-gapped', domain } as const;
+  return { ...STATUS, deployment, title: null, hosts: [], basePath: `/${domain}/`, ...changes };
+}
+
+const shelf = (sites: readonly SiteStatusReport[]): StatusReport => ({
+  ...STATUS,
+  deployment: { type: 'air-gapped', domain: null },
+  active: null,
+  pinned: null,
+  versions: [],
+  lastError: null,
+  sites,
+});
+
+const storedAs = (versions: readonly string[]): StatusReport['versions'] =>
+  versions.flatMap((version) => (FIRST === undefined ? [] : [{ ...FIRST, version }]));
+
+export const STATES: Readonly<Record<string, StatusReport>> = {
+  stale: STATUS,
+  ready: { ...STATUS, state: 'ready', lastError: null, notices: [], pending: [] },
+  'waiting, with nothing yet': {
+    ...STATUS,
+    state: 'waiting',
+    active: null,
+    versions: [],
+    lastError: null,
+    lastReload: null,
+    activity: 'fetching',
+  },
+  off: { ...STATUS, state: 'off', active: null, search: null },
+  'a refused config': { ...STATUS, lastReload: { at: STATUS.startedAt, ok: false, error: LONG }, notices: [LONG] },
+  'a damaged release': {
+    ...STATUS,
+    lastError: {
+      at: STATUS.startedAt,
+      code: 'release_damaged',
+      message: 'Cannot serve version "v3.2.0": its file "guides/start.html" is damaged',
+      next: 'Import the archive once more.',
+    },
+  },
+  'many versions, with long labels': {
+    ...STATUS,
+    pinned: LONG_LABEL,
+    versions: storedAs([LONG_LABEL, ...Array.from({ length: 40 }, (_, at) => `2024-06-${at}`)]),
+    active: STATUS.active && { ...STATUS.active, version: LONG_LABEL },
+  },
+  'several sites': shelf([
+    siteWith('acme'),
+    siteWith('cafe', { state: 'waiting', active: null, hosts: ['cafe.dev', `${'long-'.repeat(11)}name.example`] }),
+    siteWith('x'.repeat(63), { title: LONG, activity: 'unpacking a.zip', lastError: null }),
+  ]),
+  '200 sites': shelf(Array.from({ length: 200 }, (_, at) => siteWith(`site-${at}`, { lastError: null }))),
+};
