@@ -1,10 +1,8 @@
 /**
  * What the program is made of, as CycloneDX 1.6 in JSON: the production packages of the lock file with their digests,
- * what the build copies into dist/, and the embedding model. The same lock file gives the same bytes.
+ * and the embedding model. The same lock file gives the same bytes.
  */
 
-/** A development package of which the build copies files into dist/ (copy-assets.mjs). */
-const COPIED_PACKAGES = ['swagger-ui-dist'];
 /** Its provenance is in models/README.md. */
 const MODEL = {
   name: 'sentence-transformers/all-MiniLM-L6-v2',
@@ -24,7 +22,7 @@ export function createSbom(lock) {
     purl: refOf(name, version),
     ...licensesOf(license),
   };
-  const shipped = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && isShipped(path, entry));
+  const shipped = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && isShipped(entry));
   const refByPath = new Map(shipped.map(([path, entry]) => [path, refOf(nameOf(path), entry.version)]));
   // A package that stands at two places of node_modules is one component.
   const components = new Map(shipped.map(([path, entry]) => [refByPath.get(path), componentOf(path, entry)]));
@@ -41,8 +39,7 @@ export function createSbom(lock) {
     [root['bom-ref'], new Set([MODEL.name])],
     [MODEL.name, new Set()],
   ]);
-  const copied = Object.fromEntries(COPIED_PACKAGES.map((each) => [each, '*']));
-  for (const [path, entry] of [['', { dependencies: { ...lock.packages[''].dependencies, ...copied } }], ...shipped]) {
+  for (const [path, entry] of [['', { dependencies: lock.packages[''].dependencies }], ...shipped]) {
     const from = path === '' ? root['bom-ref'] : refByPath.get(path);
     const to = dependencies.get(from) ?? new Set();
     // What is not shipped (another platform's libraries) is no part of it.
@@ -70,8 +67,8 @@ export function createSbom(lock) {
 }
 
 /** The image is installed with `npm ci --omit=dev --omit=optional`. */
-function isShipped(path, { dev = false, optional = false, devOptional = false }) {
-  return COPIED_PACKAGES.some((name) => path === `node_modules/${name}`) || !(dev || optional || devOptional);
+function isShipped({ dev = false, optional = false, devOptional = false }) {
+  return !(dev || optional || devOptional);
 }
 
 /** Where Node finds a package from: the nearest node_modules above. */

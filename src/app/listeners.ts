@@ -10,6 +10,7 @@ import { type ListenAddress, type Listener, type ListenerOptions, openListener }
 import { takePeer } from '../http/listener/remote-address.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
+import type { OwnNames } from '../http/openapi.ts';
 import { redirectAnswer } from '../http/tls/redirect.ts';
 import type { ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log.ts';
@@ -194,9 +195,16 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions[
       rates: new OrganizationRates(rateLog),
       programVersion,
       publicUrl: () => current().api.publicUrl,
+      ownSite: () => openSite(sites),
       metrics,
       onError: onError(parts, 'api'),
     });
   });
   return async (request, env) => (await app()).fetch(request, env);
+}
+
+/** The first that anybody may read: names of the others are for those who sign in. */
+function openSite({ all }: Sites): OwnNames | null {
+  const found = all.find(({ config }) => config.config.server.auth.kind === 'none');
+  return found === undefined ? null : { domain: found.domain, host: found.config.hosts[0] ?? null };
 }

@@ -167,3 +167,17 @@ function reference(schema: object, schemas: Record<string, object>): object {
 function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }
+
+/** Of a site of this daemon, for examples. */
+export interface OwnNames {
+  readonly domain: string;
+  readonly host: string | null;
+}
+
+/** Examples name a site that there is, in place of `acme`: they can be sent as they are. */
+export function withOwnNames(document: object, { domain, host }: OwnNames): object {
+  const text = JSON.stringify(document)
+    .replaceAll('"acme"', () => JSON.stringify(domain))
+    .replaceAll('acme-export-', () => `${domain}-export-`);
+  return JSON.parse(host === null ? text : text.replaceAll('"docs.acme.dev"', () => JSON.stringify(host)));
+}

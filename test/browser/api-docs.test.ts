@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openListener } from '../../src/http/listener/listener.ts';
-import { apiWith } from '../http/api/api-example.ts';
+import { tellBreaches } from '../helpers/accessibility.ts';
+import { apiWith, KEY } from '../http/api/api-example.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
 describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChromium}`, () => {
@@ -26,42 +27,57 @@ describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChr
     for (const close of opened.reverse()) await close();
   });
 
-  it('shows every call, with nothing from elsewhere and without a complaint', async () => {
+  it('shows every call, with nothing from elsewhere and without a complaint, also where scripts are off', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const reader = await Reader.open(browser, site, { javaScriptEnabled });
+      await reader.load('/docs');
+      expect(await reader.page.locator('.call .address').allInnerTexts()).toEqual([
+        'POST /v1/search/{domain}',
+        'POST /v1/static-export/jobs',
+        'GET /v1/static-export/jobs',
+        'GET /v1/static-export/jobs/{jobId}',
+        'DELETE /v1/static-export/jobs/{jobId}',
+        'GET /v1/static-export/jobs/{jobId}/report',
+        'GET /v1/static-export/jobs/{jobId}/report/pictures/{name}',
+        'POST /v1/static-export/jobs/{jobId}/bundle',
+      ]);
+      expect(await reader.page.locator('form:visible').count()).toBe(javaScriptEnabled ? 8 : 0);
+      const curl = await reader.page.locator('#search pre').first().innerText();
+      expect(curl).toContain(`"${javaScriptEnabled ? site : '$DOCSHELF_URL'}/v1/search/acme"`);
+      expect([reader.blocked, reader.failures, reader.complaints]).toEqual([[], [], []]);
+      await reader.close();
+    }
+  });
+
+  it('sends a request that a reader tries out, without a key and with one, by the keyboard', async () => {
     const reader = await Reader.open(browser, site);
     await reader.load('/docs');
-    await reader.page.locator('.opblock').first().waitFor();
-    const shown = await reader.page.locator('.opblock-summary-path').allInnerTexts();
-    expect(shown.map((path) => path.replaceAll('\u200b', ''))).toEqual([
-      '/v1/search/{domain}',
-      '/v1/static-export/jobs',
-      '/v1/static-export/jobs',
-      '/v1/static-export/jobs/{jobId}',
-      '/v1/static-export/jobs/{jobId}',
-      '/v1/static-export/jobs/{jobId}/report',
-      '/v1/static-export/jobs/{jobId}/report/pictures/{name}',
-      '/v1/static-export/jobs/{jobId}/bundle',
-    ]);
-    await reader.page.locator('.opblock-post .opblock-summary-control').nth(1).click();
-    await reader.page.getByText('2024-06-01').first().waitFor();
-    // Styled: without its style sheet the row of a call has no colour of its own.
-    const colour = await reader.page
-      .locator('.opblock-post .opblock-summary-method')
-      .first()
-      .evaluate((element) => getComputedStyle(element).backgroundColor);
-    expect(colour).toBe('rgb(73, 204, 144)');
-    expect([reader.blocked, reader.failures, reader.complaints]).toEqual([[], [], []]);
+    const call = reader.page.locator('#search');
+    const send = call.getByRole('button', { name: 'Send' });
+    await send.focus();
+    await reader.page.keyboard.press('Enter');
+    await call.getByText('"unauthorized"').last().waitFor();
+    await call.locator('output', { hasText: /^401/ }).waitFor();
+    await call.getByRole('link', { name: 'assistantKey' }).press('Enter');
+    await reader.page.getByLabel('assistantKey').fill(KEY);
+    await send.press('Enter');
+    await call.locator('output', { hasText: /^200/ }).waitFor();
+    expect(await call.locator('form pre').innerText()).toContain('"/guides/keys#rotate-keys"');
+    expect([reader.blocked, reader.complaints]).toEqual([[], []]);
+    expect(reader.failures).toEqual([{ path: 'v1/search/acme', why: '401' }]);
     await reader.close();
   });
 
-  it('sends a request that a reader tries out, and shows its answer', async () => {
-    const reader = await Reader.open(browser, site);
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)('can be read by everyone: %s, %i px', async (colorScheme, width) => {
+    const reader = await Reader.open(browser, site, { colorScheme, viewport: { width, height: 900 } });
     await reader.load('/docs');
-    await reader.page.locator('.opblock-get .opblock-summary-control').first().click();
-    await reader.page.getByRole('button', { name: 'Try it out' }).click();
-    await reader.page.getByRole('button', { name: 'Execute' }).click();
-    await reader.page.locator('.live-responses-table').getByText('"unauthorized"', { exact: true }).waitFor();
-    expect([reader.blocked, reader.complaints]).toEqual([[], []]);
-    expect(reader.failures).toEqual([{ path: 'v1/static-export/jobs', why: '401' }]);
+    for (const name of ['Example of 200', 'Example of 401']) await reader.page.getByText(name).first().click();
+    await reader.page.locator('#search button').click();
+    await reader.page.locator('#search form pre').waitFor();
+    expect(await tellBreaches(reader.page)).toEqual([]);
     await reader.close();
   });
 });

@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportService } from '../../export/index.ts';
+import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import { openApiDocument } from '../openapi.ts';
+import { type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { addRoutes, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
 import { type ApiEnv, type KeyChecks, requireExportPlan, requireKey } from './auth.ts';
-import { addDocs } from './docs.ts';
 import { exportRoutes } from './exports.ts';
 import { API_INFO } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
@@ -20,6 +20,8 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly programVersion: string;
   /** Null: the URL that they asked. */
   readonly publicUrl: () => string | null;
+  /** That examples name: one whose name everybody may know; null: none. */
+  readonly ownSite?: () => OwnNames | null;
 }
 
 /** Parameters `sha256` and `fileName`, the signature in the query. Faults are thrown. */
@@ -30,7 +32,7 @@ const READ_METHODS = 'GET, HEAD';
 
 /** The API listener: search, exports and their description. Faults are problem documents (contract, section 8). */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
-  const { search, rates, exports, download, programVersion, publicUrl } = options;
+  const { search, rates, exports, download, programVersion, publicUrl, ownSite = () => null } = options;
   const app = new Hono<ApiEnv>();
 
   app.use(async (c, next) => {
@@ -67,13 +69,18 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
     app.all(DOWNLOAD_PATH, refuseMethod(READ_METHODS));
   }
 
+  const description = (): object => {
+    const operations = routes.map(({ operation }) => operation);
+    const document = openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() });
+    const own = ownSite();
+    return own === null ? document : withOwnNames(document, own);
+  };
   app.get('/openapi.json', (c) => {
     c.header('Cache-Control', 'no-cache');
-    const operations = routes.map(({ operation }) => operation);
-    return c.json(openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() }));
+    return c.json(description());
   });
   app.all('/openapi.json', refuseMethod(READ_METHODS));
-  addDocs(app);
+  addDocs(app, description);
 
   app.notFound((c) => {
     throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": the API has no such path`, {

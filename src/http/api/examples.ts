@@ -61,9 +61,10 @@ export const exportReport: ExportReport = {
   findings: [{ kind: 'broken_reference', page: 'guides/start.html', detail: '../old/page.html leads nowhere' }],
 };
 
+export const searchQuery: WrittenSearch = { query: 'how do I rotate keys', pageSize: 3 };
+
 export const searchRequest: WrittenSearch = {
-  query: 'how do I rotate keys',
-  pageSize: 3,
+  ...searchQuery,
   filter: { version: 'v3.2.0', language: 'en' },
 };
 

@@ -23,7 +23,7 @@ export const API_INFO = {
 
 const securityScheme = (type: 'assistant' | 'admin', description: string, more = ''): SecurityScheme => ({
   name: `${type}Key`,
-  description,
+  description: `${description} Whoever runs this service makes one: \`docshelf keys create --type ${type}\`.`,
   faults: [
     {
       code: 'unauthorized',
@@ -71,7 +71,7 @@ export const search = {
       example: '"hour";r=9999;t=3600',
     },
   },
-  body: { schema: searchRequestSchema, examples: { filtered: examples.searchRequest } },
+  body: { schema: searchRequestSchema, examples: { query: examples.searchQuery, filtered: examples.searchRequest } },
   answers: {
     200: {
       description: 'The results; none is an empty array.',

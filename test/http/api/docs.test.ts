@@ -1,5 +1,10 @@
 import { gunzipSync } from 'node:zlib';
+import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
+import { API_INFO, search } from '../../../src/http/api/operations.ts';
+import { addDocs } from '../../../src/http/docs/docs.ts';
+import { openApiDocument } from '../../../src/http/openapi.ts';
+import { attribute, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { codeOf } from '../problem-code.ts';
 import { apiWith } from './api-example.ts';
 
@@ -23,8 +28,8 @@ describe('/docs', () => {
     const { app } = apiWith();
     const paths = await loadedBy(app);
     expect(paths.map((path) => path.replace(/[0-9a-f]{16}/, 'HASH'))).toEqual([
-      '/docs/swagger-ui-HASH.css',
-      '/docs/swagger-ui-bundle-HASH.js',
+      '/docs/docs-HASH.css',
+      '/docs/docs-HASH.js',
     ]);
     for (const path of paths) {
       const plain = await app.request(path);
@@ -37,7 +42,46 @@ describe('/docs', () => {
     }
   });
 
-  it.each(['/docs/', '/docs/swagger-ui.css', '/docs/..%2fapi.ts', '/docs/x/y'])('%s is 404', async (path) => {
+  it('says what each call takes, answers and needs, without a script', async () => {
+    const all = parsedNodes(await (await apiWith().app.request('/docs')).text());
+    const search = all.find((node) => attribute(node, 'id') === 'search');
+    const said = search === undefined ? '' : text(search);
+    expect(said).toContain('Needs a key: assistantKey.');
+    expect(said).toContain('query string, required');
+    expect(said).toContain('curl -X POST "$DOCSHELF_URL/v1/search/acme" \\ -H "Authorization: Bearer $KEY"');
+    expect(said).toMatch(/200 .* 401 .* 429 .* 503 /);
+    const ids = all.flatMap((node) => attribute(node, 'id') ?? []);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const node of all) {
+      const to = attribute(node, 'href');
+      if (to?.startsWith('#')) expect(ids).toContain(to.slice(1));
+      expect([attribute(node, 'style'), attribute(node, 'onclick')]).toEqual([undefined, undefined]);
+    }
+  });
+
+  it('and /openapi.json name a site that there is, whatever its hosts are', async () => {
+    const { app } = apiWith({ ownSite: () => ({ domain: 'handbook', host: 'docs.$&.test' }) });
+    const [page, document] = [await app.request('/docs'), await app.request('/openapi.json')];
+    const { paths } = await document.json();
+    const { examples } = paths['/v1/search/{domain}'].post.parameters[0];
+    expect(examples).toEqual({ domain: { value: 'handbook' }, host: { value: 'docs.$&.test' } });
+    expect(await page.text()).toContain('$DOCSHELF_URL/v1/search/handbook');
+  });
+
+  it('takes what a document says for text', async () => {
+    const app = new Hono();
+    const document = openApiDocument([{ ...search, summary: '<b>&"', description: '</p><script>1' }], {
+      ...API_INFO,
+      programVersion: '<i>',
+      publicUrl: 'https://api.test/<u>',
+    });
+    addDocs(app, () => document);
+    const html = await (await app.request('/docs')).text();
+    expect(html).not.toMatch(/<b>&|<script>1|<i>|<u>/);
+    expect(html).toContain('&lt;/p&gt;&lt;script&gt;1');
+  });
+
+  it.each(['/docs/', '/docs/docs.css', '/docs/..%2fapi.ts', '/docs/x/y'])('%s is 404', async (path) => {
     const response = await apiWith().app.request(path);
     expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
   });

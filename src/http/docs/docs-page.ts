@@ -1,0 +1,147 @@
+import { escapeHtml } from '../../web/escape-html.ts';
+import {
+  bodyFields,
+  curlLine,
+  type DescribedCall,
+  exampleOf,
+  type OpenApiText,
+  type ShownParameter,
+  typeOf,
+} from './described-call.ts';
+
+/** Addresses of the page's own files, relative to it. */
+type DocsFiles = Readonly<Record<'css' | 'js', string>>;
+
+/** Complete without a script, which adds the forms that send a call. Relative: it holds behind a proxy's path, too. */
+export function docsPage(document: OpenApiText, files: DocsFiles): string {
+  const { info, tags, components } = document;
+  const calls = callsOf(document);
+  const groups = tags.map((tag) => ({
+    ...tag,
+    calls: calls.filter(({ operation }) => operation.tags[0] === tag.name),
+  }));
+  const title = escapeHtml(info.title);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${files.css}">
+<script type="module" src="${files.js}"></script>
+</head>
+<body>
+<header>
+<h1>${title} <small>${escapeHtml(info.version)}</small></h1>
+<p>${prose(info.description)}</p>
+<p>For programs: <a href="openapi.json">openapi.json</a></p>
+</header>
+<nav aria-label="Calls">
+${groups.map(({ name, calls: inside }) => `<h2>${escapeHtml(name)}</h2>\n<ul>\n${inside.map(callLink).join('')}</ul>\n`).join('')}</nav>
+<main>
+${keysSection(components.securitySchemes)}${groups
+  .map(
+    ({ name, description, calls: inside }) =>
+      `<section class="group">\n<h2>${escapeHtml(name)}</h2>\n<p>${prose(description)}</p>\n${inside.map((call) => callSection(call, document)).join('')}</section>\n`,
+  )
+  .join('')}</main>
+</body>
+</html>
+`;
+}
+
+function callsOf({ paths }: OpenApiText): DescribedCall[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+/** Names in backquotes, as OpenAPI's Markdown has them. */
+function prose(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+const callLink = ({ operation: { operationId, summary } }: DescribedCall): string =>
+  `<li><a href="#${operationId}">${escapeHtml(summary)}</a></li>\n`;
+
+function keysSection(schemes: OpenApiText['components']['securitySchemes']): string {
+  const fields = Object.entries(schemes).map(
+    ([name, { description }]) =>
+      `<div class="field"><label for="${name}">${name}</label><p id="${name}-said">${prose(description)}</p>
+<input id="${name}" type="password" autocomplete="off" spellcheck="false" aria-describedby="${name}-said" data-scripted hidden></div>\n`,
+  );
+  if (fields.length === 0) return '';
+  return `<section id="keys">
+<h2>Keys</h2>
+<p>Sent as <code>Authorization: Bearer …</code>. <span data-scripted hidden>What is typed here stays in this page, and is forgotten with it.</span></p>
+${fields.join('')}</section>
+`;
+}
+
+function callSection({ method, path, operation }: DescribedCall, document: OpenApiText): string {
+  const { operationId: id, summary, description, parameters = [], requestBody, responses } = operation;
+  const key = Object.keys(operation.security?.[0] ?? {})[0] ?? null;
+  const call = { method, path, operation };
+  const body = bodyFields(requestBody, document) ?? [];
+  const given = parameters.map(({ schema, description = '', ...rest }) => ({
+    ...rest,
+    description,
+    type: typeOf(schema ?? {}),
+  }));
+  return `<section class="call" id="${id}" aria-labelledby="about-${id}">
+<h3 id="about-${id}">${escapeHtml(summary)}</h3>
+<p class="address"><b>${method}</b> <code>${escapeHtml(path).replaceAll('/', '<wbr>/')}</code></p>
+${description === undefined ? '' : `<p>${prose(description)}</p>\n`}<p class="key">${key === null ? 'Needs no key.' : `Needs a key: <a href="#${key}">${key}</a>.`}</p>
+${fieldList('Parameters', given.map(parameterRow))}${fieldList('Body', body.map(parameterRow))}${curlPart(call, document, key)}<h4>Answers</h4>
+<dl>
+${Object.entries(responses)
+  .map(([status, answer]) => answerRow(status, answer))
+  .join('')}</dl>
+${tryForm(call, key)}</section>
+`;
+}
+
+function parameterRow({ name, type, required, description }: ShownParameter): string {
+  const kind = [type, required ? 'required' : ''].filter((word) => word !== '').join(', ');
+  return `<dt><code>${escapeHtml(name)}</code> <span>${escapeHtml(kind)}</span></dt>\n<dd>${prose(description)}</dd>\n`;
+}
+
+const fieldList = (heading: string, rows: readonly string[]): string =>
+  rows.length === 0 ? '' : `<h4>${heading}</h4>\n<dl>\n${rows.join('')}</dl>\n`;
+
+const json = (value: unknown): string => escapeHtml(JSON.stringify(value, null, 2));
+
+function curlPart(call: DescribedCall, document: OpenApiText, key: string | null): string {
+  return `<h4>With curl</h4>\n<pre><code data-curl>${escapeHtml(curlLine(call, document.servers[0]?.url ?? '/', key !== null))}</code></pre>\n`;
+}
+
+function answerRow(status: string, answer: DescribedCall['operation']['responses'][string]): string {
+  const example = exampleOf(answer);
+  const shown =
+    example === undefined
+      ? ''
+      : `<details><summary>Example of ${status}</summary><pre><code>${json(example)}</code></pre></details>`;
+  return `<dt><b>${status}</b></dt>\n<dd>${prose(answer.description)}${shown}</dd>\n`;
+}
+
+function tryForm({ method, path, operation }: DescribedCall, key: string | null): string {
+  const { operationId: id, summary, parameters = [], requestBody } = operation;
+  const inputs = parameters.map(({ name, in: place, required, ...rest }) => {
+    const value = place === 'path' ? String(exampleOf(rest) ?? '') : '';
+    return `<div class="field"><label for="${id}-${name}">${escapeHtml(name)}</label><input id="${id}-${name}" name="${name}" data-in="${place}" value="${escapeHtml(value)}"${required ? ' required' : ''} autocomplete="off" spellcheck="false"></div>\n`;
+  });
+  const type = Object.keys(requestBody?.content ?? {})[0];
+  const body =
+    type === undefined
+      ? ''
+      : type === 'application/json'
+        ? `<div class="field"><label for="${id}-body">Body</label><textarea id="${id}-body" name="body" rows="8" spellcheck="false">${json(exampleOf(requestBody ?? {}) ?? {})}</textarea></div>\n`
+        : `<div class="field"><label for="${id}-body">File</label><input id="${id}-body" name="body" type="file" required></div>\n`;
+  return `<form aria-label="Try: ${escapeHtml(summary)}" data-method="${method}" data-path="${escapeHtml(path)}"${type === undefined ? '' : ` data-type="${type}"`}${key === null ? '' : ` data-key="${key}"`} data-scripted hidden>
+${inputs.join('')}${body}<button>Send</button> <output></output>
+<pre hidden></pre>
+</form>
+`;
+}
