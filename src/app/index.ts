@@ -12,7 +12,7 @@ import { startDaemon as start } from './start-daemon.ts';
 
 export { featureReport } from './slices.ts';
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
-export { searchOnce } from './stored-search.ts';
+export { searchOnce } from './stored/stored-search.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest' | 'logLines'>) {
   const logs = await openLogs(options.loaded.config.log);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SearchedVersion } from '../app/stored-search.ts';
+import type { SearchedVersion } from '../app/stored/stored-search.ts';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
@@ -29,7 +29,10 @@ export function searchCommand(): Command {
   )
     .argument('<query>', 'what to look for; "quoted words" are a phrase, -word leaves out')
     .option('--release <version>', 'the stored version to search (default: the active one)')
-    .option('--version <version>', 'only pages of that version of the documentation')
+    .option(
+      '--version <version>',
+      'only that version of the documentation: as its pages say it, or a kept one that readers may read',
+    )
     .option('--language <language>', 'only that language: en, pt (also finds pt-BR)')
     .option('--tag <tag>', 'only pages with that tag')
     .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
@@ -84,7 +87,13 @@ async function versionsIn(
     const { active, versions: stored } = await versionsOf({ config: own, domain }, status, {});
     const version = release === null ? active : stored.find((each) => each.version === release);
     if (version == null) continue;
-    versions.push({ domain: domain ?? '', config: own, digest: version.digest, label: version.version });
+    versions.push({
+      domain: domain ?? '',
+      config: own,
+      digest: version.digest,
+      label: version.version,
+      isActive: release === null,
+    });
   }
   return versions;
 }

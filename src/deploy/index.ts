@@ -7,7 +7,7 @@ export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';
 export type { ReleaseRef } from './plan.ts';
 export { type DataPaths, dataPaths, openDataFolder, refuseOldLayout } from './releases/data-folder.ts';
-export { type KeptVersion, keptVersion, keptVersions, newestFirst } from './releases/kept-versions.ts';
+export { type KeptVersion, keptVersion, keptVersions, mayBeRead, newestFirst } from './releases/kept-versions.ts';
 export { adoptDefaultDomain, expectedDomain, settleListedDomains } from './releases/site-domain.ts';
 export { SiteStore } from './releases/site-store.ts';
 export { listSites, removeSite, type StoredSite } from './releases/stored-sites.ts';

@@ -81,3 +81,7 @@ export const MANIFEST_PATH = '_docshelf/manifest.json';
 
 /** Of versions beside the active one, below the base path of their site. */
 export const VERSION_ADDRESSES = `/${OWN_FOLDER}v/`;
+
+/** Base path of a version beside the active one. @param basePath of the site, with its last slash */
+export const versionRoot = (basePath: string, version: string): string =>
+  `${basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;

@@ -13,6 +13,7 @@ import { type Added, isMade, makeFile, NOTHING_ADDED } from './made/make-file.ts
 import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { MissingAnswers } from './notices/missing-answers.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
+import { PagePaths } from './page-paths.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
 import type { SnapshotSettings } from './snapshot-form.ts';
 import { prefersMarkdown } from './twins/accept.ts';
@@ -32,6 +33,8 @@ export class SiteSnapshot {
   readonly digest: string;
   readonly languages: SiteLanguages;
   readonly missing: MissingAnswers;
+  /** By the addresses of its pages. */
+  readonly pages: PagePaths;
   readonly #active: ReleaseView;
   readonly #redirects: RedirectRules;
   readonly #headers: HeaderPolicy;
@@ -62,6 +65,7 @@ export class SiteSnapshot {
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
     this.#redirects = rules.redirects;
+    this.pages = new PagePaths(active.files, rules.redirects, active.builtFor);
     this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.#spaFallback = spaFallback;
@@ -73,6 +77,7 @@ export class SiteSnapshot {
       headers: this.#headers,
       kept: this.#files,
       fileAt: (path, built) => this.#pageAt(path, built),
+      isOpen: (page) => this.pages.isOpen(page),
     });
     this.#answersMarkdown = markdown;
   }
@@ -90,10 +95,18 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
   }
 
-  /** Whoever asks; null where the path leads to no page. @param path decoded, without its first slash */
-  markdownAt(path: string): SnapshotFile | null {
-    const page = this.#fileAt(this.#mount.from + path);
-    return page === null ? this.#twins.at(path, null) : this.#twins.of(page);
+  get release(): ReleaseView {
+    return this.#active;
+  }
+
+  /** That it is served at, with its last slash. */
+  get basePath(): string {
+    return this.#mount.to;
+  }
+
+  /** Null for what is no page, or too large. @param page path of its file */
+  markdownOf(page: string): SnapshotFile | null {
+    return this.#twins.of(page);
   }
 
   #findAny(path: string | null, asked: Asked): Found | Promise<Found> {
@@ -155,7 +168,7 @@ export class SiteSnapshot {
       const path = target.pathOf(captures);
       if (path === null) continue;
       if (status === 200 || status === 404) {
-        const file = this.#fileAt(path);
+        const file = this.pages.fileAt(path);
         if (file === null) continue;
         const isAsset = isAssetPath(built);
         if (status === 404) return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset });
@@ -173,15 +186,6 @@ export class SiteSnapshot {
       return answer({ kind: 'redirect', status, location });
     }
     return { found: null, isByHost };
-  }
-
-  /** The file that answers a path, as the site was built. */
-  #fileAt(built: string): string | null {
-    const path = rebase(built, { from: this.#mount.from, to: '/' })?.slice(1);
-    if (path === undefined) return null;
-    const found = resolvePath(this.#active.files, path, 'never');
-    const again = found.kind === 'redirect' ? resolvePath(this.#active.files, path.slice(0, -1), 'never') : found;
-    return again.kind === 'file' ? again.path : null;
   }
 
   #find(path: string, built: string | null): Found | Promise<Found> {

@@ -1,7 +1,11 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { SearchResult } from '../../src/search/index.ts';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { PROGRAM } from '../helpers/program.ts';
+import { saidBy } from '../http/mcp/assistant-bench.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -180,7 +184,7 @@ describe('a kept version', () => {
   test('is searched by its name, by readers and by the API, and leads to its own pages', async () => {
     const port = await freePort();
     const search = { model: 'off', keys: [{ id: 'all', sha256: sha256Of(KEY) }] };
-    const { daemon, take } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
+    const { daemon, folder, take } = await startWith({ serveVersions: 'kept' }, { api: { port }, search });
     await daemon.until(({ search: { keyword } }) => keyword === 'ready');
     const find = async (filter: object) => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
@@ -194,9 +198,47 @@ describe('a kept version', () => {
     expect(await find({ version: 'v2.0' })).toEqual([['/keys', 'July']]);
     expect(await find({ version: 'v1.0+june' })).toEqual([[`${JUNE_AT}/keys`, 'June']]);
     expect(await find({ version: 'v9' })).toEqual([]);
+    const asked = async (...args: string[]) => {
+      const found = await bench.run(['search', 'rotate keys', '--limit', '1', '--json', ...args], { cwd: folder });
+      return found
+        .json<SearchResult[]>()
+        .map(({ path, content }) => [path.replace(/#.*/, ''), /June|July/.exec(content)?.[0]]);
+    };
+    expect(await asked('--version', 'v1.0+june')).toEqual([[`${JUNE_AT}/keys`, 'June']]);
+    expect(await asked('--version', 'v2.0')).toEqual([['/keys', 'July']]);
+    expect(await asked('--version', 'v9')).toEqual([]);
+    expect(await asked('--release', 'v1.0+june', '--version', 'v2.0')).toEqual([]);
     await take('rollback');
     expect(await find({ version: 'v1.0+june' })).toEqual([['/keys', 'June']]);
     expect(await find({ version: 'v2.0' })).toEqual([['/_docshelf/v/v2.0/keys', 'July']]);
+  });
+
+  test('is read by assistants, at the daemon and beside it, a staged one by none', async () => {
+    const { daemon, folder, take } = await startWith(
+      { serveVersions: 'kept' },
+      { search: { mcp: true, model: 'off' } },
+    );
+    await folderOf(folder, { 'staged.tar.gz': bundle('staged') });
+    await take('import', 'staged.tar.gz', '--version', 'v3', '--no-activate');
+    const client = (): Client => new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    const [remote, local] = [client(), client()];
+    await remote.connect(new StreamableHTTPClientTransport(new URL(`${daemon.site}/_docshelf/mcp`)));
+    const args = [PROGRAM, 'mcp', '--config', daemon.configFile];
+    await local.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));
+    for (const assistant of [remote, local]) {
+      const use = async (name: string, asked: Record<string, unknown>) =>
+        saidBy(await assistant.callTool({ name, arguments: asked }));
+      expect((await use('list_pages', {})).facts.versions).toEqual(['v2.0', 'v1.0+june']);
+      const { results } = (await use('search', { query: 'rotate keys', version: 'v1.0+june', pageSize: 1 })).facts;
+      const [{ address = '' } = {}] = results as { address?: string }[];
+      expect(address).toMatch(/^\/_docshelf\/v\/v1\.0\+june\/keys/);
+      const read = await use('read_page', { address });
+      expect([read.facts.version, read.text]).toEqual(['v1.0+june', expect.stringContaining('keys of June')]);
+      expect((await use('read_page', { address: '/keys/' })).text).toContain('keys of July');
+      const staged = await assistant.callTool({ name: 'read_page', arguments: { address: '/', version: 'v3' } });
+      expect(staged).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('no such version') }] });
+      await assistant.close();
+    }
   });
 
   test('stays over a restart, and is gone, cleanly, when it is pruned while it is read', async () => {

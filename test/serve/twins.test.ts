@@ -171,6 +171,18 @@ describe('a page’s twin', () => {
     expect(await (await ask('/anything')).text()).toContain('Home');
   });
 
+  it('is of no page that rules keep from all of its addresses, nor do lists name that', async () => {
+    const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
+    const { ask } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
+    expect((await ask('/guide/start.md')).status).toBe(404);
+    const { ask: bare } = serve([releases.make({ ...SITE, _redirects: '' })], { markdown: true });
+    expect((await bare('/guide/start.md')).status).toBe(200);
+    for (const list of ['/llms.txt', '/llms-full.txt']) {
+      const text = await (await ask(list)).text();
+      expect([list, text.includes('guide/start'), /\/api(?:\/index)?\.md/.test(text)]).toEqual([list, false, true]);
+    }
+  });
+
   it('has links below the base path', async () => {
     const { ask } = server(SITE, { basePath: '/docs/' });
     expect(await (await ask('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
@@ -275,7 +287,11 @@ describe('readMarkdown()', () => {
     const bodies = new BodyCache(1024 ** 2);
     const read = (path: string) => readMarkdown(snapshot, bodies, path);
     for (const path of ['guide/start.html', '/guide/start', 'guide/start?a#b', '/guide/start.md', 'guide/start/'])
-      expect(await read(path), path).toEqual({ title: 'Start', markdown: '# Start\n\n[next](/guide/next.html)\n' });
+      expect(await read(path), path).toEqual({
+        page: 'guide/start.html',
+        title: 'Start',
+        markdown: '# Start\n\n[next](/guide/next.html)\n',
+      });
     expect(await read('api')).toMatchObject({ title: 'API' });
     expect(await read('guide/own')).toMatchObject({ title: 'Own' });
     for (const path of ['nothing', 'a.css', '%', '../x', '_docshelf/manifest.json'])

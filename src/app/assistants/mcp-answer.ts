@@ -1,20 +1,20 @@
 import type { SiteConfig } from '../../config/index.ts';
-import type { ReleaseView } from '../../domain/release.ts';
 import type { FaultHooks } from '../../http/problem.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { Search } from '../../search/index.ts';
+import type { BodyCache } from '../../serve/index.ts';
 import { once } from '../sites/once.ts';
-import type { PageMarkdown } from '../sites/page-markdown.ts';
+import type { DocumentedVersions } from './site-documentation.ts';
 
 export interface McpAnswerOptions extends FaultHooks {
   readonly site: {
     readonly domain: string;
     readonly config: SiteConfig;
     readonly search: Search | null;
-    readonly release: ReleaseView | null;
-    readonly markdown: PageMarkdown;
   };
+  readonly versions: DocumentedVersions;
+  readonly bodies: BodyCache;
   readonly programVersion: string;
 }
 
@@ -24,7 +24,7 @@ export function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
   return async (request, env) => (await answer())(request, env);
 }
 
-async function open({ site, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
+async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
   const [{ mcpDoor }, { siteDocumentation }, { SitePages }] = await Promise.all([
     import('../../http/mcp/mcp-door.ts'),
     import('./site-documentation.ts'),
@@ -43,16 +43,11 @@ async function open({ site, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSea
     get search() {
       return site.search;
     },
-    get release() {
-      return site.release;
-    },
+    versions,
   };
   return mcpDoor({
     ...hooks,
-    site: siteDocumentation(documented, {
-      pages: new SitePages(),
-      readMarkdown: (_, path) => site.markdown.read(path),
-    }),
+    site: siteDocumentation(documented, { pages: new SitePages(), bodies }),
     place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
     trustedProxies: site.config.config.server.trustedProxies,
   });

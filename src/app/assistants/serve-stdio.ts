@@ -1,16 +1,13 @@
 import type { SiteConfig } from '../../config/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
-import type { ReleaseView } from '../../domain/release.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
-import { SiteAssets } from '../../http/site/site-assets.ts';
 import { MountedSearch, type Search } from '../../search/index.ts';
-import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../serve/index.ts';
+import { BodyCache } from '../../serve/index.ts';
 import { Network } from '../network.ts';
 import { openEngine } from '../open-search.ts';
-import { snapshotForm } from '../sites/site-switch.ts';
-import { readStore } from '../slices.ts';
-import { StoredSearch } from '../stored-search.ts';
+import { StoredSearch } from '../stored/stored-search.ts';
+import { type ActiveVersion, StoredVersions } from '../stored/stored-versions.ts';
 import { siteDocumentation } from './site-documentation.ts';
 import { SitePages } from './site-pages.ts';
 import { stdioSession } from './stdio-session.ts';
@@ -20,11 +17,6 @@ export interface StdioOptions {
   /** The version that readers get now: asked for each question, since it may change in between. */
   readonly active: () => Promise<ActiveVersion | null>;
   readonly programVersion: string;
-}
-
-interface ActiveVersion {
-  readonly version: string;
-  readonly digest: string;
 }
 
 /** Of pages as Markdown: a session reads few, and those again. */
@@ -39,14 +31,13 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
   const network = new Network(config);
   const engine = openEngine(config, network);
   const stored = new StoredSearch(engine);
-  const releases = new ActiveReleases(site, active);
   const search: Search = {
-    search: async (request) => {
-      const release = await releases.current();
-      if (release === null) return { results: [] };
-      const { digest, version: label } = release;
-      await stored.closeOthers(digest);
-      return stored.search({ domain, config, digest, label }, request);
+    search: async (request, signal) => {
+      const current = await active();
+      if (current === null) return { results: [] };
+      const { digest, version: label } = current;
+      await stored.closeOthers();
+      return stored.searchOf({ domain, config, digest, label, isActive: true }).search(request, signal);
     },
   };
   const documented = {
@@ -54,15 +45,10 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
     basePath,
     origin: publicOrigin(config.server.publicUrl, hosts),
     search: config.search.enabled ? new MountedSearch(search, () => basePath) : null,
-    get release() {
-      return releases.current();
-    },
+    versions: new StoredVersions(site, active),
   };
-  const bodies = new BodyCache(CACHE_BYTES);
-  const documentation = siteDocumentation(documented, {
-    pages: new SitePages(),
-    readMarkdown: async (release, path) => readMarkdown(await releases.snapshotOf(release), bodies, path),
-  });
+  const parts = { pages: new SitePages(), bodies: new BodyCache(CACHE_BYTES) };
+  const documentation = siteDocumentation(documented, parts);
   try {
     await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: tellFault }));
   } finally {
@@ -75,35 +61,4 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
 function tellFault(error: DocshelfError): void {
   if (statusOf(error.code) < 500) return;
   process.stderr.write(`docshelf: ${error.message}${error.next === undefined ? '' : ` ${error.next}`}\n`);
-}
-
-class ActiveReleases {
-  readonly #site: SiteConfig;
-  readonly #active: StdioOptions['active'];
-  #known: { readonly view: ReleaseView; readonly snapshot: Promise<SiteSnapshot> } | null = null;
-
-  constructor(site: SiteConfig, active: StdioOptions['active']) {
-    this.#site = site;
-    this.#active = active;
-  }
-
-  /** @throws DocshelfError `release_damaged` */
-  async current(): Promise<ReleaseView | null> {
-    const active = await this.#active();
-    if (active === null) return null;
-    const known = this.#known?.view;
-    if (known?.digest === active.digest && known.version === active.version) return known;
-    const store = await readStore(this.#site.config);
-    const view = await store.view(active.digest, active.version);
-    this.#known = { view, snapshot: this.#snapshot(view) };
-    return view;
-  }
-
-  snapshotOf(release: ReleaseView): Promise<SiteSnapshot> {
-    return this.#known?.view === release ? this.#known.snapshot : this.#snapshot(release);
-  }
-
-  async #snapshot(view: ReleaseView): Promise<SiteSnapshot> {
-    return new SiteSnapshot(view, [], snapshotForm(this.#site, new SiteAssets()), await loadSiteRules(view));
-  }
 }

@@ -1,30 +1,26 @@
-import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
 import type { Documentation, DocumentationRelease } from '../../http/mcp/documentation.ts';
 import type { Search } from '../../search/index.ts';
-import { canonicalise } from '../../serve/request-target.ts';
-import { encodeSegments } from '../../web/percent-encode.ts';
-import { resolvePath } from '../../web/resolve.ts';
+import { type BodyCache, readMarkdown, type SiteSnapshot } from '../../serve/index.ts';
 import type { SitePages } from './site-pages.ts';
 
-/** The Markdown of a page; null where it has no content. @param path of its file, percent-encoded */
-export type ReadMarkdown = (
-  release: ReleaseView,
-  path: string,
-  signal: AbortSignal,
-) => Promise<{ readonly title: string | null; readonly markdown: string } | null>;
+/** Versions of a site that its readers may read. */
+export interface DocumentedVersions {
+  /** As `Documentation.release`. */
+  at(version: string | null): Promise<SiteSnapshot | null>;
+  labels(): Promise<readonly string[]>;
+}
 
 export interface DocumentedSite {
   readonly domain: string;
   readonly basePath: string;
   readonly origin: string | null;
   readonly search: Search | null;
-  /** Null where nothing is served. */
-  readonly release: ReleaseView | null | Promise<ReleaseView | null>;
+  readonly versions: DocumentedVersions;
 }
 
 interface DocumentationParts {
   readonly pages: SitePages;
-  readonly readMarkdown: ReadMarkdown;
+  readonly bodies: BodyCache;
 }
 
 /** A site as assistants read it. @param site as it is now: what it has is read with each question */
@@ -42,45 +38,25 @@ export function siteDocumentation(site: DocumentedSite, parts: DocumentationPart
     get search() {
       return site.search;
     },
-    release: async () => {
-      const release = await site.release;
-      return release && documentationOf(release, parts);
+    release: async (version) => {
+      const snapshot = await site.versions.at(version);
+      return snapshot && documentationOf(snapshot, parts);
     },
+    versions: () => site.versions.labels(),
   };
 }
 
-function documentationOf(release: ReleaseView, { pages, readMarkdown }: DocumentationParts): DocumentationRelease {
+function documentationOf(snapshot: SiteSnapshot, { pages, bodies }: DocumentationParts): DocumentationRelease {
   return {
-    version: release.version,
-    pages: () => pages.list(release),
-    titles: (addresses) => pages.titles(release, addresses),
+    version: snapshot.version,
+    basePath: snapshot.basePath,
+    pages: () => pages.list(snapshot),
+    titles: (addresses) => pages.titles(snapshot, addresses),
     read: async (target, signal) => {
-      const entry = pageAt(release, target);
-      const read = entry && (await readMarkdown(release, encodeSegments(entry.path), signal));
-      return entry && read && { ...read, path: await pages.addressOf(release, entry.path) };
+      const read = await readMarkdown(snapshot, bodies, target);
+      signal.throwIfAborted();
+      const path = read && (await pages.addressOf(snapshot, read.page));
+      return read && path !== null ? { ...read, path } : null;
     },
   };
-}
-
-/** By the rules that readers' addresses have; a name that ends in `.md` is that of the page's Markdown. */
-function pageAt(release: ReleaseView, target: string): FileEntry | null {
-  const asked = canonicalise(target);
-  if (asked.kind !== 'path') return null;
-  const names = [
-    asked.path,
-    ...(asked.path.endsWith('.md') ? [asked.path.replace(/(?:(?:^|\/)index)?\.md$/, '')] : []),
-  ];
-  for (const name of names) {
-    const path = fileAt(release, name);
-    if (path !== null && isPage(path)) return release.files.get(path) ?? null;
-  }
-  return null;
-}
-
-function fileAt({ files }: ReleaseView, path: string): string | null {
-  const found = resolvePath(files, path, 'never');
-  if (found.kind === 'file') return found.path;
-  // `/a/` where there is `a.html` alone.
-  const bare = found.kind === 'redirect' ? resolvePath(files, path.slice(0, -1), 'never') : found;
-  return bare.kind === 'file' ? bare.path : null;
 }

@@ -5,6 +5,7 @@ import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.t
 import { readBeginning } from '../../files/index.ts';
 import { Slots } from '../../files/lanes.ts';
 import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/index.ts';
+import type { SiteSnapshot } from '../../serve/index.ts';
 import { readFirstPage } from '../../web/first-page.ts';
 import { pageText } from '../../web/page-text.ts';
 import { isWithheld } from '../../web/resolve.ts';
@@ -41,18 +42,20 @@ export class SitePages {
     sizeCalculation: () => 1,
   });
 
-  async list(release: ReleaseView): Promise<readonly string[]> {
-    return (await this.#bookOf(release)).addresses;
+  async list(snapshot: SiteSnapshot): Promise<readonly string[]> {
+    return (await this.#bookOf(snapshot)).addresses;
   }
 
-  /** @param path of the page's file */
-  async addressOf(release: ReleaseView, path: string): Promise<string> {
-    return readerUrl(path, (await this.#bookOf(release)).form, release.files);
+  /** Null for what is no page of the documentation. @param path of the page's file */
+  async addressOf(snapshot: SiteSnapshot, path: string): Promise<string | null> {
+    if (NOT_FOUND.test(path)) return null;
+    return readerUrl(path, (await this.#bookOf(snapshot)).form, snapshot.release.files);
   }
 
   /** Null for a page that says none or cannot be read. @param addresses of `list` */
-  async titles(release: ReleaseView, addresses: readonly string[]): Promise<readonly (string | null)[]> {
-    const { entries } = await this.#bookOf(release);
+  async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
+    const { release } = snapshot;
+    const { entries } = await this.#bookOf(snapshot);
     const titleAt = (address: string) => {
       const entry = entries.get(address);
       return entry === undefined ? null : this.#titleOf(release, entry);
@@ -70,15 +73,15 @@ export class SitePages {
     return title;
   }
 
-  #bookOf(release: ReleaseView): Promise<AddressBook> {
+  #bookOf({ release, pages }: SiteSnapshot): Promise<AddressBook> {
     const known = this.#books.get(release);
     if (known !== undefined) return known;
-    const made = this.#write(release);
+    const made = this.#write(release, (path) => pages.isOpen(path));
     this.#books.set(release, made);
     return made;
   }
 
-  async #write(release: ReleaseView): Promise<AddressBook> {
+  async #write(release: ReleaseView, isOpen: (path: string) => boolean): Promise<AddressBook> {
     const pages = [...release.files.values()].filter(
       ({ path }) => isPage(path) && !isWithheld(path) && !NOT_FOUND.test(path),
     );
@@ -92,7 +95,7 @@ export class SitePages {
     const entries = new Map<string, FileEntry>();
     for (const [at, entry] of pages.entries()) {
       if (at % TURN_PAGES === 0) await setImmediate();
-      entries.set(readerUrl(entry.path, form, release.files), entry);
+      if (isOpen(entry.path)) entries.set(readerUrl(entry.path, form, release.files), entry);
     }
     return { form, addresses: [...entries.keys()].sort(), entries };
   }

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { SiteConfig } from '../../config/index.ts';
-import { type KeptVersion, keptVersion, keptVersions, newestFirst, type SiteStore } from '../../deploy/index.ts';
+import {
+  type KeptVersion,
+  keptVersion,
+  keptVersions,
+  mayBeRead,
+  newestFirst,
+  type SiteStore,
+} from '../../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
+import { type ReleaseView, versionRoot } from '../../domain/release.ts';
+import { isVersion } from '../../domain/version.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
@@ -18,6 +26,7 @@ import {
 } from '../../serve/index.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { encodeAddress } from '../../web/percent-encode.ts';
+import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
 import { pageAdditions } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
@@ -29,8 +38,8 @@ export interface ReadableVersionsOptions {
   readonly bodies: BodyCache;
   readonly assets: SiteAssets;
   readonly open: OpenVersions;
-  /** That is served; null where nothing is. */
-  readonly active: () => ReleaseView | null;
+  /** What is served; null where nothing is. */
+  readonly current: () => SiteSnapshot | null;
   readonly config: () => SiteConfig;
   readonly onFault: (error: DocshelfError, requestId: string | null) => void;
 }
@@ -57,7 +66,7 @@ type Admitted =
 const LIST_MS = 1_000;
 
 /** Versions of a site that its readers may read. The disk says which at each request: commands and other daemons change it, too. */
-export class ReadableVersions implements VersionSource {
+export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
   #known: Current | null = null;
@@ -67,7 +76,7 @@ export class ReadableVersions implements VersionSource {
   }
 
   async list(): Promise<readonly ListedVersion[]> {
-    const active = this.#options.active();
+    const active = this.#active;
     const config = this.#options.config();
     if (active === null) return [];
     const known = this.#list;
@@ -89,18 +98,31 @@ export class ReadableVersions implements VersionSource {
     return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
+  /** Of those that are open to every reader. @throws DocshelfError `cannot_read`, `release_damaged` */
+  async at(version: string | null): Promise<SiteSnapshot | null> {
+    const current = this.#options.current();
+    if (current === null || version === null || version === current.version) return current;
+    const kept = isVersion(version) ? await keptVersion(this.#options.store, version) : null;
+    if (kept === null || !this.#isReadable(kept)) return null;
+    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).server.current;
+  }
+
+  async labels(): Promise<readonly string[]> {
+    return (await this.list()).flatMap(({ version, aliases }) => [version, ...aliases]);
+  }
+
   /** What the reader of a request may know of. */
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
-    const { active, store, config } = this.#options;
+    const { store, config } = this.#options;
     const kept = await keptVersion(store, version);
     const { enabled } = config().config.staticExport;
     // A label that was moved may be the active version's, too.
-    const mayBeStaged = enabled && kept !== null && kept.digest !== active()?.digest && !this.#isReadable(kept);
+    const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
     if (staged !== null) return staged;
-    if (active()?.version === version) return { kind: 'active' };
+    if (this.#active?.version === version) return { kind: 'active' };
     if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === active()?.digest ? { kind: 'active' } : { kind: 'kept', kept, isStaged: false };
+    return kept.digest === this.#active?.digest ? { kind: 'active' } : { kind: 'kept', kept, isStaged: false };
   }
 
   /** For who has a pass; null for others. */
@@ -113,12 +135,16 @@ export class ReadableVersions implements VersionSource {
   /** Null, too, where it cannot be read. */
   async #viewOf(version: string, request: SiteRequest): Promise<ReleaseView | null> {
     const admitted = await this.#admitted(version, request);
-    if (admitted?.kind === 'active') return this.#options.active();
+    if (admitted?.kind === 'active') return this.#active;
     if (admitted?.kind !== 'kept') return null;
     return this.#openedOnce(admitted.kept).then(
       ({ release }) => release,
       () => null,
     );
+  }
+
+  get #active(): ReleaseView | null {
+    return this.#options.current()?.release ?? null;
   }
 
   get #passes(): PreviewPasses {
@@ -127,19 +153,19 @@ export class ReadableVersions implements VersionSource {
 
   /** A version beside the active one that readers may search; null for every other. */
   async searched(version: string): Promise<KeptVersion | null> {
-    const { active, store } = this.#options;
-    if (!this.#areKept || active()?.version === version) return null;
+    const { store } = this.#options;
+    if (!this.#areKept || this.#active?.version === version) return null;
     const kept = await keptVersion(store, version);
-    return kept !== null && this.#isReadable(kept) && kept.digest !== active()?.digest ? kept : null;
+    return kept !== null && this.#isReadable(kept) && kept.digest !== this.#active?.digest ? kept : null;
   }
 
   get #areKept(): boolean {
     return this.#options.config().config.staticExport.serveVersions === 'kept';
   }
 
-  #isReadable({ servedAt, digest }: KeptVersion): boolean {
-    const active = this.#options.active();
-    return this.#areKept && active !== null && (servedAt !== null || digest === active.digest);
+  #isReadable(kept: KeptVersion): boolean {
+    const active = this.#active;
+    return this.#areKept && active !== null && mayBeRead(kept, active);
   }
 
   /** Of a release with several labels the active one counts, else the first that it had; the others are aliases. */
@@ -177,7 +203,7 @@ export class ReadableVersions implements VersionSource {
 
   /** By the active version, too, which its pages name. */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
-    const active = this.#options.active();
+    const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
     return this.#options.open.get(key, () => this.#read(kept, active));
   }
@@ -199,7 +225,7 @@ export class ReadableVersions implements VersionSource {
     // Judged by, and never answered from: a label that moves may bring other bytes under a name.
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
     const older = others.map((info) => store.kept(info, null));
-    const basePath = `${config().basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;
+    const basePath = versionRoot(config().basePath, version);
     const switcher = switcherFilesOf(config(), assets);
     const beside =
       switcher && active && versionBeside(switcher, { release, active, basePath: config().basePath, pages });
@@ -222,7 +248,7 @@ export class ReadableVersions implements VersionSource {
   }
 
   async #canonical(path: string, release: ReleaseView): Promise<string | null> {
-    const active = this.#options.active();
+    const active = this.#active;
     if (active === null) return null;
     const { config, hosts, basePath } = this.#options.config();
     const page = await this.#options.open.pages.find(path, release, active);

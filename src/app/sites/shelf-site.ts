@@ -20,7 +20,6 @@ import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-
 import { deploySlice, featureReport } from '../slices.ts';
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
-import { type PageMarkdown, pageMarkdown } from './page-markdown.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
 import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, signInKey } from './sign-ins.ts';
@@ -47,7 +46,6 @@ export class ShelfSite {
   readonly deployment: Deployment;
   /** For readers; null where search is off. */
   readonly search: Search | null;
-  readonly markdown: PageMarkdown;
   readonly #parts: Parts;
   readonly #reports: PageReports;
   readonly #versions: ReadableVersions;
@@ -110,7 +108,7 @@ export class ShelfSite {
     const versions = {
       store,
       ...{ bodies: host.bodies, assets: host.assets, open: host.versions },
-      active: () => site.release,
+      current: () => server.current,
       onFault: (error: DocshelfError, requestId: string | null) => logFailure(log, 'serve', error, requestId),
     };
     return new ShelfSite(config, host, { deployment, inbox, server, site, localSearch, versions });
@@ -126,7 +124,6 @@ export class ShelfSite {
     this.#parts = parts;
     this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
     this.#signIn = this.#openSignIn(config);
-    this.markdown = pageMarkdown(parts.server, host.bodies);
     this.search =
       localSearch &&
       readersSearch({
@@ -265,11 +262,12 @@ export class ShelfSite {
     const { basePath } = this.#config;
     const signIn = this.#signIn;
     const { search } = this;
-    const { assets, metrics, programVersion } = this.#host;
+    const { assets, bodies, metrics, programVersion } = this.#host;
     const reports = this.#reports;
     const page = { assets, language: async () => server.current?.languages.at('') ?? null };
     const { trustedProxies } = this.#config.config.server;
-    const mcp = mcpAnswer({ site: this, programVersion, metrics, onError: this.#onError('mcp') });
+    const shared = { versions: this.#versions, bodies, programVersion, metrics };
+    const mcp = mcpAnswer({ site: this, ...shared, onError: this.#onError('mcp') });
     const app = createSiteApp({
       server,
       basePath,

@@ -97,7 +97,8 @@ export class ServedSites {
     const isFile = isRead && !place.isGuarded && stripped.kind === 'inside' && site.server.current !== null;
     if (!isFile) return this.#options.handOn(env);
     const path = pathOf(stripped.target);
-    if (path.startsWith(OWN) || (place.hasMcp && isMcp(path, site.server))) return this.#options.handOn(env);
+    if (path.startsWith(OWN) || (place.hasMcp && isMcp(path, site.server, asked.header('host'))))
+      return this.#options.handOn(env);
     const answer = await site.server.respond({ ...asked, target: stripped.target });
     // The other processes may show pages of the next version already, and the daemon knows its files.
     if (answer.status !== 404 || site.prepared === null) return answer;

@@ -45,6 +45,11 @@ function labelled(
   return { ...store.kept({ ...info, createdAt }, servedAt), version, trailingSlash: info.trailingSlash };
 }
 
+/** By its site's readers, where versions are kept for them: one that was never active is staged. */
+export function mayBeRead({ servedAt, digest }: KeptVersion, active: Pick<KeptRelease, 'digest'>): boolean {
+  return servedAt !== null || digest === active.digest;
+}
+
 /** An order of versions. */
 export function newestFirst(a: Aged, b: Aged): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;

@@ -9,13 +9,21 @@ export interface Documentation {
   readonly origin: string | null;
   /** Null where search is off. */
   readonly search: Search | null;
-  /** As it is now; null: nothing is served. */
-  release(): DocumentationRelease | null | Promise<DocumentationRelease | null>;
+  /**
+   * As it is now. Null where nothing is served, and where readers have no such version.
+   *
+   * @param version its label; null: the active one. @throws DocshelfError `cannot_read`, `release_damaged`
+   */
+  release(version: string | null): Promise<DocumentationRelease | null>;
+  /** Labels of what readers may read, the newest first. */
+  versions(): Promise<readonly string[]>;
 }
 
 /** One version of a site; it stays as it is while a request works on it. */
 export interface DocumentationRelease {
   readonly version: string;
+  /** Of the addresses of its pages, with its last slash. */
+  readonly basePath: string;
   /** Of all pages, below the base path (`/guides/start`), in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
   /** Null: the page says none. @param pages of `pages` */

@@ -18,6 +18,8 @@ const NO_VALIDATOR = {
   },
 };
 
+const NOT_THERE: ReadonlySet<string> = new Set(['not_found', 'version_not_found']);
+
 /** They change nothing, and know this site alone. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
@@ -60,7 +62,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
   });
   const failed = (cause: unknown, uri?: string): never => {
     const error = told(cause);
-    if (error.code === 'not_found' && uri !== undefined) throw new ResourceNotFoundError(uri, error.message);
+    if (NOT_THERE.has(error.code) && uri !== undefined) throw new ResourceNotFoundError(uri, error.message);
     const isTheirs = error.code === 'bad_request';
     const code = isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
     throw new ProtocolError(code, sentenceOf(error));

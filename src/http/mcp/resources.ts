@@ -1,8 +1,9 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { decodeOrKeep } from '../../web/percent-decode.ts';
 import type { Documentation } from './documentation.ts';
-import { resourceTemplate, resourceUri, targetOf } from './page-address.ts';
-import { cut, noPage, servedRelease } from './tools.ts';
+import { placeOf, resourceTemplate, resourceUri } from './page-address.ts';
+import { servedRelease } from './served-release.ts';
+import { cut, noPage } from './tools.ts';
 
 const LIST_LENGTH = 100;
 /** UTF-16 code units; the page's rest is for read_page. */
@@ -21,7 +22,7 @@ export async function listResources(
   site: Documentation,
   cursor: string | undefined,
 ): Promise<{ readonly resources: PageResource[]; readonly nextCursor?: string }> {
-  const release = await site.release();
+  const release = await site.release(null);
   if (release === null) return { resources: [] };
   const after = cursor === undefined ? '' : decodeOrKeep(cursor);
   if (cursor !== undefined && !after.startsWith('/')) {
@@ -53,10 +54,10 @@ export function resourceTemplates(site: Documentation) {
   ];
 }
 
-/** @throws DocshelfError `not_found`, `no_bundle`, `cannot_read`; the signal's reason */
+/** @throws DocshelfError `not_found`, `version_not_found`, `no_bundle`, `cannot_read`; the signal's reason */
 export async function readResource(site: Documentation, uri: string, signal: AbortSignal) {
-  const target = targetOf(uri, site);
-  const page = target === null ? null : await (await servedRelease(site)).read(target, signal);
+  const place = placeOf(uri, site);
+  const page = place && (await (await servedRelease(site, place.version)).read(place.target, signal));
   if (page === null) throw noPage(uri);
   const { markdown } = page;
   const text = cut(markdown, 0, TEXT_MAX);

@@ -4,9 +4,10 @@ import type { ShapeOf } from '../../domain/shape.ts';
 import { encodeUnsafe } from '../../search/extract/site-address.ts';
 import { decodeOrKeep } from '../../web/percent-decode.ts';
 import { requestChecker } from '../read-request.ts';
-import type { Documentation, DocumentationRelease } from './documentation.ts';
-import { addressOf, targetOf } from './page-address.ts';
+import type { Documentation } from './documentation.ts';
+import { addressOf, placeOf } from './page-address.ts';
 import { listTree } from './page-tree.ts';
+import { servedRelease, shown } from './served-release.ts';
 
 /** A tool as assistants see it, and what runs it. */
 export interface AssistantTool {
@@ -25,8 +26,21 @@ const READ_MAX = 60_000;
 const FOUND_LENGTH_MAX = 60_000;
 const LIST_DEFAULT = 100;
 const LIST_MAX = 500;
+const VERSION_LENGTH_MAX = 128;
 /** No path of a release is longer (archives.md), each byte of it escaped; with an origin. */
 const ADDRESS_LENGTH_MAX = 16 * 1024;
+
+const versionSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: VERSION_LENGTH_MAX,
+  description: 'Version to look into, one of those that `list_pages` names; without it the active one.',
+} as const;
+
+const searchSchema = {
+  ...searchRequestSchema,
+  properties: { ...searchRequestSchema.properties, version: versionSchema },
+} as const;
 
 const listSchema = {
   type: 'object',
@@ -45,6 +59,7 @@ const listSchema = {
     },
     limit: { type: 'integer', minimum: 1, maximum: LIST_MAX, default: LIST_DEFAULT, description: 'Entries at most.' },
     cursor: { type: 'string', maxLength: ADDRESS_LENGTH_MAX, description: '`next` of the answer before.' },
+    version: versionSchema,
   },
 } as const;
 
@@ -67,10 +82,11 @@ const readSchema = {
       default: READ_DEFAULT,
       description: 'Characters to read at most.',
     },
+    version: versionSchema,
   },
 } as const;
 
-const checkSearch = requestChecker<ShapeOf<typeof searchRequestSchema>>('search', searchRequestSchema);
+const checkSearch = requestChecker<ShapeOf<typeof searchSchema>>('search', searchSchema);
 const checkList = requestChecker<ShapeOf<typeof listSchema>>('list pages', listSchema);
 const checkRead = requestChecker<ShapeOf<typeof readSchema>>('read a page', readSchema);
 
@@ -80,7 +96,7 @@ export const TOOLS: readonly AssistantTool[] = [
     title: 'Search the documentation',
     description:
       'Finds sections of this documentation by keywords and meaning, best first. Each result has the address of its page (with the #fragment of the section), title, headings, version, a score from 0 to 1 and the matching text. Read the whole page with read_page.',
-    inputSchema: withoutHints(searchRequestSchema),
+    inputSchema: withoutHints(searchSchema),
     run: findSections,
   },
   {
@@ -94,20 +110,23 @@ export const TOOLS: readonly AssistantTool[] = [
     name: 'list_pages',
     title: 'List pages',
     description:
-      'Lists the pages and folders of a folder of this documentation with their addresses and titles, or all pages below it. To find something, search is quicker.',
+      'Lists the pages and folders of a folder of this documentation with their addresses and titles, or all pages below it; at its root also `versions`, the newest first, where there are several. To find something, search is quicker.',
     inputSchema: listSchema,
     run: listPages,
   },
 ];
 
 async function findSections(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
-  const request = searchRequestOf(checkSearch(written));
+  const { version: named = null, ...asked } = checkSearch(written);
+  const request = searchRequestOf(asked);
   if (site.search === null) {
     const next = 'Find the page with list_pages, and read it with read_page.';
     throw new DocshelfError('search_off', 'Cannot search: search is off for this site', { next });
   }
-  const { version } = await servedRelease(site);
-  const { results } = await site.search.search(request, signal);
+  const { version } = await servedRelease(site, named);
+  const isActive = named === null || version === (await site.release(null))?.version;
+  const filter = isActive ? request.filter : { ...request.filter, version };
+  const { results } = await site.search.search({ ...request, filter }, signal);
   let left = FOUND_LENGTH_MAX;
   const found = results.map(({ content, path, metadata }) => {
     const { title, headings, version: said, language, tags, score } = metadata;
@@ -121,10 +140,11 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
 }
 
 async function readPage(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
-  const { address, offset = 0, length = READ_DEFAULT } = checkRead(written);
-  const release = await servedRelease(site);
-  const target = targetOf(address, site);
-  const page = target === null ? null : await release.read(target, signal);
+  const { address, offset = 0, length = READ_DEFAULT, version: named = null } = checkRead(written);
+  const place = placeOf(address, site);
+  if (place === null) throw noPage(address);
+  const release = await servedRelease(site, named ?? place.version);
+  const page = await release.read(place.target, signal);
   if (page === null) throw noPage(address);
   const { path, title, markdown } = page;
   const start = Math.min(offset, markdown.length);
@@ -132,7 +152,7 @@ async function readPage(site: Documentation, written: unknown, signal: AbortSign
   const end = startOf(markdown, start) + text.length;
   const facts = {
     title,
-    address: addressOf(path, site),
+    address: addressOf(path, { ...release, origin: site.origin }),
     version: release.version,
     offset: startOf(markdown, start),
     length: text.length,
@@ -143,11 +163,12 @@ async function readPage(site: Documentation, written: unknown, signal: AbortSign
 }
 
 async function listPages(site: Documentation, written: unknown): Promise<readonly string[]> {
-  const { folder = '/', recursive = false, limit = LIST_DEFAULT, cursor } = checkList(written);
-  const release = await servedRelease(site);
-  const target = targetOf(folder, site);
-  if (target === null) throw noPage(folder);
-  const name = encodeUnsafe(decodeOrKeep(target))
+  const { folder = '/', recursive = false, limit = LIST_DEFAULT, cursor, version: asked = null } = checkList(written);
+  const place = placeOf(folder, site);
+  if (place === null) throw noPage(folder);
+  const release = await servedRelease(site, asked ?? place.version);
+  const { basePath } = release;
+  const name = encodeUnsafe(decodeOrKeep(place.target))
     .replaceAll('?', '%3F')
     .split('/')
     .filter((part) => part !== '')
@@ -163,18 +184,13 @@ async function listPages(site: Documentation, written: unknown): Promise<readonl
   const said = await release.titles(paths);
   const titles = new Map(paths.map((path, at) => [path, said[at] ?? null]));
   const listed = entries.map((entry) => {
-    if (entry.kind === 'folder') return { folder: site.basePath + entry.path.slice(1), pages: entry.pages };
-    return { address: addressOf(entry.path, site), title: titles.get(entry.path) ?? null };
+    if (entry.kind === 'folder') return { folder: basePath + entry.path.slice(1), pages: entry.pages };
+    const address = addressOf(entry.path, { basePath, origin: site.origin });
+    return { address, title: titles.get(entry.path) ?? null };
   });
-  return [JSON.stringify({ version: release.version, total, entries: listed, next })];
-}
-
-/** @throws DocshelfError `no_bundle` */
-export async function servedRelease(site: Documentation): Promise<DocumentationRelease> {
-  const release = await site.release();
-  if (release !== null) return release;
-  const next = 'Ask again later; who runs docshelf finds the reason in its status.';
-  throw new DocshelfError('no_bundle', 'Cannot read the documentation: no version is active', { next });
+  const versions = name === '' ? await site.versions() : [];
+  const named = versions.length > 1 ? { versions } : {};
+  return [JSON.stringify({ version: release.version, ...named, total, entries: listed, next })];
 }
 
 export function noPage(address: string): DocshelfError {
@@ -182,9 +198,6 @@ export function noPage(address: string): DocshelfError {
     next: 'Take an address that search or list_pages gives.',
   });
 }
-
-/** A stranger's words, within a sentence. */
-const shown = (text: string): string => text.slice(0, 200).toWellFormed();
 
 /** No pair of surrogates is parted: half a character is no text. */
 export function cut(text: string, from: number, length: number): string {

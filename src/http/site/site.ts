@@ -90,15 +90,15 @@ export const READ_ROUTES = [
 /** The door for assistants, below the base path, and its short name, which a page of the site's own goes before. */
 export const MCP_PATHS = ['/_docshelf/mcp', '/mcp'] as const;
 
-/** @param path below the base path */
-export function isMcp(path: string, server: SiteServer): boolean {
+/** @param path below the base path. @param host that is asked: a rule that leads to it leads nowhere */
+export function isMcp(path: string, server: SiteServer, host: string | undefined): boolean {
   const [own, short] = MCP_PATHS;
-  return path === own || (path === short && !hasOwn(short, server));
+  return path === own || (path === short && !hasOwn(short, server, host));
 }
 
 /** True where a file or a rule of the site answers; a start page for whatever nothing else answers is none. */
-function hasOwn(path: string, { current }: SiteServer): boolean {
-  const found = current?.find(path.slice(1)) ?? null;
+function hasOwn(path: string, { current }: SiteServer, host: string | undefined): boolean {
+  const found = current?.find(path.slice(1), { query: '', host }) ?? null;
   if (found === null || found instanceof Promise || found.kind === 'missing') return found instanceof Promise;
   return found.kind === 'redirect' || found.file.path !== 'index.html';
 }
@@ -149,7 +149,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     const asset = assets?.answer(path, basePath, asked.header('accept-encoding'), asked.method);
     if (asset) return asset;
     const assistants = mcp?.() ?? null;
-    if (assistants !== null && isMcp(path, server)) return assistants(c.req.raw, c.env);
+    if (assistants !== null && isMcp(path, server, asked.header('host'))) return assistants(c.req.raw, c.env);
     const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';

@@ -4,15 +4,17 @@ import { canonicalise } from '../request-target.ts';
 import type { SiteSnapshot } from '../snapshot.ts';
 
 export interface PageMarkdownText {
+  /** Path of its file. */
+  readonly page: string;
   /** Empty where it says none. */
   readonly title: string;
   readonly markdown: string;
 }
 
 /**
- * The Markdown of a page, as readers get it. @param path of its file or address in the site, with or without its first slash, query
- * and fragment aside; null where there is no such page
+ * The Markdown of the page that readers get at an address, redirects within the site followed; null where they get none.
  *
+ * @param path in the site, raw, with or without its first slash, query and fragment aside
  * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`
  */
 export async function readMarkdown(
@@ -21,12 +23,13 @@ export async function readMarkdown(
   path: string,
 ): Promise<PageMarkdownText | null> {
   const target = canonicalise(path.startsWith('/') ? path : `/${path}`);
-  const found = target.kind === 'path' ? snapshot.markdownAt(target.path) : null;
-  if (found === null) return null;
+  const page = target.kind === 'path' ? snapshot.pages.pageAt(target.path) : null;
+  const found = page === null ? null : snapshot.markdownOf(page);
+  if (page === null || found === null) return null;
   const file = found instanceof UnmadeFile ? await found.make(bodies) : found;
   const { bytes } = bodies.get(file, 'identity') ?? (await bodies.load(file, 'identity'));
   const markdown = bytes.toString('utf8');
-  return { title: titleOf(markdown), markdown };
+  return { page, title: titleOf(markdown), markdown };
 }
 
 const FRONT_MATTER = /^---\r?\n([\s\S]{0,10000}?)\r?\n---\r?\n/;

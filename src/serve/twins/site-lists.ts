@@ -17,7 +17,7 @@ export type ListName = (typeof LISTS)[number];
 
 /** Derived, beside the release's files. Raised where other text is made. */
 const FOLDER = 'markdown';
-const FORMAT = 'DSM1';
+const FORMAT = 'DSM2';
 /** Pages that are listed, in the order of their paths. */
 const PAGES_MAX = 20_000;
 /** Of all pages in one file: a page that does not fit ends it. */
@@ -28,6 +28,8 @@ interface ListsForm {
   readonly basePath: string;
   readonly title: string | null;
   readonly trailingSlash: TrailingSlash;
+  /** False for a page that no address of its own leads to. */
+  readonly isOpen: (page: string) => boolean;
   /** Null for a page that is left out. */
   readonly markdownOf: (page: string) => Promise<string | null>;
   readonly list: (order: HeadsOrder) => Promise<ListAnswer>;
@@ -80,10 +82,10 @@ export class SiteLists {
 
   async #text(name: ListName): Promise<string> {
     const { siteDir, files, builtFor } = this.#release;
-    const { basePath, title } = this.#form;
+    const { basePath, title, isOpen } = this.#form;
     const pages: HeadsOrder['pages'][number][] = [];
     for (const { path, type } of files.values()) {
-      if (pages.length < PAGES_MAX && isPage(path)) pages.push({ path, type });
+      if (pages.length < PAGES_MAX && isPage(path) && isOpen(path)) pages.push({ path, type });
     }
     const { text, order } = await this.#form.list({ siteDir, pages, builtFor, basePath, title });
     return name === 'llms.txt' ? text : this.#fullText(text, order);

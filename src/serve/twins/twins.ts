@@ -42,6 +42,8 @@ interface TwinsForm {
   /** The snapshot's files, by keys of its own: none ends in a line feed. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
+  /** False for a page that no address of its own leads to. */
+  readonly isOpen: (page: string) => boolean;
 }
 
 /** Pages of the active release as Markdown. */
@@ -59,6 +61,7 @@ export class Twins {
       basePath: form.mount.to,
       title: form.title,
       trailingSlash: form.trailingSlash,
+      isOpen: form.isOpen,
       markdownOf: (page) => this.#textOf(page),
       list: (order) => lister.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
     });
@@ -68,7 +71,7 @@ export class Twins {
   at(path: string, built: string | null): SnapshotFile | null {
     if (SiteLists.isList(path)) return this.#list(path, built ?? this.#form.mount.from + path);
     const page = pageOfTwin(this.#release.files, path);
-    return page === null ? null : this.of(page, built);
+    return page === null || !this.#form.isOpen(page) ? null : this.of(page, built);
   }
 
   /** Of a page, the bundle's own first; null for what is no page, or too large. */

@@ -3,6 +3,7 @@ import { parseRedirects, RedirectRules } from './redirects.ts';
 import { RULE_FILE_BYTES_MAX, type RuleFault } from './rule-file.ts';
 
 export { type HeaderRules, NO_HEADERS, type SiteHeaders } from './header-rules.ts';
+export { withoutSlash } from './path-pattern.ts';
 export { isAt } from './redirect-target.ts';
 export type { MatchedRule, RedirectRules } from './redirects.ts';
 export { RULE_FILE_BYTES_MAX, RULE_FILES } from './rule-file.ts';

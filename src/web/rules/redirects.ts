@@ -98,9 +98,11 @@ export class RedirectRules {
   readonly #forced: RuleIndex;
   readonly #others: RuleIndex;
   readonly isEmpty: boolean;
+  readonly hasForced: boolean;
 
   constructor(rules: readonly RedirectRule[]) {
     this.isEmpty = rules.length === 0;
+    this.hasForced = rules.some(({ isForced }) => isForced);
     this.#forced = new RuleIndex(rules.filter(({ isForced }) => isForced));
     this.#others = new RuleIndex(rules.filter(({ isForced }) => !isForced));
   }

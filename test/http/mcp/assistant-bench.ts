@@ -1,24 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import {
-  type DocumentedSite,
-  type ReadMarkdown,
-  siteDocumentation,
-} from '../../../src/app/assistants/site-documentation.ts';
+import { type DocumentedSite, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
 import { SitePages } from '../../../src/app/assistants/site-pages.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
 import { reportFeatures } from '../../../src/domain/feature.ts';
-import type { ReleaseView } from '../../../src/domain/release.ts';
+import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { type McpDoorOptions, mcpDoor } from '../../../src/http/mcp/mcp-door.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
+import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';
 import { type Files, TestReleases } from '../../serve/helpers.ts';
 
-/** Says the path of a page's file and its first letters, long for `long.html`. */
-export const readMarkdown: ReadMarkdown = async (_, encoded) => {
-  const path = decodeURIComponent(encoded);
-  return { title: `Title of ${path}`, markdown: path === 'long.html' ? '😀'.repeat(40_000) : `# ${path}\n` };
-};
+/** Pages with Markdown of their own beside them, which says the path of the file; long for `long.html`. */
+export function withMarkdown(files: Files): Files {
+  const pages = Object.keys(files).filter((path) => path.endsWith('.html'));
+  const textOf = (path: string): string => (path === 'long.html' ? '😀'.repeat(40_000) : `# ${path}\n`);
+  return { ...files, ...Object.fromEntries(pages.map((path) => [`${path}.md`, textOf(path)])) };
+}
+
+function rulesOf({ files, siteDir }: ReleaseView): SiteRules {
+  if (!files.has('_redirects')) return NO_RULES;
+  return readSiteRules(new Map([['_redirects', readFileSync(join(siteDir, '_redirects'))]]));
+}
 
 export interface AssistedSite {
   readonly url: string;
@@ -54,32 +59,38 @@ export class AssistantBench {
     release: ReleaseView | null,
     {
       form,
+      kept = [],
       ...changes
     }: Partial<McpDoorOptions & DocumentedSite> & {
       form?: SnapshotForm;
-      readMarkdown?: ReadMarkdown;
+      /** Besides the active one. */
+      kept?: readonly ReleaseView[];
     } = {},
   ): Promise<AssistedSite> {
     const { basePath = '/' } = changes;
     const faults: ErrorCode[] = [];
-    const server = new SiteServer(new BodyCache(1024 ** 2));
-    let current = release;
-    const use = (next: ReleaseView | null): void => {
-      current = next;
-      server.swap(next && new SiteSnapshot(next, [], { trailingSlash: 'auto', basePath, ...form }));
-    };
+    const bodies = new BodyCache(1024 ** 2);
+    const server = new SiteServer(bodies);
+    const snapshotOf = (each: ReleaseView, at: string): SiteSnapshot =>
+      new SiteSnapshot(each, [], { trailingSlash: 'auto', ...form, basePath: at }, rulesOf(each));
+    const use = (next: ReleaseView | null): void => server.swap(next && snapshotOf(next, basePath));
     use(release);
     const documented: DocumentedSite = {
       domain: 'acme',
       basePath,
       origin: null,
       search: null,
-      ...changes,
-      get release() {
-        return current;
+      versions: {
+        at: async (version) => {
+          if (version === null || version === server.current?.version) return server.current;
+          const found = kept.find((each) => each.version === version);
+          return found === undefined ? null : snapshotOf(found, versionRoot(basePath, version));
+        },
+        labels: async () => [server.current, ...kept].flatMap((each) => each?.version ?? []),
       },
+      ...changes,
     };
-    const parts = { pages: new SitePages(), readMarkdown: changes.readMarkdown ?? readMarkdown };
+    const parts = { pages: new SitePages(), bodies };
     const mcp = mcpDoor({
       site: siteDocumentation(documented, parts),
       place: () => ({ publicUrl: null, hosts: [] }),

@@ -3,14 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
-import { BodyCache, readMarkdown as readTwin, SiteSnapshot } from '../../../src/serve/index.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
-import { AssistantBench, JSON_BOTH, messageOf, saidBy } from './assistant-bench.ts';
+import { AssistantBench, type AssistedSite, JSON_BOTH, messageOf, saidBy, withMarkdown } from './assistant-bench.ts';
 
 const bench = new AssistantBench();
 afterEach(() => bench.end());
 
-const SITE = {
+const SITE = withMarkdown({
   'index.html': '<title>Acme</title>',
   'guides/index.html': '<title>Guides</title>',
   'guides/start.html': '<title>Start here</title>',
@@ -21,7 +20,7 @@ const SITE = {
   '_docshelf/manifest.html': 'hidden',
   _redirects: '/old /guides/start',
   'script.js': 'alert()',
-};
+});
 const opened = (...[changes]: Parameters<AssistantBench['open']> extends [unknown, ...infer Rest] ? Rest : never) =>
   bench.open(bench.release(SITE), changes);
 
@@ -136,9 +135,7 @@ describe.each(['legacy', 'auto'] as const)('a session of the official client (%s
 describe('read_page', () => {
   it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address that the list has', async (file) => {
     const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
-    const bodies = new BodyCache(1024 ** 2);
-    const snapshot = new SiteSnapshot(release, [], { trailingSlash: 'auto' });
-    const site = await bench.open(release, { readMarkdown: (_, path) => readTwin(snapshot, bodies, path) });
+    const site = await bench.open(release);
     const { facts } = saidBy((await site.call('tools/call', { name: 'list_pages' })).result ?? {});
     const entries = facts.entries as readonly { address: string }[];
     const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
@@ -213,6 +210,133 @@ describe('read_page', () => {
     expect(result?.isError).toBe(true);
     expect(result?.content?.[0]?.text).toMatch(/^Cannot read ".*": this documentation has no such page\. /);
     expect(site.faults).toEqual(['not_found']);
+  });
+});
+
+describe('versions beside the active one', () => {
+  const june = () =>
+    bench.release(
+      withMarkdown({ 'index.html': '<title>June</title>', 'guides/old.html': '<title>Old</title>' }),
+      'june',
+    );
+  const call = async (site: AssistedSite, name: string, args: object) =>
+    (await site.call('tools/call', { name, arguments: args })).result ?? {};
+
+  it.each(['/', '/docs/'])('are listed and read by their names and their addresses, below %s', async (basePath) => {
+    const site = await opened({ kept: [june()], basePath, origin: 'https://docs.acme.dev' });
+    const root = `https://docs.acme.dev${basePath}_docshelf/v/june/`;
+    expect(saidBy(await call(site, 'list_pages', {})).facts.versions).toEqual(['v1', 'june']);
+    const listed = saidBy(await call(site, 'list_pages', { version: 'june', folder: '/guides/' })).facts;
+    expect(listed).toMatchObject({ version: 'june', entries: [{ address: `${root}guides/old.html`, title: 'Old' }] });
+    const below = saidBy(await call(site, 'list_pages', { folder: root })).facts;
+    expect(below.entries).toMatchObject([{ address: root }, { folder: `${basePath}_docshelf/v/june/guides/` }]);
+    for (const args of [
+      { address: `${root}guides/old.html` },
+      { address: '/guides/old', version: 'june' },
+      { address: `${basePath}_docshelf/v/june/guides/old#x` },
+      { address: `docshelf://acme${basePath}_docshelf/v/june/guides/old` },
+      // Named beside an address, it is the version that is meant.
+      { address: `${basePath}_docshelf/v/v1/guides/old`, version: 'june' },
+    ]) {
+      const { facts, text } = saidBy(await call(site, 'read_page', args));
+      expect([facts.version, facts.address, text]).toEqual(['june', `${root}guides/old.html`, '# guides/old.html\n']);
+    }
+    const own = saidBy(await call(site, 'read_page', { address: `${basePath}_docshelf/v/v1/guides/start` }));
+    expect(own.facts.address).toBe(`https://docs.acme.dev${basePath}guides/start.html`);
+    expect(await call(site, 'read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
+  });
+
+  it('are searched by their names, the active one by its own as without', async () => {
+    const asked: SearchRequest[] = [];
+    const site = await opened({ kept: [june()], search: searchThatNotes(asked) });
+    for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
+      await call(site, 'search', { query: 'keys', ...args });
+    }
+    expect(asked.map(({ filter }) => filter.version)).toEqual(['june', null, '3.x', null]);
+  });
+
+  it('that are none are told with those that are', async () => {
+    const site = await opened({ kept: [june()], search: searchThatNotes([]) });
+    for (const [name, args] of [
+      ['search', { query: 'keys' }],
+      ['read_page', { address: '/' }],
+      ['list_pages', {}],
+    ] as const) {
+      const { content } = await call(site, name, { ...args, version: '../may' });
+      expect(content?.[0]?.text).toBe(
+        'Cannot read version "../may": this documentation has no such version. There is v1, june.',
+      );
+    }
+    const { error } = await site.call('resources/read', { uri: 'docshelf://acme/_docshelf/v/may/' });
+    expect(error?.message).toContain('no such version');
+  });
+});
+
+describe('the rules of a site', () => {
+  const RULED = withMarkdown({
+    ...Object.fromEntries(Object.entries(SITE).filter(([path]) => path.endsWith('.html'))),
+    'internal/plan.html': '<title>Plan</title>',
+    'internal/index.html': '<title>Internal</title>',
+    'half.html': '<title>Half</title>',
+    'moved.html': '<title>Moved</title>',
+    _redirects: [
+      '/internal/* /404 404!',
+      '/half /404 404!',
+      '/moved /guides/start 301!',
+      '/moved.html /guides/start 301!',
+      '/old /older 302',
+      '/older /guides/start/',
+      '/away https://evil.example/guides/start 302',
+      '/guides/start https://docs.acme.dev/guides/start 301!',
+      '/round /round/x 302',
+      '/round/x /round 302',
+      '/shown /long 200',
+    ].join('\n'),
+  });
+  const read = async (site: AssistedSite, address: string) =>
+    (await site.call('tools/call', { name: 'read_page', arguments: { address } })).result ?? {};
+
+  it('lead an assistant to the page that a browser gets', async () => {
+    const site = await bench.open(bench.release(RULED));
+    const pages: Record<string, string> = {
+      '/old': '/guides/start.html',
+      '/moved': '/guides/start.html',
+      '/moved.html': '/guides/start.html',
+      '/half.html': '/half.html',
+      '/half.md': '/half.html',
+      '/shown': '/long.html',
+    };
+    for (const [address, page] of Object.entries(pages)) {
+      expect(saidBy(await read(site, address)).facts.address, address).toBe(page);
+    }
+  });
+
+  it.each([
+    '/internal/plan',
+    '/internal/plan.html',
+    '/internal/plan.md',
+    '/internal/',
+    '/half',
+    '/away',
+    '/round',
+    '/404',
+  ])('keep %s from an assistant as from a browser', async (address) => {
+    const site = await bench.open(bench.release(RULED));
+    expect((await read(site, address)).content?.[0]?.text).toContain('this documentation has no such page');
+  });
+
+  it('keep pages from lists that no address leads to', async () => {
+    const site = await bench.open(bench.release(RULED));
+    const args = { name: 'list_pages', arguments: { recursive: true } };
+    const { entries } = saidBy((await site.call('tools/call', args)).result ?? {}).facts;
+    expect((entries as { address: string }[]).map(({ address }) => address)).toEqual([
+      '/',
+      '/guides/',
+      '/guides/größe.html',
+      '/guides/start.html',
+      '/half.html',
+      '/long.html',
+    ]);
   });
 });
 
@@ -341,6 +465,14 @@ describe('the door', () => {
       expect((await site.ask({}, '/mcp')).status).toBe(200);
       expect((await messageOf(await site.ask(post(body)))).result?.tools).toHaveLength(3);
     }
+  });
+
+  it('keeps its short name where a rule leads all requests to the host that is asked', async () => {
+    const site = await bench.open(bench.release({ ...SITE, _redirects: '/* http://127.0.0.1/:splat 301!' }));
+    const { host } = new URL(site.url);
+    site.use(bench.release({ ...SITE, _redirects: `/* http://${host}/:splat 301!` }));
+    expect((await site.ask(post(message('tools/list')), '/mcp')).status).toBe(200);
+    expect((await site.ask({}, '/guides/start')).status).toBe(200);
   });
 
   it('keeps its short name from a start page for all that nothing else answers', async () => {
@@ -479,8 +611,8 @@ describe('the door', () => {
       '/': 'index.html',
       '/guides/': 'guides/index.html',
       '/guides/start': 'guides/start.html',
-      '/long': 'long.html',
+      '/long': '',
     };
-    for (const [address, title] of answers) expect(title).toBe(`Title of ${titles[String(address)]}`);
+    for (const [address, title] of answers) expect(title).toBe(titles[String(address)]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressOf, resourceUri, targetOf } from '../../../src/http/mcp/page-address.ts';
+import { addressOf, placeOf, resourceUri } from '../../../src/http/mcp/page-address.ts';
 
 const ROOT = { domain: 'acme', basePath: '/', origin: null };
 const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };
@@ -29,7 +29,7 @@ it.each([
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
 ])('%s is the page %s', (written, form, target) => {
-  expect(targetOf(written, form)).toBe(target);
+  expect(placeOf(written, form)).toEqual({ version: null, target });
 });
 
 it.each([
@@ -40,5 +40,14 @@ it.each([
   ['docshelf://other/guides/start', ROOT],
   ['file:///etc/passwd', ROOT],
 ])('%s is an address of another place', (written, form) => {
-  expect(targetOf(written, form)).toBeNull();
+  expect(placeOf(written, form)).toBeNull();
+});
+
+it.each([
+  ['/_docshelf/v/v1.0+june/guides/start', 'v1.0+june', '/guides/start'],
+  ['docshelf://acme/docs/_docshelf/v/v1.0%2Bjune/', 'v1.0+june', '/'],
+  ['https://docs.acme.dev/docs/_docshelf/v/v2', 'v2', '/'],
+  ['/docs/_docshelf/v/../x', '..', '/x'],
+])('%s is of version %s', (written, version, target) => {
+  expect(placeOf(written, BELOW)).toEqual({ version, target });
 });
