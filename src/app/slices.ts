@@ -1,4 +1,4 @@
-import { type Config, valueAt } from '../config/index.ts';
+import { type Config, type SiteConfig, valueAt } from '../config/index.ts';
 import { type DeploySettings, SiteStore } from '../deploy/index.ts';
 import { type EgressRules, hostRulesOf } from '../domain/egress.ts';
 import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
@@ -33,6 +33,13 @@ export function deploySlice(config: Config): DeploySettings {
 /** The domain of an entry of `sites`; null for the site of the single form. */
 export function listedDomain({ sites, deployment }: Config): string | null {
   return sites.length > 0 ? deployment.domain : null;
+}
+
+/** As it holds until the next start, which `search.enabled` waits for. */
+export function heldConfig(site: SiteConfig, hasSearch: boolean): SiteConfig {
+  const { config } = site;
+  if (config.search.enabled === hasSearch) return site;
+  return { ...site, config: { ...config, search: { ...config.search, enabled: hasSearch } } };
 }
 
 /** The site's store, for reading alone. @throws DocshelfError `data_folder_older` */

@@ -79,7 +79,7 @@ describe('bundle verify', () => {
   });
 });
 
-test('bundle diff compares two stored versions, as JSON, words or a page', async () => {
+test('bundle diff compares stored versions and archives, as JSON, words or a page', async () => {
   const home = await Home.open(bench, 'without a daemon');
   await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
   await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
@@ -89,10 +89,29 @@ test('bundle diff compares two stored versions, as JSON, words or a page', async
     after: '2024-07-01',
     changed: [{ page: 'index.html' }, { page: 'guides/start.html' }],
   });
+  const { before: _, after: __, ...pages } = diff.json() as Record<string, unknown>;
+  const [june, july] = ['docs-2024-06-01.tar.gz', 'docs-2024-07-01.tar.gz'];
+  for (const [before, after] of [
+    [june, july],
+    ['2024-06-01', july],
+    [june, '2024-07-01'],
+  ] as const) {
+    expect((await home.bundle(['diff', before, after])).json()).toEqual({ before, after, ...pages });
+  }
   const args = ['bundle', 'diff', '2024-06-01', '2024-07-01', '--html'];
   const html = await bench.run(args, { cwd: home.folder });
   expect(html.stdout).toMatch(/^<!doctype html>.*<td>changed<\/td><td>index\.html<\/td>/s);
   expect((await home.bundle(['diff', '2024-06-01', '1999'])).json()).toMatchObject({ code: 'version_not_found' });
+  const bytes = await readFile(join(home.folder, july));
+  await writeFile(join(home.folder, 'cut.tar.gz'), bytes.subarray(0, bytes.length - 9));
+  await writeFile(join(home.folder, 'evil.tar.gz'), bundle('evil', { '../evil.html': 'out' }));
+  for (const [name, code] of [
+    ['cut.tar.gz', 'truncated_archive'],
+    ['evil.tar.gz', 'unsafe_path'],
+  ]) {
+    const refused = await home.bundle(['diff', '2024-06-01', name ?? '']);
+    expect([refused.code, refused.json()]).toEqual([65, expect.objectContaining({ code })]);
+  }
 });
 
 describe('bundle audit', () => {

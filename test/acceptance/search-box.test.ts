@@ -69,4 +69,49 @@ describe('search.widget', () => {
     expect((await ask(port, '/_docshelf/search?view=box&q=rotate')).status).toBe(401);
     expect((await ask(port, '/_docshelf/assets/none.js')).status).toBe(404);
   });
+
+  test('is on pages as long as the search runs: search.enabled waits for a restart', async () => {
+    const folder = await bench.folder();
+    const site = (domain: string, enabled: boolean) => ({
+      domain,
+      basePath: `/${domain}/`,
+      staticExport: { enabled: true },
+      search: { enabled },
+    });
+    for (const domain of ['on', 'off'])
+      await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': SITE });
+    const config = (isOn: boolean) => ({
+      staticExport: null,
+      sites: [site('on', isOn), site('off', !isOn)],
+      search: { widget: true },
+    });
+    const daemon = await bench.start(config(true), { folder });
+    await daemon.until(({ state }) => state === 'ready');
+    const look = async () => {
+      const pages = ['on', 'off'].map(async (domain) => {
+        const at = `${daemon.site}/${domain}`;
+        const report = (await (await fetch(`${at}/_docshelf/features.json`)).json()) as {
+          features: { id: string; enabled: boolean }[];
+        };
+        return [
+          TAG.test(await (await fetch(`${at}/keys/`)).text()),
+          (await fetch(`${at}/_docshelf/search?q=rotate`)).status === 200,
+          report.features.find(({ id }) => id === 'localSearch')?.enabled,
+        ];
+      });
+      return Promise.all(pages);
+    };
+    expect(await look()).toEqual([
+      [true, true, true],
+      [false, false, false],
+    ]);
+    const before = (await daemon.status()).lastReload?.at;
+    await daemon.rewriteConfig(config(false));
+    const { pending } = await daemon.until(({ lastReload }) => lastReload !== null && lastReload.at !== before);
+    expect(pending).toEqual(['sites[on].search.enabled', 'sites[off].search.enabled']);
+    expect(await look()).toEqual([
+      [true, true, true],
+      [false, false, false],
+    ]);
+  });
 });

@@ -17,7 +17,7 @@ import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
-import { deploySlice, featureReport } from '../slices.ts';
+import { deploySlice, featureReport, heldConfig } from '../slices.ts';
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
@@ -57,6 +57,7 @@ export class ShelfSite {
   /** As it was opened with; what differs from it waits for a restart. */
   readonly opened: SiteConfig;
   #config: SiteConfig;
+  #held: SiteConfig;
 
   /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
@@ -116,10 +117,11 @@ export class ShelfSite {
 
   private constructor(config: SiteConfig, host: SiteHost, parts: Parts) {
     const { deployment, localSearch, versions } = parts;
-    this.#versions = new ReadableVersions({ ...versions, config: () => this.#config });
+    this.#versions = new ReadableVersions({ ...versions, config: () => this.#held });
     this.deployment = deployment;
     this.opened = config;
     this.#config = config;
+    this.#held = config;
     this.#host = host;
     this.#parts = parts;
     this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
@@ -195,7 +197,8 @@ export class ShelfSite {
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
     return () => {
-      this.#parts.site.use(siteForm(config, this.#host.assets, this.search !== null));
+      this.#held = heldConfig(config, this.search !== null);
+      this.#parts.site.use(siteForm(this.#held, this.#host.assets));
       if (placeKey(config) !== placeKey(this.#config)) {
         this.#signIn = this.#openSignIn(config);
         this.#fetch = null;
@@ -205,7 +208,7 @@ export class ShelfSite {
   }
 
   features(): FeatureReport {
-    return featureReport(this.#config.config, this.domain);
+    return featureReport(this.#held.config, this.domain);
   }
 
   async report(): Promise<SiteReport> {

@@ -15,12 +15,7 @@ import {
   type VersionSurvey,
 } from './version-switcher.ts';
 
-/** @param hasSearch as the site was opened: `search.enabled` waits for a restart */
-export function snapshotForm(
-  site: SiteConfig,
-  assets: SiteAssets,
-  hasSearch = site.config.search.enabled,
-): SnapshotForm {
+export function snapshotForm(site: SiteConfig, assets: SiteAssets): SnapshotForm {
   const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
@@ -31,7 +26,7 @@ export function snapshotForm(
     markdown,
     headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
     additions: pageAdditions(site, assets),
-    search: hasSearch ? { address: `${basePath}_docshelf/search`, version: null } : null,
+    search: config.search.enabled ? { address: `${basePath}_docshelf/search`, version: null } : null,
   };
 }
 
@@ -41,10 +36,9 @@ export interface SiteForm extends SnapshotForm {
   readonly switcher?: SwitcherFiles | null;
 }
 
-/** @param hasSearch as `snapshotForm` */
-export function siteForm(site: SiteConfig, assets: SiteAssets, hasSearch?: boolean): SiteForm {
+export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {
   const areKept = site.config.staticExport.serveVersions === 'kept';
-  return { ...snapshotForm(site, assets, hasSearch), switcher: areKept ? switcherFilesOf(site, assets) : null };
+  return { ...snapshotForm(site, assets), switcher: areKept ? switcherFilesOf(site, assets) : null };
 }
 
 interface Served {

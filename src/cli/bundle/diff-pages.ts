@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { isPage, type ReleaseView } from '../../domain/release.ts';
 import { pageStem } from '../../web/page-stem.ts';
 
+export type ComparedSite = Pick<ReleaseView, 'siteDir' | 'files'>;
+
 export interface NamedPage {
   readonly page: string;
   readonly title: string;
@@ -35,8 +37,8 @@ interface Pair {
 
 /** By the main text of pages, as search and Markdown have it: a menu that is another on each page changes none. @param onProgress 0 to 1 */
 export async function diffPages(
-  before: ReleaseView,
-  after: ReleaseView,
+  before: ComparedSite,
+  after: ComparedSite,
   onProgress: (part: number) => void,
 ): Promise<PagesDiff> {
   const pairs = [...pairsOf(before, after).values()];
@@ -63,9 +65,9 @@ export async function diffPages(
 }
 
 /** By the address that `a.html` and `a/index.html` share, in its order. */
-function pairsOf(before: ReleaseView, after: ReleaseView): Map<string, Pair> {
+function pairsOf(before: ComparedSite, after: ComparedSite): Map<string, Pair> {
   const pairs = new Map<string, Pair>();
-  const pagesOf = ({ files }: ReleaseView): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);
+  const pagesOf = ({ files }: ComparedSite): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);
   for (const path of pagesOf(before)) pairs.set(pageStem(path), { before: path, after: undefined });
   for (const path of pagesOf(after)) {
     pairs.set(pageStem(path), { before: pairs.get(pageStem(path))?.before, after: path });
@@ -73,13 +75,13 @@ function pairsOf(before: ReleaseView, after: ReleaseView): Map<string, Pair> {
   return new Map([...pairs].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-function isSameFile(pair: Pair, before: ReleaseView, after: ReleaseView): boolean {
+function isSameFile(pair: Pair, before: ComparedSite, after: ComparedSite): boolean {
   const former = pair.before === undefined ? undefined : before.files.get(pair.before);
   const next = pair.after === undefined ? undefined : after.files.get(pair.after);
   return former !== undefined && former.sha256 === next?.sha256;
 }
 
-async function textOf({ siteDir, files }: ReleaseView, page: string): Promise<PageText> {
+async function textOf({ siteDir, files }: ComparedSite, page: string): Promise<PageText> {
   const { markdownOf } = await import('../../web/markdown/index.ts');
   const { pageText } = await import('../../web/page-text.ts');
   const html = pageText(await readFile(join(siteDir, page)), files.get(page)?.type ?? 'text/html');

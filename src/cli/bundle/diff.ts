@@ -1,13 +1,18 @@
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
+import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
+import { readFileTable } from '../../files/index.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
-import { diffPages } from './diff-pages.ts';
+import { type ComparedSite, diffPages } from './diff-pages.ts';
 import { storedRelease } from './stored-release.ts';
 
-type Diff = Awaited<ReturnType<typeof diffStored>>;
+type Diff = Awaited<ReturnType<typeof diff>>;
 
 const SHOWN_MAX = 50;
 
@@ -15,31 +20,46 @@ export function bundleDiffCommand(): Command {
   return withSite(
     command(
       'diff',
-      'tell which pages a stored version adds, removes, moves and changes in their main text',
+      'tell which pages a version or an archive adds, removes, moves and changes in their main text',
       'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
     ),
   )
-    .argument('<before>', 'the version of a stored release')
+    .argument('<before>', 'an archive file, or the version of a stored release')
     .argument('<after>', 'another one')
     .option('--html', 'print a page to hand on')
     .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
       const { config } = await loadSite(options);
-      answer(options, await diffStored(before, after, config), options.html ? htmlOf : textOf);
+      answer(options, await diff(before, after, config), options.html ? htmlOf : textOf);
     });
 }
 
-async function diffStored(before: string, after: string, config: Config) {
-  const [former, next] = [
-    await storedRelease(before, config, 'compare'),
-    await storedRelease(after, config, 'compare'),
-  ];
+async function diff(before: string, after: string, config: Config) {
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-diff-'));
   const progress = new ProgressBar();
   try {
+    const former = await openSite(before, config, join(work, 'before'), progress);
+    const next = await openSite(after, config, join(work, 'after'), progress);
     const pages = await diffPages(former, next, (part) => progress.draw('comparing', part, `${before} ${after}`));
     return { before, after, ...pages };
   } finally {
     progress.end();
+    await rm(work, { recursive: true, force: true });
   }
+}
+
+/** A file is an archive, whatever versions there are. @throws DocshelfError an archive code, `not_enough_space`; as `storedRelease` */
+async function openSite(name: string, config: Config, folder: string, progress: ProgressBar): Promise<ComparedSite> {
+  if ((await stat(name).catch(() => null))?.isFile() !== true) return storedRelease(name, config, 'compare');
+  const { unpackInThreads } = await import('../../deploy/index.ts');
+  await mkdir(folder);
+  const limits = archiveLimits(config);
+  const order = { archive: name, name: basename(name), releaseDir: folder, limits, foldsCase: false, linkTo: [] };
+  await unpackInThreads()(
+    { ...order, isIndexed: false },
+    (phase, done, total) => progress.draw(phase, done / Math.max(1, total), name),
+    new AbortController().signal,
+  );
+  return { siteDir: join(folder, 'site'), files: await readFileTable(folder) };
 }
 
 function rowsOf({ added, removed, moved, changed }: Diff): readonly (readonly [string, string, string, string])[] {
@@ -57,7 +77,7 @@ function rowsOf({ added, removed, moved, changed }: Diff): readonly (readonly [s
 function summaryOf({ before, after, added, removed, moved, changed, unchanged }: Diff): string {
   const counts = { added, removed, moved, changed };
   const told = Object.entries(counts).map(([kind, pages]) => `${pages.length} ${kind}`);
-  return `From version ${before} to ${after}: ${told.join(', ')}, ${unchanged} unchanged pages.`;
+  return `From ${before} to ${after}: ${told.join(', ')}, ${unchanged} unchanged pages.`;
 }
 
 function textOf(diff: Diff): string {
