@@ -53,13 +53,13 @@ describe('an archive whose first block is damaged', () => {
     return bytes;
   };
 
-  it('is a damaged tar.gz, not an unknown format', async () => {
+  it('is a tar.gz with a wrong checksum, not an unknown format', async () => {
     // A deflate block of stored bytes begins behind a header of ten bytes and its own of five (RFC 1951, 3.2.4).
     const bytes = garbled(gzipSync(tar, { level: 0 }), 15);
-    expect(await bench.codeOf(bytes)).toBe('damaged_archive');
+    expect(await bench.codeOf(bytes)).toBe('wrong_crc');
   });
 
-  it('is a damaged tar.zst, not an unknown format', async () => {
+  it('is a tar.zst with a wrong checksum, not an unknown format', async () => {
     const checksum = zstdCompressSync(tar, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }).subarray(-4);
     const blocks: Buffer[] = [];
     for (let at = 0; at < tar.length; at += 2 ** 17) {
@@ -71,7 +71,7 @@ describe('an archive whose first block is damaged', () => {
     // Magic number, a checksum and a window of 1 MiB, blocks of raw bytes (RFC 8878, 3.1.1).
     const frame = Buffer.concat([Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x50), ...blocks, checksum]);
     expect((await bench.attempt(frame)).stage).toBe('passed');
-    expect(await bench.codeOf(garbled(frame, 9))).toBe('damaged_archive');
+    expect(await bench.codeOf(garbled(frame, 9))).toBe('wrong_crc');
   });
 
   it('is told by what is left of its header, where nothing has a checksum', async () => {
@@ -79,4 +79,18 @@ describe('an archive whose first block is damaged', () => {
     bytes[0] = 0x58;
     expect(await bench.codeOf(zstdCompressSync(bytes))).toBe('damaged_archive');
   });
+});
+
+it.each([1, 2 ** 21])('a tar.gz that decodes to other bytes has a wrong checksum, with a file of %d bytes', async (size) => {
+  const tar = rawTar([
+    { name: 'index.html', body: '<title>x</title>' },
+    { name: 'x.bin', body: randomBytes(size) },
+  ]);
+  const whole = gzipSync(tar, { level: 0 });
+  // Behind the headers of gzip and of a stored block: name, checksum and magic of the first header, its content, the next header.
+  for (const at of [0, 150, 258, 512, 1024]) {
+    const bytes = Buffer.from(whole);
+    bytes[15 + at] = (bytes[15 + at] ?? 0) ^ 0x55;
+    expect([at, await bench.codeOf(bytes)]).toEqual([at, 'wrong_crc']);
+  }
 });

@@ -26,36 +26,33 @@ export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFor
   }
 }
 
+/** @throws DocshelfError what the guard refuses and, before what it calls damage, the fault of the compressed data that is behind it */
 export async function walkTar(
   archive: ArchiveFile,
   blocks: AsyncIterable<Buffer>,
   onMember: (member: TarMember) => void,
 ): Promise<void> {
   const guard = new TarGuard(archive, onMember);
-  let noTar: unknown = null;
+  let damage: unknown = null;
   let bytes = 0;
-  try {
-    for await (const chunk of blocks) {
-      bytes += chunk.length;
-      if (bytes > archive.limits.totalBytesMax && noTar !== null) break;
-      if (noTar !== null) continue;
+  for await (const chunk of blocks) {
+    bytes += chunk.length;
+    if (damage === null) {
       try {
         guard.push(chunk);
       } catch (error) {
-        if (!isUnknownFormat(error)) throw error;
-        // Bytes that are no tar may be those of a damaged one: the checksum of the compressed data is at their end.
-        noTar = error;
+        if (!isDamage(error)) throw error;
+        // The checksum of compressed data is at their end; of a small archive it is judged before its first block.
+        damage = error;
       }
-    }
-  } catch (cause) {
-    if (noTar === null) throw cause;
-    throw archive.refuse('damaged_archive', 'its compressed data are damaged from their beginning', { cause });
+    } else if (bytes > archive.limits.totalBytesMax) break;
   }
-  if (noTar !== null) throw noTar;
+  if (damage !== null) throw damage;
   guard.end();
 }
 
-const isUnknownFormat = (error: unknown): boolean => error instanceof DocshelfError && error.code === 'unknown_format';
+const isDamage = (error: unknown): boolean =>
+  error instanceof DocshelfError && (error.code === 'unknown_format' || error.code === 'damaged_archive');
 
 /**
  * @param take must read the content to its end; folders have none
