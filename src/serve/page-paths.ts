@@ -1,6 +1,7 @@
 import { type FileTable, isPage } from '../domain/release.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { rebase } from '../web/mount/base-path.ts';
+import { pageStem } from '../web/page-stem.ts';
 import { isOwn, resolvePath } from '../web/resolve.ts';
 import { type MatchedRule, type RedirectRules, withoutSlash } from '../web/rules/index.ts';
 import { pageOfTwin } from './twins/twin-path.ts';
@@ -8,7 +9,6 @@ import { pageOfTwin } from './twins/twin-path.ts';
 /** Browsers give up after twenty. */
 const REDIRECTS_MAX = 20;
 const EXTENSION = /\.x?html?$/i;
-const INDEX_NAME = /(?:^|(?<=\/))index$/;
 
 /** `page`: null for the site's page of what is missing. */
 type Led = { readonly page: string | null } | { readonly moved: string };
@@ -49,8 +49,7 @@ export class PagePaths {
   /** False for a page that rules with `!` go before at each of its addresses. */
   isOpen(page: string): boolean {
     if (!this.#redirects.hasForced) return true;
-    const stem = page.replace(EXTENSION, '');
-    return [page, stem, stem.replace(INDEX_NAME, '')].some((path) => {
+    return [page, page.replace(EXTENSION, ''), pageStem(page)].some((path) => {
       const built = this.#builtFor + path;
       const led = this.#byRule(this.#redirects.forced(built), built);
       return led === null ? this.fileAt(built) === page : 'page' in led && led.page === page;
