@@ -1,4 +1,5 @@
 import type { SiteConfig } from '../../config/index.ts';
+import type { ReleaseRef } from '../../deploy/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
@@ -7,7 +8,7 @@ import { BodyCache } from '../../serve/index.ts';
 import { Network } from '../network.ts';
 import { openEngine } from '../open-search.ts';
 import { StoredSearch } from '../stored/stored-search.ts';
-import { type ActiveVersion, StoredVersions } from '../stored/stored-versions.ts';
+import { StoredVersions } from '../stored/stored-versions.ts';
 import { siteDocumentation } from './site-documentation.ts';
 import { SitePages } from './site-pages.ts';
 import { stdioSession } from './stdio-session.ts';
@@ -15,7 +16,7 @@ import { stdioSession } from './stdio-session.ts';
 export interface StdioOptions {
   readonly site: SiteConfig & { readonly domain: string };
   /** The version that readers get now: asked for each question, since it may change in between. */
-  readonly active: () => Promise<ActiveVersion | null>;
+  readonly active: () => Promise<ReleaseRef | null>;
   readonly programVersion: string;
 }
 

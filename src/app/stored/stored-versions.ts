@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../../config/index.ts';
-import { type KeptVersion, keptVersion, keptVersions, mayBeRead } from '../../deploy/index.ts';
+import { type KeptVersion, keptVersion, keptVersions, mayBeRead, type ReleaseRef } from '../../deploy/index.ts';
 import { versionRoot } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { SiteAssets } from '../../http/site/site-assets.ts';
@@ -9,22 +9,17 @@ import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import { snapshotForm } from '../sites/site-switch.ts';
 import { readStore } from '../slices.ts';
 
-export interface ActiveVersion {
-  readonly version: string;
-  readonly digest: string;
-}
-
 /** With their tables in memory: the active version, and some that are compared with it. */
 const OPEN_MAX = 4;
 
 /** Versions of a site as they lie on disk, with or without a daemon. */
 export class StoredVersions implements DocumentedVersions {
   readonly #site: SiteConfig;
-  readonly #active: () => Promise<ActiveVersion | null>;
+  readonly #active: () => Promise<ReleaseRef | null>;
   readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_MAX });
 
   /** @param active the version that readers get now: asked for each question, since it may change in between */
-  constructor(site: SiteConfig, active: () => Promise<ActiveVersion | null>) {
+  constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
     this.#site = site;
     this.#active = active;
   }
@@ -48,7 +43,7 @@ export class StoredVersions implements DocumentedVersions {
     return labels.includes(active.version) ? labels : [active.version, ...labels];
   }
 
-  #snapshot({ version, digest }: ActiveVersion, basePath: string): Promise<SiteSnapshot> {
+  #snapshot({ version, digest }: ReleaseRef, basePath: string): Promise<SiteSnapshot> {
     const key = [version, digest, basePath].join('\n');
     const known = this.#open.get(key);
     if (known !== undefined) return known;
@@ -60,7 +55,7 @@ export class StoredVersions implements DocumentedVersions {
   }
 
   /** @throws DocshelfError `release_damaged` */
-  async #read({ version, digest }: ActiveVersion, basePath: string): Promise<SiteSnapshot> {
+  async #read({ version, digest }: ReleaseRef, basePath: string): Promise<SiteSnapshot> {
     const store = await readStore(this.#site.config);
     const view = await store.view(digest, version);
     const form = { ...snapshotForm(this.#site, new SiteAssets()), basePath };
@@ -73,7 +68,7 @@ const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersion
 /** Null for what is no version that readers of the site may read. @param config of the site alone */
 export async function readableVersion(
   config: Config,
-  active: ActiveVersion,
+  active: ReleaseRef,
   version: string,
 ): Promise<KeptVersion | null> {
   if (!areKept(config) || !isVersion(version)) return null;
