@@ -3,9 +3,11 @@ import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
+import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
 import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
+import { daemonActions } from './keys/daemon-actions.ts';
 import type { ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log.ts';
@@ -15,7 +17,6 @@ import type { OpenedSearch } from './open-search.ts';
 import type { OwnExportDesk } from './own-exports.ts';
 import type { ShelfFolder } from './sites/open-shelf.ts';
 import type { SignIns } from './sites/sign-ins.ts';
-import { siteActions } from './sites/site-actions.ts';
 import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
@@ -40,6 +41,7 @@ export interface DaemonParts {
   readonly sites: Sites;
   readonly variants: VariantMaker;
   readonly keys: ServiceKeys;
+  readonly audit: AuditTrail;
   /** Null where this process alone serves the site. */
   readonly workers: Workers | null;
   readonly signIns: SignIns;
@@ -186,7 +188,8 @@ export class Daemon {
 
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
-    const { metrics, sites, workers, keys } = this.#parts;
+    const { metrics, sites, workers, keys, audit } = this.#parts;
+    const sitePort = (): number => this.sitePort ?? this.#config.server.port;
     return openListeners({
       config: this.#opened.config,
       current: () => this.#config,
@@ -203,13 +206,11 @@ export class Daemon {
         volume: () => readVolume(this.#opened.config.storage.dir),
         certificates: () => presentedCertificates(this.#config),
         workers: () => this.#workers(),
-        actions: () => ({
-          reload: () => this.reload(),
-          site: (domain) => siteActions(sites.chosen(domain), this.sitePort ?? this.#config.server.port),
-          keys: keys.actions,
-        }),
+        audit,
+        actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit }),
       },
       keys,
+      audit,
       exports: this.#exports?.promise ?? null,
       apiHasSearch: this.#apiHasSearch,
       metrics,

@@ -3,6 +3,7 @@ import type { Config } from '../config/index.ts';
 import { type DaemonSocket, dataPaths, handOnPath, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
+import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import { RateLogFile } from '../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
 import { accessLog } from '../http/listener/access-log.ts';
@@ -27,6 +28,7 @@ interface ListenerParts {
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly keys: ServiceKeys;
+  readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
   /** Null where this process alone serves the site. */
   readonly workers: Workers | null;
@@ -193,6 +195,7 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions[
       ...(exports?.service ? { exports: exports.service } : {}),
       ...(exports?.download ? { download: exports.download } : {}),
       rates: new OrganizationRates(rateLog),
+      audit: parts.audit,
       programVersion,
       publicUrl: () => current().api.publicUrl,
       ownSite: () => openSite(sites),

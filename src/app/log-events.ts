@@ -1,6 +1,7 @@
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { JobEvent } from '../export/index.ts';
+import type { AuditLine } from '../http/audit/audit-line.ts';
 import type { SearchEvent } from '../search/index.ts';
 import type { MadeVariants } from '../serve/index.ts';
 import type { Logger } from './log.ts';
@@ -75,6 +76,12 @@ export function logJobEvent(log: Logger, event: JobEvent): void {
   } else if (event.error.code === 'canceled') {
     log.info(facts, `canceled the export of ${domain} (${jobId})`);
   } else logFailure(log, `export ${jobId}`, event.error);
+}
+
+export function logAudit(log: Logger, { at: _, ...line }: AuditLine): void {
+  const { action, target, site, result } = line;
+  const words = [action, target, site === null ? null : `on ${site}`].filter((word) => word !== null);
+  log.info({ event: 'audit', ...line }, `${words.join(' ')}: ${result}`);
 }
 
 /** An unforeseen fault with its stack. */

@@ -2,13 +2,15 @@ import { availableParallelism } from 'node:os';
 import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { AuditFile } from '../http/audit/audit-file.ts';
+import { AuditTrail } from '../http/audit/audit-trail.ts';
 import { FolderKeys } from '../http/keys/folder-keys.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
 import { ServiceKeys } from './keys/service-keys.ts';
-import { logFailure } from './log-events.ts';
+import { logAudit, logFailure } from './log-events.ts';
 import { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
 import { openSearch } from './open-search.ts';
@@ -42,6 +44,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     dir: folder.paths.dir,
     onFault: (error) => logFailure(log, 'keys', error),
   });
+  const audit = new AuditTrail(
+    new AuditFile({ dir: folder.paths.dir, onFault: (error) => logFailure(log, 'audit', error) }),
+    (line) => logAudit(log, line),
+  );
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
   const signIns = new SignIns(network);
   const versions = new OpenVersions();
@@ -125,6 +131,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     sites,
     variants,
     keys: new ServiceKeys({ store, current: () => network.config, sites }),
+    audit,
     workers,
     signIns,
     exports,

@@ -8,12 +8,14 @@ import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { type Actor, actorOf } from '../audit/actor.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
+import { AUDIT_LIMIT_DEFAULT } from './audit-operation.ts';
 import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
 import { ofSite } from './site-operations.ts';
@@ -82,6 +84,7 @@ export interface AdminOptions extends FaultHooks {
   readonly certificates?: () => Readings['certificates'];
   readonly workers?: () => Promise<WorkerCounts | null>;
   readonly metrics: Metrics;
+  readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   /** Nobody acts unnamed. */
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
@@ -135,6 +138,10 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
       return c.json({ activated: await siteOf(c).takeUp({ version: versionOf(c), digest }, activate !== 'false') });
+    },
+    audit: async (c, { query }) => {
+      const { limit = AUDIT_LIMIT_DEFAULT, before = null } = query();
+      return c.json(await options.audit.read(limit, before));
     },
     listKeys: async (c, { query }) => c.json({ keys: await actionsOf(c).keys.list(query().organization ?? null) }),
     createKey: async (c, { body }) => c.json(await actionsOf(c).keys.create(await body()), 201),

@@ -2,6 +2,7 @@ import type { Operation } from '../../domain/operation.ts';
 import { digest, lastReloadSchema, statusSchema } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
 import { featuresSchema, previewSchema, readinessSchema, releaseSchema, takenInSchema } from './answer-schemas.ts';
+import { auditOperation } from './audit-operation.ts';
 import { keyOperations } from './key-operations.ts';
 import { acting, health, state } from './operation-kinds.ts';
 
@@ -221,6 +222,7 @@ export const operations = {
     ],
   },
   ...keyOperations,
+  audit: auditOperation,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof operations;

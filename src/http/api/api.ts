@@ -7,7 +7,7 @@ import { type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { addRoutes, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
 import { type ApiEnv, type KeyChecks, requireExportPlan, requireKey } from './auth.ts';
-import { exportRoutes } from './exports.ts';
+import { type ExportApiOptions, exportRoutes } from './exports.ts';
 import { API_INFO } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
 
@@ -15,6 +15,7 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly search?: SearchApiOptions['search'];
   readonly rates: SearchApiOptions['rates'];
   readonly exports?: ExportService;
+  readonly audit?: ExportApiOptions['audit'];
   /** Absent where links lead elsewhere. */
   readonly download?: AnswerDownload;
   readonly programVersion: string;
@@ -45,7 +46,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   const routes = [
     ...(search === undefined ? [] : [searchRoute({ search, rates })]),
-    ...(exports === undefined ? [] : exportRoutes({ exports, publicUrl })),
+    ...(exports === undefined ? [] : exportRoutes({ exports, publicUrl, audit: options.audit })),
   ];
   app.use('/v1/search/*', tellRate(rates));
   addRoutes(app, routes, {

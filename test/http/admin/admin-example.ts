@@ -4,6 +4,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
+import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
 import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
@@ -96,6 +97,10 @@ export function appWith(changes: AppChanges = {}) {
     status: async () => STATUS,
     features: () => FEATURES,
     metrics: new Metrics(),
+    audit: new AuditTrail(
+      { append: async () => undefined, read: async () => ({ lines: [], before: null }) },
+      () => undefined,
+    ),
     onError: (error) => faults.push(error),
     ...changes,
     actions: (actor) => {

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
+import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
@@ -18,6 +19,7 @@ const ACTIONS: [method: string, path: string][] = [
   ['PUT', '/v1/bundles/site.zip.minisig'],
   ['POST', '/v1/versions/v1/take-up'],
   ['GET', '/v1/keys'],
+  ['GET', '/v1/audit'],
   ['POST', '/v1/keys'],
   ['DELETE', '/v1/keys/key_1'],
 ];
@@ -166,6 +168,24 @@ describe('the admin listener, acting', () => {
     expect(calls).toEqual([]);
   });
 
+  it('shows the audit lines by pages', async () => {
+    const asked: unknown[] = [];
+    const read = async (...query: unknown[]) => {
+      asked.push(query);
+      return { lines: [], before: null };
+    };
+    const { app } = appWith({ audit: new AuditTrail({ append: async () => undefined, read }, () => undefined) });
+    const ask = (query: string) => app.request(`/v1/audit${query}`, { headers: BEARER });
+    expect(await (await ask('')).json()).toEqual({ lines: [], before: null });
+    expect((await ask('?limit=7&before=2026-11-23T10:00:00.000Z')).status).toBe(200);
+    expect(asked).toEqual([
+      [100, null],
+      [7, '2026-11-23T10:00:00.000Z'],
+    ]);
+    for (const query of ['?limit=0', '?limit=1001', '?before=now', '?site=acme'])
+      expect((await ask(query)).status).toBe(400);
+  });
+
   it('answers a refused config as a problem that names the faults', async () => {
     const error = 'Cannot use the config "config.yaml": config.yaml:3:1: unknown key "servr"';
     const { app } = appWith({
@@ -233,7 +253,7 @@ describe('the admin listener, acting', () => {
     expect((await put('/v1/bundles/a%2Fb.minisig', 'signature')).status).toBe(400);
   });
 
-  it.each(ACTIONS.filter(([, path]) => !/^\/v1\/(?:reload|keys)/.test(path)))(
+  it.each(ACTIONS.filter(([, path]) => !/^\/v1\/(?:reload|keys|audit)/.test(path)))(
     'is of one of several sites too: %s %s',
     async (method, path) => {
       const { app, calls } = appWith();

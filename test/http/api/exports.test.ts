@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BundleLink, ExportReport, Job } from '../../../src/domain/job.ts';
 
+import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, post } from './api-example.ts';
 import { exportsInMemory, PICTURE } from './exports-in-memory.ts';
@@ -401,4 +404,23 @@ describe('an export call that fails', () => {
     expect([response.status, await codeOf(response)]).toEqual([500, 'internal']);
     expect([faults.length, told]).toEqual([1, ['internal']]);
   });
+});
+
+it('has an audit line of each change by its key, and of no look', async () => {
+  const lines: AuditLine[] = [];
+  const store = { append: async (line: AuditLine) => void lines.push(line), read: () => Promise.reject(new Error()) };
+  const uses: string[] = [];
+  const audit = new AuditTrail(store, () => undefined);
+  const { app } = apiWith({ audit, onKeyUse: (sha256) => uses.push(sha256) });
+  const { jobId } = (await (await app.request(JOBS, start({ domain: 'acme' }))).json()) as Job;
+  await app.request(`${JOBS}/${jobId}`, ask());
+  await app.request(`${JOBS}/${jobId}/bundle`, ask('POST'));
+  await app.request(`${JOBS}/${jobId}`, ask('DELETE'));
+  const by = { by: 'key', id: 'admin', organization: 'acme-inc', target: jobId };
+  expect(lines).toMatchObject([
+    { ...by, action: 'export-start', site: 'acme', result: 'ok' },
+    { ...by, action: 'export-link', result: 'not_completed' },
+    { ...by, action: 'export-cancel', result: 'ok' },
+  ]);
+  expect(uses).toEqual(Array(4).fill(createHash('sha256').update(ADMIN_KEY).digest('hex')));
 });

@@ -1,0 +1,71 @@
+import type { AdminActions, SiteActions } from '../admin/actions.ts';
+import type { KeyActions } from '../keys/key-desk.ts';
+import type { Actor } from './actor.ts';
+import type { AuditFacts, AuditTrail } from './audit-trail.ts';
+
+/** What lines say of a site beside what is done to it. */
+interface AuditedSite {
+  readonly domain: string;
+  /** The label of the version that is served. */
+  readonly active: () => string | null;
+}
+
+/** The same actions, each with its line. @param siteOf as `actions.site` chooses */
+export function auditedActions(
+  actions: AdminActions,
+  siteOf: (domain: string | null) => AuditedSite,
+  trail: AuditTrail,
+  actor: Actor,
+): AdminActions {
+  return {
+    reload: () =>
+      trail.record(
+        actor,
+        'reload',
+        {},
+        () => actions.reload(),
+        ({ ok, error }) => (ok ? {} : { result: 'config_invalid', error }),
+      ),
+    site: (domain) => auditedSite(actions.site(domain), siteOf(domain), trail, actor),
+    keys: auditedKeys(actions.keys, trail, actor),
+  };
+}
+
+function auditedSite(actions: SiteActions, site: AuditedSite, trail: AuditTrail, actor: Actor): SiteActions {
+  const swap = <Result>(action: string, target: string | null, act: () => Promise<Result>): Promise<Result> =>
+    trail.record(actor, action, { site: site.domain, target, from: site.active() }, act, () => ({ to: site.active() }));
+  const on = <Result>(action: string, facts: AuditFacts, act: () => Promise<Result>): Promise<Result> =>
+    trail.record(actor, action, { site: site.domain, ...facts }, act);
+  return {
+    onBundleRefused: (source) => actions.onBundleRefused(source),
+    activate: (version) => swap('activate', version, () => actions.activate(version)),
+    rollback: () => swap('rollback', null, () => actions.rollback()),
+    takeUp: (release, activate) => swap('take-up', release.version, () => actions.takeUp(release, activate)),
+    upload: (fileName, body, options) => swap('upload', fileName, () => actions.upload(fileName, body, options)),
+    remove: (version) => on('remove', { target: version, from: version }, () => actions.remove(version)),
+    preview: (version) => on('preview', { target: version }, () => actions.preview(version)),
+  };
+}
+
+/** A list is no change. */
+function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyActions {
+  return {
+    list: (organization) => actions.list(organization),
+    create: (wanted) =>
+      trail.record(
+        actor,
+        'key-create',
+        { organization: wanted.organization, target: wanted.name },
+        () => actions.create(wanted),
+        ({ id }) => ({ to: id }),
+      ),
+    revoke: (id) =>
+      trail.record(
+        actor,
+        'key-revoke',
+        { from: id },
+        () => actions.revoke(id),
+        ({ organization, name }) => ({ organization, target: name }),
+      ),
+  };
+}

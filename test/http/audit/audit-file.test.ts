@@ -1,0 +1,95 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditFile } from '../../../src/http/audit/audit-file.ts';
+import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+
+const lineAt = (at: string, target = at): AuditLine => ({
+  at,
+  by: 'token',
+  id: null,
+  client: '127.0.0.1',
+  requestId: 'r-1',
+  action: 'activate',
+  site: 'acme',
+  organization: null,
+  target,
+  from: 'v1',
+  to: 'v2',
+  result: 'ok',
+  error: null,
+});
+const timeOf = (at: number): string => new Date(Date.UTC(2026, 10, 23) + at).toISOString();
+
+describe('AuditFile', () => {
+  let dir: string;
+  const faults: unknown[] = [];
+  const fileWith = (bytesMax?: number) =>
+    new AuditFile({ dir, onFault: (error) => faults.push(error), ...(bytesMax === undefined ? {} : { bytesMax }) });
+  const targets = async (file: AuditFile, limit: number, before: string | null = null) =>
+    (await file.read(limit, before)).lines.map(({ target }) => target);
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));
+    faults.length = 0;
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+
+  it('keeps lines in the order of their time, for its user alone, over daemons and restarts', async () => {
+    const [one, two] = [fileWith(), fileWith()];
+    expect(await one.read(10, null)).toEqual({ lines: [], before: null });
+    await Promise.all([one.append(lineAt(timeOf(1))), two.append(lineAt(timeOf(2))), one.append(lineAt(timeOf(3)))]);
+    expect((await fileWith().read(10, null)).lines).toEqual([3, 2, 1].map((at) => lineAt(timeOf(at))));
+    expect((await stat(join(dir, 'audit.jsonl'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('is read page by page, and lines of one moment are never parted', async () => {
+    const file = fileWith();
+    for (const [at, target] of [
+      [1, 'a'],
+      [2, 'b'],
+      [2, 'c'],
+      [2, 'd'],
+      [3, 'e'],
+    ] as const)
+      await file.append(lineAt(timeOf(at), target));
+    const first = await file.read(2, null);
+    expect(first.lines.map(({ target }) => target)).toEqual(['e', 'b', 'c', 'd']);
+    expect(first.before).toBe(timeOf(2));
+    expect(await file.read(2, first.before)).toMatchObject({ lines: [{ target: 'a' }], before: null });
+  });
+
+  it('leaves out a line that a crash has cut off, and loses none behind it', async () => {
+    const file = fileWith();
+    await file.append(lineAt(timeOf(1)));
+    await appendFile(join(dir, 'audit.jsonl'), '{"at":"2026-11-23T00:00:00.002Z","act');
+    await file.append(lineAt(timeOf(3)));
+    expect(await targets(file, 10)).toEqual([timeOf(3), timeOf(1)]);
+  });
+
+  it('puts a full file aside, reads on in it, and keeps seven of those', async () => {
+    const [one, two] = [fileWith(2_000), fileWith(2_000)];
+    for (let at = 0; at < 120; at += 2) {
+      await Promise.all([one.append(lineAt(timeOf(at))), two.append(lineAt(timeOf(at + 1)))]);
+    }
+    const names = (await readdir(dir)).filter((name) => name.endsWith('.jsonl'));
+    expect(names.length).toBeLessThanOrEqual(8);
+    const kept = await targets(one, 1000);
+    expect(kept.length).toBeGreaterThan(30);
+    expect(kept).toEqual(Array.from(kept, (_, at) => timeOf(119 - at)));
+    expect(faults).toEqual([]);
+  });
+
+  it('reports what it cannot write, and goes on when it can', async () => {
+    const file = fileWith();
+    await rm(dir, { recursive: true });
+    await writeFile(dir, '');
+    await file.append(lineAt(timeOf(1)));
+    expect(faults).toHaveLength(1);
+    await rm(dir);
+    dir = await mkdtemp(dir);
+    await fileWith().append(lineAt(timeOf(2)));
+    expect(await readFile(join(dir, 'audit.jsonl'), 'utf8')).toContain(timeOf(2));
+  });
+});

@@ -1,0 +1,120 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
+import type { Actor } from '../../../src/http/audit/actor.ts';
+import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { auditedActions } from '../../../src/http/audit/audited-actions.ts';
+
+const ACTOR: Actor = { by: 'session', id: 's-1', client: '10.1.2.3', requestId: 'r-1' };
+const DIGEST = 'd'.repeat(64);
+const KEY = {
+  id: 'key_1',
+  organization: 'acme-inc',
+  type: 'admin',
+  name: 'ci',
+  createdAt: null,
+  expiresAt: null,
+  expired: false,
+  lastUsedAt: null,
+  readOnly: false,
+} as const;
+
+describe('auditedActions()', () => {
+  let active: string | null;
+  let lines: AuditLine[];
+  let steps: string[];
+  let actions: AdminActions;
+
+  beforeEach(() => {
+    active = 'v1';
+    lines = [];
+    steps = [];
+    const swapTo = async (version: string) => {
+      steps.push('acted');
+      active = version;
+      return { version, digest: DIGEST };
+    };
+    const site: SiteActions = {
+      onBundleRefused: () => undefined,
+      activate: (version) =>
+        version === 'gone'
+          ? Promise.reject(new DocshelfError('version_not_found', 'Cannot find version "gone": it is not stored'))
+          : swapTo(version),
+      rollback: () => swapTo('v0'),
+      remove: () => Promise.reject(new TypeError('a fault of ours in /secret')),
+      preview: async (version) => ({ version, digest: DIGEST, link: 'http://a/?preview=secret', expiresAt: '' }),
+      takeUp: async () => false,
+      upload: async () => ({ ...(await swapTo('v2')), activated: true, unpacked: true }),
+    };
+    const bare: AdminActions = {
+      reload: async () => ({ at: '', ok: false, error: 'Cannot use the config' }),
+      site: () => site,
+      keys: {
+        list: async () => [KEY],
+        create: async () => ({ ...KEY, key: 'svc_secret' }),
+        revoke: async () => KEY,
+      },
+    };
+    const store = {
+      append: async (line: AuditLine) => {
+        steps.push('stored');
+        lines.push(line);
+      },
+      read: async () => ({ lines: [], before: null }),
+    };
+    const trail = new AuditTrail(store, () => steps.push('logged'));
+    actions = auditedActions(bare, () => ({ domain: 'acme', active: () => active }), trail, ACTOR);
+  });
+
+  const site = () => actions.site('acme');
+  it.each<[what: string, act: () => Promise<unknown>, line: Partial<AuditLine>]>([
+    ['activate', () => site().activate('v2'), { site: 'acme', target: 'v2', from: 'v1', to: 'v2' }],
+    ['rollback', () => site().rollback(), { site: 'acme', target: null, from: 'v1', to: 'v0' }],
+    ['preview', () => site().preview('v3'), { site: 'acme', target: 'v3', from: null, to: null }],
+    ['take-up', () => site().takeUp({ version: 'v3', digest: DIGEST }, false), { target: 'v3', from: 'v1', to: 'v1' }],
+    [
+      'upload',
+      () => site().upload('a.zip', new ReadableStream(), {} as never),
+      { target: 'a.zip', from: 'v1', to: 'v2', result: 'ok', error: null },
+    ],
+    ['reload', () => actions.reload(), { site: null, result: 'config_invalid', error: 'Cannot use the config' }],
+    [
+      'key-create',
+      () => actions.keys.create({ organization: 'acme-inc', type: 'admin', name: 'ci' }),
+      { organization: 'acme-inc', target: 'ci', from: null, to: 'key_1' },
+    ],
+    [
+      'key-revoke',
+      () => actions.keys.revoke('key_1'),
+      { organization: 'acme-inc', target: 'ci', from: 'key_1', to: null },
+    ],
+  ])('has a line for %s, with who and what, and no secret', async (action, act, line) => {
+    await act();
+    expect(lines).toEqual([expect.objectContaining({ ...ACTOR, action, ...line })]);
+    expect(new Date(lines[0]?.at ?? '').toISOString()).toBe(lines[0]?.at);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  it('has the line of what failed, with code and sentence, and throws on', async () => {
+    await expect(site().activate('gone')).rejects.toMatchObject({ code: 'version_not_found' });
+    expect(lines).toMatchObject([
+      { action: 'activate', from: 'v1', to: null, result: 'version_not_found', error: expect.stringContaining('gone') },
+    ]);
+  });
+
+  it('tells nothing of an unforeseen fault but that it was one', async () => {
+    await expect(site().remove('v1')).rejects.toThrow(TypeError);
+    expect(lines).toMatchObject([{ action: 'remove', target: 'v1', result: 'internal', error: null }]);
+  });
+
+  it('writes to the log first, and answers when the line is stored', async () => {
+    await site().activate('v2');
+    expect(steps).toEqual(['acted', 'logged', 'stored']);
+  });
+
+  it('has no line for a look', async () => {
+    await actions.keys.list(null);
+    expect(lines).toEqual([]);
+  });
+});
