@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ENGLISH, PAGE_LANGUAGES } from '../../src/web/words/index.ts';
+import { bundle, folderOf } from '../acceptance/bundles.ts';
+import { tellBreaches } from '../helpers/accessibility.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { startShelf } from './shelf-of-bundles.ts';
+
+/** What is looked for in each language, and a word that is written wrongly. */
+const SITES = [
+  {
+    tag: 'en',
+    dir: 'ltr',
+    word: 'archive',
+    typo: 'archvie',
+    text: 'An archive is read whole before anything is kept.',
+  },
+  { tag: 'de', dir: 'ltr', word: 'ablage', typo: 'albage', text: 'Die Ablage wird für jede Fassung ganz gelesen.' },
+  { tag: 'fa', dir: 'rtl', word: 'بایگانی', typo: 'بایگنی', text: 'بایگانی پیش از نگه‌داری کامل خوانده می‌شود.' },
+] as const;
+function pageOf({ tag, dir, text, word }: (typeof SITES)[number], title: string): string {
+  const code = `const ${'veryLongName'.repeat(12)} = open("${word}");`;
+  return `<!doctype html><html lang="${tag}" dir="${dir}"><head><meta charset="utf-8"><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p><h2 id="more">${word}: ${title}</h2><p>${text.repeat(4)}</p><pre><code>${code}</code></pre></main></body></html>`;
+}
+
+describe.skipIf(!hasChromium)(`the page of results of the running program${whyNoChromium}`, () => {
+  const bench = openBench(afterAll);
+  const readers: Reader[] = [];
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    bench.onEnd(() => browser.close());
+    const folder = await bench.folder();
+    const archives = SITES.map((site) => {
+      const pages = { 'index.html': pageOf(site, 'One'), 'guides/start.html': pageOf(site, 'Two') };
+      // A second language, so that there is something to choose.
+      const other = SITES[(SITES.indexOf(site) + 1) % SITES.length] ?? site;
+      return [`${site.tag}.tar.gz`, bundle(site.tag, { ...pages, 'other.html': pageOf(other, 'Other') })] as const;
+    });
+    await folderOf(folder, Object.fromEntries(archives));
+    const bundles = SITES.map(({ tag }) => ({
+      archive: join(folder, `${tag}.tar.gz`),
+      entry: { domain: tag, basePath: `/${tag}/` },
+    }));
+    const daemon = await startShelf(bench, bundles, { search: { widget: true }, features: { enforce: 'on' } });
+    await daemon.until(({ sites }) => sites?.every(({ state }) => state === 'ready') === true);
+    origin = daemon.site;
+  });
+  afterEach(async () => {
+    for (const reader of readers.splice(0)) await reader.close();
+  });
+
+  async function open(path: string, profile: BrowserContextOptions) {
+    const reader = await Reader.open(browser, origin, profile);
+    readers.push(reader);
+    await reader.page.goto(origin + path);
+    return reader;
+  }
+
+  it.each(SITES)('$tag: is worked without scripts, from a 404 to a section', async ({ tag, word, typo, dir }) => {
+    const { words, direction } = PAGE_LANGUAGES.find((each) => each.tag === tag) ?? ENGLISH;
+    const { page, complaints, blocked } = await open(`/${tag}/nowhere`, { javaScriptEnabled: false });
+    const field = page.getByRole('searchbox', { name: words.searchBox.label });
+    await field.fill(typo);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/_docshelf/search?*');
+    expect([await page.locator('html').getAttribute('lang'), direction]).toEqual([tag, dir]);
+    await page.locator('main').getByRole('link', { name: word, exact: true }).click();
+    await page.waitForURL(({ searchParams }) => searchParams.get('q') === word);
+    const results = page.locator('#results');
+    expect(await results.locator('mark').first().innerText()).toMatch(new RegExp(word, 'i'));
+    await page.getByRole('combobox', { name: words.searchBox.language }).selectOption(tag);
+    await field.press('Enter');
+    await page.waitForURL(({ searchParams }) => searchParams.get('language') === tag);
+    await results.locator('li a').first().click();
+    await page.waitForURL(/#more$/);
+    expect([page.url().startsWith(`${origin}/${tag}/`), complaints, blocked]).toEqual([true, [], []]);
+  });
+
+  it.each(SITES)(
+    '$tag: can be read by everyone, light and dark, on a screen and on a phone',
+    async ({ tag, word, typo }) => {
+      const { page } = await open(`/${tag}/_docshelf/search?q=${encodeURIComponent(typo)}`, {});
+      expect(await tellBreaches(page)).toEqual([]);
+      await page.goto(`${origin}/${tag}/_docshelf/search?q=${encodeURIComponent(word)}`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        for (const width of [1280, 390]) {
+          await page.setViewportSize({ width, height: 844 });
+          expect([colorScheme, width, await tellBreaches(page)]).toEqual([colorScheme, width, []]);
+        }
+      }
+    },
+  );
+});
