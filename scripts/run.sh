@@ -73,6 +73,7 @@ case "$task" in
   bench-sites) build && exec node bench/sites/run.ts "$@" ;;
   bench-serve) build && exec node bench/serve/run.ts "$@" ;;
   bench-growth) build && exec node bench/growth/run.ts "$@" ;;
+  screenshots) build && exec node scripts/screenshots/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
   check)
