@@ -72,6 +72,12 @@ case "$task" in
   bench-export) exec node bench/export/run.ts "$@" ;;
   bench-sites) build && exec node bench/sites/run.ts "$@" ;;
   bench-serve) build && exec node bench/serve/run.ts "$@" ;;
+  bench-widget)
+    # What the box is measured beside is installed for the benchmark alone.
+    [ -d bench/widget/node_modules ] || npm ci --loglevel=error --prefix bench/widget >&2
+    build
+    exec node bench/widget/run.ts "$@"
+    ;;
   bench-growth) build && exec node bench/growth/run.ts "$@" ;;
   screenshots) build && exec node scripts/screenshots/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;

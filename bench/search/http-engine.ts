@@ -1,4 +1,4 @@
-import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
+import { type PackedFile, packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 import { serveBundle } from './served-bundle.ts';
 import type { Document } from './test-set.ts';
 
@@ -17,11 +17,7 @@ export async function serveDocuments(
   documents: readonly Document[],
   options: { readonly model: 'builtin' | 'off' },
 ): Promise<HttpSearcher> {
-  const files = documents.map(({ title, text }, at) => ({
-    path: `${at}.html`,
-    bytes: Buffer.from(pageOf(title, text)),
-  }));
-  const served = await serveBundle((to) => packTarGz({ files, to }), options);
+  const served = await serveBundle((to) => packTarGz({ files: pagesOf(documents), to }), options);
   return {
     async search(query, limit) {
       const found = await served.search(query, limit);
@@ -29,6 +25,11 @@ export async function serveDocuments(
     },
     close: () => served.close(),
   };
+}
+
+/** A page each, by its number. */
+export function pagesOf(documents: readonly Document[]): PackedFile[] {
+  return documents.map(({ title, text }, at) => ({ path: `${at}.html`, bytes: Buffer.from(pageOf(title, text)) }));
 }
 
 function pageOf(title: string, text: string): string {
