@@ -189,10 +189,12 @@ export class Daemon {
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
     const { metrics, sites, workers, keys, audit } = this.#parts;
+    const exports = this.#exports?.promise ?? null;
+    const config = (): Config => this.#config;
     const sitePort = (): number => this.sitePort ?? this.#config.server.port;
     return openListeners({
       config: this.#opened.config,
-      current: () => this.#config,
+      current: config,
       sites,
       workers,
       admin: {
@@ -207,11 +209,11 @@ export class Daemon {
         certificates: () => presentedCertificates(this.#config),
         workers: () => this.#workers(),
         audit,
-        actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit }),
+        actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),
       },
       keys,
       audit,
-      exports: this.#exports?.promise ?? null,
+      exports,
       apiHasSearch: this.#apiHasSearch,
       metrics,
       log,
@@ -270,8 +272,7 @@ export class Daemon {
   }
 
   async #jobs(): Promise<ExportJobs> {
-    const exports = await this.#exports?.promise;
-    return exports === undefined ? NO_JOBS : exports.counts();
+    return (await this.#exports?.promise)?.counts() ?? NO_JOBS;
   }
 
   async #status(): Promise<StatusReport> {

@@ -6,6 +6,9 @@ export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** An assistant key is public and may search; an admin key is a secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
+/** The one that has static exports (contract, section 6). */
+export const EXPORTING_PLAN = 'enterprise';
+
 export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;

@@ -56,6 +56,12 @@ export class ExportService {
     return jobView(queued);
   }
 
+  /** What a job was asked for, once more. @throws DocshelfError `not_found`, and those of `start` */
+  async retry(site: OwnedSite, jobId: string): Promise<Job> {
+    const { version, paths } = await this.#find('start again', site.organization.id, jobId);
+    return this.start(site, { version, paths });
+  }
+
   async get(organizationId: string, jobId: string): Promise<Job> {
     return jobView(await this.#find('show', organizationId, jobId));
   }

@@ -1,9 +1,13 @@
+import type { Config } from '../../config/index.ts';
 import type { LastReload } from '../../domain/status.ts';
 import type { AdminActions, AdminOptions } from '../../http/admin/actions.ts';
 import type { AuditTrail } from '../../http/audit/audit-trail.ts';
 import { auditedActions } from '../../http/audit/audited-actions.ts';
+import { JobDesk } from '../../http/jobs/job-desk.ts';
+import type { Exports } from '../open-exports.ts';
 import { siteActions } from '../sites/site-actions.ts';
 import type { Sites } from '../sites/sites.ts';
+import { organizationsSlice } from '../slices.ts';
 import type { ServiceKeys } from './service-keys.ts';
 
 interface DaemonActionsParts {
@@ -13,14 +17,22 @@ interface DaemonActionsParts {
   readonly sitePort: () => number;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
+  /** Null where exports are off. */
+  readonly exports: Promise<Exports> | null;
+  readonly config: () => Config;
 }
 
 /** What can be done to a daemon, each by somebody, with its audit line. */
-export function daemonActions({ reload, sites, sitePort, keys, audit }: DaemonActionsParts): AdminOptions['actions'] {
+export function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
+  const { reload, sites, sitePort, keys, audit, exports, config } = parts;
   const actions: AdminActions = {
     reload,
     site: (domain) => siteActions(sites.chosen(domain), sitePort()),
     keys: keys.actions,
+    jobs: new JobDesk({
+      service: async () => (await exports)?.service ?? null,
+      organizations: () => organizationsSlice(config()),
+    }),
   };
   const siteOf = (chosen: string | null) => {
     const { deployment, domain } = sites.chosen(chosen);

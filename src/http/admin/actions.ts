@@ -9,6 +9,7 @@ import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { type Actor, actorOf } from '../audit/actor.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
+import type { JobActions } from '../jobs/job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
@@ -55,6 +56,7 @@ export interface AdminActions {
   /** Null: the only one. @throws DocshelfError `not_found`, `site_needed` */
   site(domain: string | null): SiteActions;
   readonly keys: KeyActions;
+  readonly jobs: JobActions;
 }
 
 /** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
@@ -149,6 +151,12 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       await actionsOf(c).keys.revoke(c.req.param('id') ?? '');
       return c.body(null, 204);
     },
+    listJobs: async (c) => c.json(await actionsOf(c).jobs.board()),
+    startJob: async (c, { body }) => c.json(await actionsOf(c).jobs.start(await body()), 202),
+    showJob: async (c) => c.json(await actionsOf(c).jobs.get(jobOf(c))),
+    showReport: async (c) => c.json(await actionsOf(c).jobs.report(jobOf(c))),
+    retryJob: async (c) => c.json(await actionsOf(c).jobs.retry(jobOf(c)), 202),
+    cancelJob: async (c) => c.json(await actionsOf(c).jobs.cancel(jobOf(c)), 202),
     rollback: async (c) => c.json(await siteOf(c).rollback()),
     remove: async (c) => {
       await siteOf(c).remove(versionOf(c));
@@ -205,6 +213,8 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
+
+const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 
 /** Before the body: of a refused upload not one byte is read. */
 export function requireAdmin(door: Door, guard: TokenGuard) {

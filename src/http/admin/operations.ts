@@ -3,6 +3,7 @@ import { digest, lastReloadSchema, statusSchema } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
 import { featuresSchema, previewSchema, readinessSchema, releaseSchema, takenInSchema } from './answer-schemas.ts';
 import { auditOperation } from './audit-operation.ts';
+import { jobOperations } from './job-operations.ts';
 import { keyOperations } from './key-operations.ts';
 import { acting, health, state } from './operation-kinds.ts';
 
@@ -223,6 +224,7 @@ export const operations = {
   },
   ...keyOperations,
   audit: auditOperation,
+  ...jobOperations,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof operations;

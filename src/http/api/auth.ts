@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { KeyType, OwnedSite, SiteDirectory } from '../../domain/organization.ts';
+import { EXPORTING_PLAN, type KeyType, type OwnedSite, type SiteDirectory } from '../../domain/organization.ts';
 import type { RateVerdict } from '../limits/sliding-log.ts';
 import { shown } from '../routes.ts';
 import type { Access, HeldKey } from './keys.ts';
@@ -18,8 +18,6 @@ export interface KeyChecks {
   /** Of a key that was admitted. */
   readonly onKeyUse?: (sha256: string) => void;
 }
-
-const EXPORTING_PLAN = 'enterprise';
 
 /** The key's organization becomes the caller. First, so that strangers learn nothing of domains and jobs. */
 export function requireKey({ access, onKeyUse }: KeyChecks, wanted: KeyType): MiddlewareHandler<ApiEnv> {

@@ -1,4 +1,6 @@
 import type { AdminActions, SiteActions } from '../admin/actions.ts';
+import type { JobActions } from '../jobs/job-desk.ts';
+import type { OperatedJob } from '../jobs/job-schemas.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import type { Actor } from './actor.ts';
 import type { AuditFacts, AuditTrail } from './audit-trail.ts';
@@ -28,6 +30,7 @@ export function auditedActions(
       ),
     site: (domain) => auditedSite(actions.site(domain), siteOf(domain), trail, actor),
     keys: auditedKeys(actions.keys, trail, actor),
+    jobs: auditedJobs(actions.jobs, trail, actor),
   };
 }
 
@@ -67,5 +70,23 @@ function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyA
         () => actions.revoke(id),
         ({ organization, name }) => ({ organization, target: name }),
       ),
+  };
+}
+
+function auditedJobs(actions: JobActions, trail: AuditTrail, actor: Actor): JobActions {
+  const told = ({ domain, organization, jobId }: OperatedJob): AuditFacts => ({
+    site: domain,
+    organization,
+    target: jobId,
+  });
+  const on = (action: string, facts: AuditFacts, act: () => Promise<OperatedJob>): Promise<OperatedJob> =>
+    trail.record(actor, action, facts, act, told);
+  return {
+    board: () => actions.board(),
+    get: (jobId) => actions.get(jobId),
+    report: (jobId) => actions.report(jobId),
+    start: (order) => on('export-start', { site: order.domain }, () => actions.start(order)),
+    retry: (jobId) => on('export-start', { target: jobId, from: jobId }, () => actions.retry(jobId)),
+    cancel: (jobId) => on('export-cancel', { target: jobId }, () => actions.cancel(jobId)),
   };
 }

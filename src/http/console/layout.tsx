@@ -6,7 +6,10 @@ import { revisionOf } from './status-events.ts';
 import type { ConsoleVisit } from './visit.ts';
 
 /** Below the root. */
-const NAVIGATION = [{ page: '', name: 'Sites' }] as const;
+const NAVIGATION = [
+  { page: '', name: 'Sites' },
+  { page: 'jobs', name: 'Jobs' },
+] as const;
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%232f6fdb' d='M5 5h6v19H5zM13 8h6v16h-6z'/%3E%3Cpath fill='%2318a06a' d='m20 9 5-2 6 17-5 2z'/%3E%3Cpath fill='%23838d9b' d='M3 26h27v2H3z'/%3E%3C/svg%3E";

@@ -1,7 +1,8 @@
+import { jobRoutes } from './pages/jobs.tsx';
 import { overviewRoutes } from './pages/overview.tsx';
 import { signInRoutes } from './pages/sign-in.tsx';
 import { siteRoutes } from './pages/site.tsx';
 import type { ConsoleRoute } from './visit.ts';
 
 /** All pages and what can be done on them. Another is a file of `pages/`, a line here, and one of `NAVIGATION` in `layout.tsx`. */
-export const consoleRoutes: readonly ConsoleRoute[] = [...overviewRoutes, ...siteRoutes, ...signInRoutes];
+export const consoleRoutes: readonly ConsoleRoute[] = [...overviewRoutes, ...siteRoutes, ...jobRoutes, ...signInRoutes];

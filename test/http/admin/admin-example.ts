@@ -5,6 +5,7 @@ import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
 import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
 import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
@@ -73,6 +74,7 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
   };
   return {
     keys: keysThatNote(calls),
+    jobs: new JobDesk({ service: async () => null, organizations: () => [] }),
     reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
     site: (domain) => {
       if (domain !== null) calls.push(['site', domain]);

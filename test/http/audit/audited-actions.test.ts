@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
+import { queuedJob } from '../../../src/http/api/examples.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
 import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
@@ -19,6 +20,8 @@ const KEY = {
   lastUsedAt: null,
   readOnly: false,
 } as const;
+
+const JOB = { ...queuedJob, organization: 'acme-inc' };
 
 describe('auditedActions()', () => {
   let active: string | null;
@@ -55,6 +58,14 @@ describe('auditedActions()', () => {
         create: async () => ({ ...KEY, key: 'svc_secret' }),
         revoke: async () => KEY,
       },
+      jobs: {
+        board: async () => ({ jobs: [], domains: [] }),
+        get: async () => JOB,
+        report: async () => ({ jobId: JOB.jobId, pages: 0, files: 0, bytes: 0, counts: {}, findings: [] }),
+        start: async () => JOB,
+        retry: async () => JOB,
+        cancel: async () => JOB,
+      },
     };
     const store = {
       append: async (line: AuditLine) => {
@@ -89,6 +100,13 @@ describe('auditedActions()', () => {
       () => actions.keys.revoke('key_1'),
       { organization: 'acme-inc', target: 'ci', from: 'key_1', to: null },
     ],
+    [
+      'export-start',
+      () => actions.jobs.start({ domain: 'acme.test' }),
+      { site: 'acme', organization: 'acme-inc', target: JOB.jobId },
+    ],
+    ['export-start', () => actions.jobs.retry('se_0'), { from: 'se_0', target: JOB.jobId }],
+    ['export-cancel', () => actions.jobs.cancel(JOB.jobId), { site: 'acme', target: JOB.jobId, result: 'ok' }],
   ])('has a line for %s, with who and what, and no secret', async (action, act, line) => {
     await act();
     expect(lines).toEqual([expect.objectContaining({ ...ACTOR, action, ...line })]);
@@ -115,6 +133,8 @@ describe('auditedActions()', () => {
 
   it('has no line for a look', async () => {
     await actions.keys.list(null);
+    await actions.jobs.board();
+    await actions.jobs.report(JOB.jobId);
     expect(lines).toEqual([]);
   });
 });

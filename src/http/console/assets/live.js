@@ -103,4 +103,10 @@ document.addEventListener('visibilitychange', () => {
   if (isStale) changed();
 });
 
+/** While a job runs: its progress is no part of the state. */
+const LOOK_MS = 2_000;
+setInterval(() => {
+  if (document.querySelector('main [data-moving]') !== null) changed();
+}, LOOK_MS);
+
 export {};

@@ -1,0 +1,237 @@
+import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
+import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
+import { showPage } from '../layout.tsx';
+import { ActionForm } from '../parts/action-form.tsx';
+import { Said } from '../parts/said.tsx';
+import { Chip, type ChipTone } from '../parts/state.tsx';
+import { Table } from '../parts/tables.tsx';
+import { TimeAgo } from '../parts/time.tsx';
+import { bytesInWords, countInWords } from '../parts/wording.ts';
+import { type Called, type ConsoleRoute, type ConsoleVisit, call, parameterOf, type SignedVisit } from '../visit.ts';
+import { cancelJob, retryJob, startJob } from './job-actions.ts';
+
+export const jobRoutes: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/jobs', run: showJobs },
+  { method: 'POST', path: '/jobs', act: startJob },
+  { method: 'GET', path: '/jobs/:jobId', run: showJob },
+  { method: 'POST', path: '/jobs/:jobId/cancel', act: cancelJob },
+  { method: 'POST', path: '/jobs/:jobId/retry', act: retryJob },
+];
+
+const TONES: Readonly<Record<JobStatus, ChipTone>> = {
+  queued: 'none',
+  running: 'info',
+  completed: 'good',
+  failed: 'bad',
+};
+/** What a report lists of a thousand findings; the others are in the document. */
+const FINDINGS_SHOWN = 200;
+
+/** Reports name pages, also of sites whose readers sign in. */
+function forSession(visit: ConsoleVisit, title: string, show: (signed: SignedVisit) => Promise<Response>) {
+  const { session, root, c } = visit;
+  if (session !== null) return show({ ...visit, session, form: new URLSearchParams() });
+  const content = (
+    <>
+      <h1>{title}</h1>
+      <p class="card empty">
+        <a href={`${root}sign-in?to=${encodeURIComponent(c.req.path.slice(1))}`}>Sign in</a> to see export jobs.
+      </p>
+    </>
+  );
+  return showPage(visit, { title, page: 'jobs', content });
+}
+
+function problemContent(visit: ConsoleVisit, title: string, called: Called & { readonly problem: object }) {
+  const { problem } = called;
+  const content = (
+    <>
+      <h1>{title}</h1>
+      <Said message={{ text: problem.title, problem }} />
+    </>
+  );
+  return showPage(visit, { title, page: 'jobs', status: problem.status, content });
+}
+
+function showJobs(visit: ConsoleVisit): Promise<Response> {
+  return forSession(visit, 'Export jobs', async (signed) => {
+    const called = await call(signed, 'listJobs');
+    if (called.problem !== null) return problemContent(visit, 'Export jobs', called);
+    const { jobs, domains } = called.value as JobBoard;
+    const content = (
+      <>
+        <h1>Export jobs</h1>
+        <StartForm visit={visit} domains={domains} />
+        <Moving jobs={jobs} />
+        <Table
+          id="jobs"
+          title="Jobs"
+          note="the newest first"
+          columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', 'Act']}
+          numbers={['Pages']}
+          empty="No job was started yet."
+          rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
+        />
+      </>
+    );
+    return showPage(visit, { title: 'Export jobs', page: 'jobs', content });
+  });
+}
+
+interface JobProps {
+  readonly visit: ConsoleVisit;
+  readonly job: OperatedJob;
+}
+
+/** What `live.js` looks for. */
+function Moving({ jobs }: { readonly jobs: readonly Job[] }) {
+  return jobs.every(({ status }) => isTerminal(status)) ? null : <span data-moving hidden></span>;
+}
+
+function StartForm({ visit, domains }: { readonly visit: ConsoleVisit; readonly domains: readonly string[] }) {
+  if (domains.length === 0) {
+    return (
+      <p class="card empty">
+        No site can be exported: give a domain of <code>organizations</code> its <code>source</code>.
+      </p>
+    );
+  }
+  return (
+    <ActionForm visit={visit} action="jobs" class="card narrow">
+      <h2>Export a site</h2>
+      <label for="domain">Site</label>
+      <select id="domain" name="domain" required>
+        {domains.map((domain) => (
+          <option value={domain}>{domain}</option>
+        ))}
+      </select>
+      <label for="version">Version</label>
+      <input id="version" name="version" autocomplete="off" maxlength={128} aria-describedby="version-help" />
+      <p class="soft" id="version-help">
+        The label of the export, such as 2024-06-01. It may stay empty.
+      </p>
+      <button type="submit" class="primary">
+        Start
+      </button>
+    </ActionForm>
+  );
+}
+
+function JobState({ job: { status, progress } }: { readonly job: Job }) {
+  return (
+    <>
+      <Chip tone={TONES[status]}>{status}</Chip> {!isTerminal(status) && `${Math.floor(progress)} %`}
+    </>
+  );
+}
+
+function JobRow({ visit, job }: JobProps) {
+  const { jobId, domain, organization, version, pageCount, createdAt, error } = job;
+  return (
+    <tr id={jobId}>
+      <th scope="row">
+        <a href={`${visit.root}jobs/${jobId}`}>{jobId}</a>
+      </th>
+      <td data-column="Site">
+        {domain} <small>{organization}</small>
+      </td>
+      <td data-column="Version">{version ?? 'none'}</td>
+      <td data-column="State">
+        <JobState job={job} /> {error !== null && <small>{error}</small>}
+      </td>
+      <td data-column="Pages" class="number">
+        {countInWords(pageCount)}
+      </td>
+      <td data-column="Started">
+        <TimeAgo at={createdAt} now={visit.now} />
+      </td>
+      <td data-column="Act" class="acts">
+        <JobActs visit={visit} job={job} />
+      </td>
+    </tr>
+  );
+}
+
+/** Names of buttons say of which job: a list of them is what some readers hear. */
+function JobActs({ visit, job: { jobId, status } }: JobProps) {
+  const [act, name] = isTerminal(status) ? (['retry', 'Start again'] as const) : (['cancel', 'Cancel'] as const);
+  return (
+    <ActionForm visit={visit} action={`jobs/${jobId}/${act}`}>
+      <button type="submit" aria-label={`${name} ${jobId}`}>
+        {name}
+      </button>
+    </ActionForm>
+  );
+}
+
+function showJob(visit: ConsoleVisit): Promise<Response> {
+  const jobId = parameterOf(visit, 'jobId');
+  const parameters = { jobId };
+  return forSession(visit, 'Export job', async (signed) => {
+    const called = await call(signed, 'showJob', { parameters });
+    if (called.problem !== null) return problemContent(visit, 'Export job', called);
+    const job = called.value as OperatedJob;
+    const reported = isTerminal(job.status) ? await call(signed, 'showReport', { parameters }) : null;
+    const report = reported?.problem === null ? (reported.value as ExportReport) : null;
+    const content = (
+      <>
+        <p class="up">
+          <a href={`${visit.root}jobs`}>All jobs</a>
+        </p>
+        <h1>
+          {job.domain} <small>{job.version ?? ''}</small>
+        </h1>
+        <Moving jobs={[job]} />
+        <section class="card lead">
+          <h2>{jobId}</h2>
+          <p class="big">
+            <JobState job={job} />
+          </p>
+          {job.error !== null && <p>{job.error}</p>}
+          <p class="soft">
+            {countInWords(job.pageCount)} pages of {job.organization}, started{' '}
+            <TimeAgo at={job.createdAt} now={visit.now} />, changed <TimeAgo at={job.updatedAt} now={visit.now} />
+          </p>
+          <JobActs visit={visit} job={job} />
+        </section>
+        {report && <Report report={report} />}
+      </>
+    );
+    return showPage(visit, { title: `Export of ${job.domain}: ${job.status}`, page: 'jobs', content });
+  });
+}
+
+function Report({ report: { files, bytes, counts, findings } }: { readonly report: ExportReport }) {
+  const kinds = Object.entries(counts);
+  const total = kinds.reduce((sum, [, count]) => sum + count, 0);
+  const shown = findings.slice(0, FINDINGS_SHOWN);
+  const left = total > shown.length ? `, of which ${countInWords(shown.length)} are shown` : '';
+  return (
+    <>
+      <p>
+        {countInWords(files)} files, {bytesInWords(bytes)}.{' '}
+        {kinds.map(([kind, count]) => (
+          <>
+            <Chip tone="warn">{`${kind} ${countInWords(count)}`}</Chip>{' '}
+          </>
+        ))}
+      </p>
+      <Table
+        id="findings"
+        title="Left out, or found wrong"
+        note={`${countInWords(total)} findings${left}`}
+        columns={['Kind', 'Page', 'What']}
+        empty="Nothing was."
+        rows={shown.map(({ kind, page, detail }) => (
+          <tr>
+            <th scope="row">{kind}</th>
+            <td data-column="Page">
+              <code>{page}</code>
+            </td>
+            <td data-column="What">{detail}</td>
+          </tr>
+        ))}
+      />
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { ExportReport } from '../../../src/domain/job.ts';
+import type { Organization } from '../../../src/domain/organization.ts';
+import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { BEARER } from '../admin/admin-example.ts';
+import { exportsInMemory, type MemoryQueue } from '../api/exports-in-memory.ts';
+import { Operator } from './operator.ts';
+
+const site = (domain: string, isExported = true) => ({
+  domain,
+  hosts: [`${domain}.test`],
+  source: isExported ? ({ kind: 'folder', path: `/srv/${domain}` } as const) : null,
+});
+const ORGANIZATIONS: readonly Organization[] = [
+  { id: 'acme-inc', plan: 'enterprise', sites: [site('acme'), site('searched', false)], keys: [] },
+  { id: 'team', plan: 'team', sites: [site('small')], keys: [] },
+  { id: 'globex', plan: 'enterprise', sites: [site('globex')], keys: [] },
+];
+const HOSTILE = '</td><script>alert(1)</script>"\'&';
+
+interface Bench {
+  readonly operator: Operator;
+  readonly queue: MemoryQueue;
+  readonly desk: JobDesk;
+}
+
+async function open(): Promise<Bench> {
+  const { exports, queue } = exportsInMemory();
+  const desk = new JobDesk({ service: async () => exports, organizations: () => ORGANIZATIONS });
+  return { operator: await Operator.signedIn({ actions: { jobs: desk } }), queue, desk };
+}
+
+/** Where a form leads, read. */
+async function follow(operator: Operator, answer: Response, from: string): Promise<{ path: string; page: string }> {
+  expect(answer.status).toBe(303);
+  const { pathname, search } = new URL(answer.headers.get('location') ?? '', operator.origin + from);
+  return { path: pathname, page: await operator.page(pathname + search) };
+}
+
+describe('the console’s jobs', () => {
+  it('are started, canceled and started again, each by a form', async () => {
+    const { operator, queue } = await open();
+    expect(await operator.page('/jobs')).toContain('No job was started yet.');
+    const started = await follow(operator, await operator.act('/jobs', { domain: 'acme', version: ' v1 ' }), '/jobs');
+    expect(started.path).toMatch(/^\/jobs\/se_[0-9a-f]{16}$/);
+    expect(started.page).toContain('The export of acme is queued');
+    const canceled = await follow(operator, await operator.act(`${started.path}/cancel`), `${started.path}/cancel`);
+    expect([canceled.path, canceled.page]).toEqual([started.path, expect.stringContaining('canceled')]);
+    const again = await follow(operator, await operator.act(`${started.path}/retry`), `${started.path}/retry`);
+    expect(again.path).not.toBe(started.path);
+    expect(queue.size).toBe(2);
+    const list = await operator.page('/jobs');
+    expect(list.indexOf(again.path.slice(6))).toBeLessThan(list.indexOf(started.path.slice(6)));
+    expect(list.match(/>v1</g)).toHaveLength(2);
+  });
+
+  it('show how far they are, and are looked at again while one is under way alone', async () => {
+    const { operator, queue, desk } = await open();
+    const { jobId } = await desk.start({ domain: 'globex.test' });
+    queue.move(jobId, { status: 'running', progress: 42.9, pageCount: 1_234 });
+    for (const path of ['/jobs', `/jobs/${jobId}`]) {
+      const page = await operator.page(path);
+      expect(page).toMatch(/42 %[\s\S]*1,234/);
+      expect(page).toContain('data-moving');
+    }
+    queue.complete(jobId);
+    for (const path of ['/jobs', `/jobs/${jobId}`]) expect(await operator.page(path)).not.toContain('data-moving');
+  });
+
+  it('show their report, whose words are text', async () => {
+    const { operator, queue, desk } = await open();
+    const { jobId } = await desk.start({ domain: 'acme' });
+    const finding = { kind: 'broken_reference', page: HOSTILE, detail: HOSTILE };
+    const findings: ExportReport['findings'] = Array.from({ length: 300 }, () => finding);
+    queue.complete(jobId, { jobId, pages: 2, files: 3, bytes: 4096, counts: { broken_reference: 1_300 }, findings });
+    const page = await operator.page(`/jobs/${jobId}`);
+    expect(page).toContain('1,300 findings, of which 200 are shown');
+    expect(page.match(/&lt;script&gt;/g)).toHaveLength(400);
+    expect(page).not.toContain('<script>alert');
+  });
+
+  it('offer the sites that may be exported, and say why another is not', async () => {
+    const { operator } = await open();
+    const page = await operator.page('/jobs');
+    expect([...page.matchAll(/<option value="([^"]+)"/g)].map(([, domain]) => domain)).toEqual(['acme', 'globex']);
+    for (const [domain, why] of [
+      ['small', 'not_found'],
+      ['nobody', 'not_found'],
+      ['searched', 'no_source'],
+    ] as const) {
+      const { path, page: told } = await follow(operator, await operator.act('/jobs', { domain }), '/jobs');
+      expect([path, told]).toEqual(['/jobs', expect.stringContaining(`<code>${why}</code>`)]);
+    }
+    const wrong = await follow(operator, await operator.act('/jobs', { domain: 'acme', version: '../x' }), '/jobs');
+    expect(wrong.page).toContain('bad_request');
+  });
+
+  it('are for who is signed in; a form needs its token', async () => {
+    const { operator, desk, queue } = await open();
+    const { jobId } = await desk.start({ domain: 'acme' });
+    operator.cookie = '';
+    for (const path of ['/jobs', `/jobs/${jobId}`]) {
+      const page = await operator.page(path);
+      expect(page).toContain('to see export jobs');
+      expect(page.replaceAll(`jobs%2F${jobId}`, '')).not.toContain(jobId);
+    }
+    await operator.signIn();
+    const bare = await operator.post(`/jobs/${jobId}/cancel`, {});
+    expect([bare.status, (await queue.get(jobId))?.status]).toEqual([403, 'queued']);
+  });
+
+  it('that there are not, or in a daemon that keeps none, are told', async () => {
+    const { operator } = await open();
+    expect((await operator.get('/jobs/se_0000000000000000')).status).toBe(404);
+    const without = await Operator.signedIn();
+    const page = await without.get('/jobs');
+    expect([page.status, await page.text()]).toEqual([404, expect.stringContaining('exportApi.enabled')]);
+  });
+});
+
+describe('/v1/jobs of the admin listener', () => {
+  it('takes the token for each call', async () => {
+    const { operator, desk } = await open();
+    const { jobId } = await desk.start({ domain: 'acme' });
+    const ask = (path: string, method: string, headers: Record<string, string>) =>
+      operator.app.request(operator.origin + path, { method, headers });
+    for (const [method, path, status] of [
+      ['GET', '/v1/jobs', 200],
+      ['GET', `/v1/jobs/${jobId}`, 200],
+      ['GET', `/v1/jobs/${jobId}/report`, 409],
+      ['POST', `/v1/jobs/${jobId}/retry`, 202],
+      ['DELETE', `/v1/jobs/${jobId}`, 202],
+    ] as const) {
+      expect((await ask(path, method, {})).status, path).toBe(401);
+      expect((await ask(path, method, BEARER)).status, path).toBe(status);
+    }
+  });
+});
