@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { rawTar } from '../helpers/archives.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, largeBundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
@@ -86,6 +88,26 @@ describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
     // Nobody tells the daemon that there is room now.
     execFileSync('mount', ['-o', `remount,size=${8 * VOLUME_BYTES}`, join(folder, 'data')]);
     await daemon.untilServing('2024-07-01');
+  });
+
+  test('an archive fits where most of it would be links to the version before', async () => {
+    const folder = await homeOnSmallVolume();
+    const bytes = createHash('shake256', { outputLength: 3 * 1024 ** 2 })
+      .update('same')
+      .digest();
+    const parts = [0, 1, 2, 3, 4, 5].map((n) => ({
+      name: `${n}.bin`,
+      body: bytes.subarray(n * 2 ** 19, (n + 1) * 2 ** 19),
+    }));
+    const outside = await bench.folder();
+    const daemon = await bench.start({ search: { enabled: false } }, { folder });
+    for (const version of ['1', '2']) {
+      const archive = join(outside, `docs-${version}.tar`);
+      await writeFile(archive, rawTar([{ name: 'index.html', body: `<title>${version}</title>` }, ...parts]));
+      const result = await bench.run(['bundle', 'import', archive, '--version', version, '--json'], { cwd: folder });
+      expect(result.json()).toMatchObject({ version });
+    }
+    await daemon.untilServing('2');
   });
 
   test('bundle import ends with 73, and the daemon serves on', async () => {

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { hash } from 'bcryptjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isRunning } from '../../src/files/owner.ts';
@@ -351,6 +353,16 @@ describe('a site in two processes', () => {
       }
     }
     session.destroy();
+    // Processes take turns: a session of one is resumed by the other.
+    const first = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    const [ticket] = await once(first, 'session');
+    first.destroy();
+    const isResumed = async (): Promise<boolean> => {
+      const socket = await shakeHands(port, { session: ticket });
+      socket.destroy();
+      return socket.isSessionReused();
+    };
+    for (let at = 0; at < 4; at++) expect(await isResumed()).toBe(true);
     await put('second.test');
     // New connections come to both.
     for (let at = 0; at < 2; at++) {
@@ -359,6 +371,7 @@ describe('a site in two processes', () => {
         () => 'it presents the former certificate',
       );
     }
+    expect(await isResumed()).toBe(false);
     expect(await daemon.stop()).toBe(0);
   });
 });

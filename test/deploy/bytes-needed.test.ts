@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bytesNeeded } from '../../src/deploy/take-in/unpack.ts';
+import { bytesNeeded, linkedBytes } from '../../src/deploy/take-in/unpack.ts';
 
 const file = (name: string, size: number) => ({ name, kind: 'file' as const, size });
 
@@ -14,4 +14,11 @@ it('counts files by their blocks, and with search the index and the vectors', ()
   const files = 71_000 + 4 * 4_096;
   expect(bytesNeeded(listing, false)).toBe(files);
   expect(bytesNeeded(listing, true)).toBe(files + 21_000 + 3_000);
+});
+
+it('does not count what another release has, but for the largest, which may be written first', () => {
+  const stored = (sha256: string, size: number) => ({ path: `${sha256}.bin`, sha256, size });
+  const files = [stored('a', 10_000), stored('b', 50_000), stored('new', 7_000), stored('empty', 0), stored('c', 1)];
+  expect(linkedBytes(files, (sha256) => (sha256 === 'new' ? null : `/there/${sha256}`))).toBe(10_001 + 2 * 4_096);
+  expect(linkedBytes(files, () => null)).toBe(0);
 });

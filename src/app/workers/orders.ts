@@ -50,6 +50,8 @@ export interface TlsOrder {
   readonly pairs: readonly { readonly chain: string; readonly key: string }[];
   readonly http2: boolean;
   readonly hstsMs: number | null;
+  /** Of session tickets, in Base64. */
+  readonly ticketKeys: string;
 }
 
 export interface ListenOrder {

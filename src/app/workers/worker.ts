@@ -95,6 +95,7 @@ function tellFault(step: string, error: unknown, key: string | null = null, requ
   void main.call('fault', told).catch(() => undefined);
 }
 
-function tlsOf({ pairs, ...rest }: TlsOrder): TlsSettings {
-  return { ...rest, pairs: pairs.map(({ chain, key }) => ({ chain, key: new Secret(key) })) };
+function tlsOf({ pairs, ticketKeys, ...rest }: TlsOrder): TlsSettings {
+  const read = pairs.map(({ chain, key }) => ({ chain, key: new Secret(key) }));
+  return { ...rest, pairs: read, ticketKeys: Buffer.from(ticketKeys, 'base64') };
 }

@@ -6,6 +6,7 @@ import type { DocshelfError } from '../../domain/errors.ts';
 import type { Listener } from '../../http/listener/listener.ts';
 import type { CountedRequest } from '../../http/metrics/request-metrics.ts';
 import { ServedCertificates, type TlsSettings } from '../../http/tls/served-certificates.ts';
+import { TicketKeys } from '../../http/tls/ticket-keys.ts';
 import type { ThreadCall } from '../../threads/index.ts';
 import type {
   DaemonCalls,
@@ -32,6 +33,9 @@ export interface WorkersOptions {
   readonly onEnded: (fault: DocshelfError) => void;
 }
 
+/** Of keys of session tickets: who has one of them reads what was said under them before TLS 1.3. */
+const TICKET_KEYS_MS = 12 * 3_600_000;
+
 interface Door {
   readonly host: string;
   readonly port: number;
@@ -52,6 +56,8 @@ export class Workers {
   readonly #due = new Set<string>();
   #placesDue = false;
   #tlsDue = false;
+  readonly #ticketKeys = new TicketKeys();
+  #renewal: NodeJS.Timeout | null = null;
   #telling: Promise<void> | null = null;
   #told: Promise<void> = Promise.resolve();
   #door: Door | null = null;
@@ -96,6 +102,7 @@ export class Workers {
       await this.stop(0);
       throw error;
     });
+    this.#renewal = setInterval(() => this.#renewTicketKeys(), TICKET_KEYS_MS).unref();
     let certificates = door.tls && new ServedCertificates(door.tls);
     return {
       ...(opened as OpenedPort),
@@ -111,6 +118,7 @@ export class Workers {
   }
 
   async stop(deadlineMs: number): Promise<void> {
+    if (this.#renewal !== null) clearInterval(this.#renewal);
     await Promise.all(this.#processes.map((each) => each.stop(deadlineMs)));
   }
 
@@ -156,7 +164,7 @@ export class Workers {
       this.#placesDue = false;
       this.#tlsDue = false;
       this.#telling = null;
-      const due = this.#use({ sites, places, tls: tls && tlsOrder(tls) });
+      const due = this.#use({ sites, places, tls: tls && this.#tlsOrder(tls) });
       this.#told = Promise.all([this.#told, due]).then(() => undefined);
       return this.#told;
     });
@@ -190,7 +198,18 @@ export class Workers {
     await call('use', { sites: [...this.#sites.values()], places: this.#places, tls: null }, urgent);
     const { host, port, tls } = this.#door as Door;
     const stopMs = this.#options.shutdownMs();
-    return call('open', { host, port, tls: tls && tlsOrder(tls), stopMs });
+    return call('open', { host, port, tls: tls && this.#tlsOrder(tls), stopMs });
+  }
+
+  #renewTicketKeys(): void {
+    this.#ticketKeys.renew();
+    this.#tlsDue = true;
+    void this.settled();
+  }
+
+  #tlsOrder({ pairs, http2, hstsMs }: TlsSettings): TlsOrder {
+    const ticketKeys = this.#ticketKeys.of(pairs).toString('base64');
+    return { http2, hstsMs, ticketKeys, pairs: pairs.map(({ chain, key }) => ({ chain, key: key.reveal() })) };
   }
 
   #report(report: ServingReport): void {
@@ -205,10 +224,6 @@ export class Workers {
     this.#lastEnd = { at: new Date().toISOString(), message: fault.message };
     this.#options.onEnded(fault);
   }
-}
-
-function tlsOrder({ pairs, http2, hstsMs }: TlsSettings): TlsOrder {
-  return { http2, hstsMs, pairs: pairs.map(({ chain, key }) => ({ chain, key: key.reveal() })) };
 }
 
 /** All processes listen on one port, whichever of them ends and comes again. */

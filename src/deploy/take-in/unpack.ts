@@ -8,6 +8,7 @@ import {
   extractArchive,
   inspectArchive,
   parseManifest,
+  verifyArchive,
 } from '../../archive/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
@@ -55,6 +56,7 @@ export type UnpackPhase = 'inspecting' | 'unpacking';
 export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
 
 const NO_BYTES = Buffer.alloc(0);
+const NO_FILES: { readonly files: readonly ExtractedFile[] } = { files: [] };
 
 /** A file system block: the least that a file takes. */
 const BLOCK_BYTES = 4096;
@@ -71,7 +73,8 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     ...options,
     onProgress: (done, total) => onProgress('inspecting', done, total),
   });
-  await checkFreeSpace(listing, order);
+  const findSame = await sameIn(order.linkTo);
+  await checkFreeSpace(listing, order, findSame);
 
   const siteDir = join(releaseDir, 'site');
   const ownDir = join(releaseDir, OWN_FOLDER);
@@ -81,7 +84,7 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     ...options,
     siteDir,
     ownDir,
-    findSame: await sameIn(order.linkTo),
+    findSame,
     onProgress: (done, total) => onProgress('unpacking', done, total),
   });
 
@@ -104,7 +107,9 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
 /** 60 MiB of digests and paths; releases after that are not linked to. */
 const SAME_MAX = 250_000;
 
-async function sameIn(releaseDirs: readonly string[]): Promise<(sha256: string) => string | null> {
+type FindSame = (sha256: string) => string | null;
+
+async function sameIn(releaseDirs: readonly string[]): Promise<FindSame> {
   const files = new Map<string, string>();
   for (const releaseDir of releaseDirs) {
     const table = await readFileTable(releaseDir).catch(() => null);
@@ -114,10 +119,15 @@ async function sameIn(releaseDirs: readonly string[]): Promise<(sha256: string) 
   return (sha256) => files.get(sha256) ?? null;
 }
 
-async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir, isIndexed }: UnpackOrder): Promise<void> {
+/** A listing has no digests: only where all files would be too much, the archive is read for those that will be links. */
+async function checkFreeSpace(listing: ArchiveListing, order: UnpackOrder, findSame: FindSame): Promise<void> {
+  const { archive, name, releaseDir, limits, foldsCase, isIndexed, linkTo } = order;
   const { bavail, bsize } = await statfs(releaseDir);
   const freeBytes = bavail * bsize;
-  const neededBytes = bytesNeeded(listing, isIndexed);
+  const allBytes = bytesNeeded(listing, isIndexed);
+  if (allBytes <= freeBytes) return;
+  const { files } = linkTo.length > 0 ? await verifyArchive(archive, listing, { name, limits, foldsCase }) : NO_FILES;
+  const neededBytes = allBytes - linkedBytes(files, findSame);
   if (neededBytes <= freeBytes) return;
   throw new DocshelfError(
     'not_enough_space',
@@ -131,8 +141,7 @@ async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir, isInd
 
 /**
  * The files; with search also the index, 1.3 times the bytes of the pages, what was read of them, .5 times, and the vectors of their
- * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries. Files that will be links to those of
- * another release count in full: a listing has no digests.
+ * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries.
  */
 export function bytesNeeded(
   { entries, totalBytes }: Pick<ArchiveListing, 'entries' | 'totalBytes'>,
@@ -144,6 +153,13 @@ export function bytesNeeded(
     entries.reduce((bytes, { name, size }) => bytes + (isCounted(name) ? size : 0), 0);
   const carried = `${OWN_FOLDER}search/vectors-`;
   return Math.ceil(files + INDEX_PART * sum(isPage) + sum((name) => name.includes(carried)));
+}
+
+/** Of files that another release has, but for one: a large one is written before it becomes a link. */
+export function linkedBytes(files: readonly ExtractedFile[], findSame: FindSame): number {
+  const linked = files.filter(({ sha256, size }) => size > 0 && findSame(sha256) !== null);
+  const bytes = linked.map(({ size }) => size + BLOCK_BYTES);
+  return bytes.reduce((sum, each) => sum + each, 0) - bytes.reduce((most, each) => Math.max(most, each), 0);
 }
 
 const INDEX_PART = 2.1;

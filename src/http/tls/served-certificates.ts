@@ -15,10 +15,14 @@ export interface TlsSettings {
   readonly http2: boolean;
   /** Null: no Strict-Transport-Security. */
   readonly hstsMs: number | null;
+  /** Of session tickets; absent: this process has its own. */
+  readonly ticketKeys?: Buffer;
 }
 
 /** RFC 8996: nothing older is fit for use. */
 const MIN_VERSION = 'TLSv1.2';
+/** Node makes one of the command line, which processes of one port need not share. */
+const SESSION_CONTEXT = 'docshelf';
 
 interface Served {
   readonly certificate: X509Certificate;
@@ -34,7 +38,7 @@ export class ServedCertificates {
 
   constructor(settings: TlsSettings) {
     this.#settings = settings;
-    this.#served = settings.pairs.map(serve);
+    this.#served = servedBy(settings);
   }
 
   get settings(): TlsSettings {
@@ -44,13 +48,13 @@ export class ServedCertificates {
   /** For one who names no server. */
   get fallback(): SecureContextOptions {
     const [first] = this.#settings.pairs;
-    return first === undefined ? {} : contextOptions(first);
+    return first === undefined ? {} : contextOptions(first, this.#settings);
   }
 
   /** @throws Error of OpenSSL, and serves on what it did */
   use(settings: TlsSettings, server: Server): void {
-    const served = settings.pairs.map(serve);
-    const isSame = sameTexts(settings.pairs, this.#settings.pairs);
+    const served = servedBy(settings);
+    const isSame = sameTexts(settings, this.#settings);
     this.#settings = settings;
     // New contexts end what sessions could be resumed.
     if (isSame) return;
@@ -86,17 +90,21 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
   }
 }
 
-function serve(pair: KeyPair): Served {
-  return { certificate: new X509Certificate(pair.chain), context: createSecureContext(contextOptions(pair)) };
+function servedBy(settings: TlsSettings): readonly Served[] {
+  return settings.pairs.map((pair) => ({
+    certificate: new X509Certificate(pair.chain),
+    context: createSecureContext(contextOptions(pair, settings)),
+  }));
 }
 
-function contextOptions({ chain, key }: KeyPair): SecureContextOptions {
-  return { cert: chain, key: key.reveal(), minVersion: MIN_VERSION };
+function contextOptions({ chain, key }: KeyPair, { ticketKeys }: TlsSettings): SecureContextOptions {
+  const own = { cert: chain, key: key.reveal(), minVersion: MIN_VERSION, sessionIdContext: SESSION_CONTEXT } as const;
+  return ticketKeys === undefined ? own : { ...own, ticketKeys };
 }
 
-function sameTexts(one: readonly KeyPair[], other: readonly KeyPair[]): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ chain, key }, at) => chain === other[at]?.chain && key.reveal() === other[at]?.key.reveal())
-  );
+function sameTexts(one: TlsSettings, other: TlsSettings): boolean {
+  return textsOf(one) === textsOf(other);
 }
+
+const textsOf = ({ pairs, ticketKeys }: TlsSettings): string =>
+  JSON.stringify([pairs.map(({ chain, key }) => [chain, key.reveal()]), ticketKeys?.toString('hex') ?? null]);
