@@ -5,6 +5,7 @@ import { LateAnswers } from '../../http/limits/late-answers.ts';
 import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { requestField } from '../../http/listener/request-field.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
+import type { Issuer } from '../../http/sign-in/oidc/issuer.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
 import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
@@ -27,6 +28,7 @@ export interface SignInPlace {
 /** What the sign-ins of all sites of a daemon share: who is known, and who has guessed. */
 export class SignIns {
   readonly #network: Network;
+  readonly #issuers = new Map<string, Promise<Issuer>>();
   readonly #passwords = new PasswordCheck();
   readonly #late = new LateAnswers();
   readonly #rates = new ClientRates({ policy: WRONG_RATE, act: 'sign in', cause: 'wrong passwords' });
@@ -62,17 +64,15 @@ export class SignIns {
     const { auth, publicUrl } = config.server;
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
     const make = async (): Promise<SignIn> => {
-      const [{ IdentityProvider }, { OidcSignIn }, { Seals }, { gatedFetch }] = await Promise.all([
+      const [{ IdentityProvider }, { OidcSignIn }, { Seals }] = await Promise.all([
         import('../../http/sign-in/oidc/identity-provider.ts'),
         import('../../http/sign-in/oidc/oidc-sign-in.ts'),
         import('../../http/sign-in/oidc/seals.ts'),
-        import('../../net/gated-fetch.ts'),
       ]);
       const provider = new IdentityProvider({
-        issuer: issuer ?? '',
+        issuer: await this.#issuer(issuer ?? ''),
         clientId: clientId ?? '',
         clientSecret: clientSecretFile?.text ?? null,
-        fetch: gatedFetch(() => this.#network.client()),
       });
       return new OidcSignIn({
         ...events,
@@ -96,6 +96,20 @@ export class SignIns {
         return (await made).admit(incoming, target, begins);
       },
     };
+  }
+
+  /** One for the sites that name it: its document and its keys are asked for once. */
+  #issuer(issuer: string): Promise<Issuer> {
+    const known = this.#issuers.get(issuer);
+    if (known !== undefined) return known;
+    const make = async (): Promise<Issuer> => {
+      const { Issuer: OpenIdIssuer } = await import('../../http/sign-in/oidc/issuer.ts');
+      const { gatedFetch } = await import('../../net/gated-fetch.ts');
+      return new OpenIdIssuer({ issuer, fetch: gatedFetch(() => this.#network.client()) });
+    };
+    const made = make();
+    this.#issuers.set(issuer, made);
+    return made;
   }
 
   async end(): Promise<void> {

@@ -1,5 +1,6 @@
 import { Secret } from '../../../src/domain/secret.ts';
 import { IdentityProvider } from '../../../src/http/sign-in/oidc/identity-provider.ts';
+import { Issuer } from '../../../src/http/sign-in/oidc/issuer.ts';
 import { type OidcSettings, OidcSignIn } from '../../../src/http/sign-in/oidc/oidc-sign-in.ts';
 import { Seals } from '../../../src/http/sign-in/oidc/seals.ts';
 import { gatedFetch } from '../../../src/net/gated-fetch.ts';
@@ -53,12 +54,14 @@ export async function oidcSite(
     sessionTtlMs: 3_600_000,
     ...settings,
     provider: new IdentityProvider({
-      issuer: provider.issuer,
+      issuer: new Issuer({
+        issuer: provider.issuer,
+        fetch: gatedFetch(async () => client),
+        ...(now && { now }),
+        ...(retryMs !== undefined && { retryMs }),
+      }),
       clientId: CLIENT.id,
       clientSecret: new Secret(clientSecret),
-      fetch: gatedFetch(async () => client),
-      ...(now && { now }),
-      ...(retryMs !== undefined && { retryMs }),
     }),
     seals: new Seals(keys, now),
     site,
