@@ -86,20 +86,25 @@ export class ServedSites {
     return answer;
   }
 
-  async answer(request: Request, env: HttpBindings): Promise<Response> {
+  answer(request: Request, env: HttpBindings): Response | Promise<Response> {
     const found = this.#find(env.incoming);
     if (found === null) return this.#options.handOn(env);
     this.#tell(env.incoming, found);
     const { place, site } = found;
     const asked = siteRequest(request, env);
     const stripped = stripBase(asked.target, place.basePath);
-    const isRead = asked.method === 'GET' || asked.method === 'HEAD';
-    const isFile = isRead && !place.isGuarded && stripped.kind === 'inside' && site.server.current !== null;
+    const isFile = !place.isGuarded && stripped.kind === 'inside' && site.server.current !== null;
     if (!isFile) return this.#options.handOn(env);
     const path = pathOf(stripped.target);
     if (path.startsWith(OWN) || (place.hasMcp && isMcp(path, site.server, asked.header('host'))))
       return this.#options.handOn(env);
-    const answer = await site.server.respond({ ...asked, target: stripped.target });
+    const answer = site.server.respond({ ...asked, target: stripped.target });
+    // What does not read is refused at once: the rest of it may be malformed, which ends the connection.
+    return answer instanceof Response && answer.status === 405 ? answer : this.#settle(answer, site, env);
+  }
+
+  async #settle(answering: Response | Promise<Response>, site: ServedSite, env: HttpBindings): Promise<Response> {
+    const answer = await answering;
     // The other processes may show pages of the next version already, and the daemon knows its files.
     if (answer.status !== 404 || site.prepared === null) return answer;
     await answer.body?.cancel();

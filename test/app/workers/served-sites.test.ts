@@ -92,7 +92,8 @@ describe('the sites of a serving process', () => {
     const { sites, ask } = open();
     await sites.use({ sites: [{ key: '', stamp: 1, order: await orderOf('june') }], places: places(), tls: null });
     expect(await ask(target)).toBe('the daemon');
-    expect(await ask('/june', 'POST')).toBe('the daemon');
+    expect(await ask(target, 'POST')).toBe('the daemon');
+    expect(await ask('/june', 'POST')).toBe('This page can only be read\n');
   });
 
   it('are the daemon’s where readers sign in, and where the release cannot be read', async () => {
