@@ -24,7 +24,7 @@ export async function benchQuality(bench: Bench, launch: () => Promise<Browser>)
   const bundles = [];
   for (const { name, documents } of sets) {
     const pages = new Map(pagesOf(documents).map(({ path, bytes }) => [path, bytes]));
-    const files = await withPagefind(pages, await bench.folder());
+    const { files } = await withPagefind(pages, await bench.folder());
     const archive = join(folder, `${name}-export-2026-01-01.tar.gz`);
     await packTarGz({ files: Array.from(files, ([path, bytes]) => ({ path, bytes })), to: archive });
     bundles.push({ archive, entry: { domain: name, hosts: [`${name}.localhost`] } });
