@@ -38,8 +38,8 @@ export async function previewLink(
 
 const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
 
-/** As this machine reaches it, where nobody says how readers do. */
-function originOf({ config, hosts }: SiteConfig, port: number): string {
+/** As this machine reaches it, where nobody says how readers do. @param port of the site listener */
+export function originOf({ config, hosts }: SiteConfig, port: number): string {
   const { publicUrl, host, tls } = config.server;
   const scheme = tls.certFile === null ? 'http' : 'https';
   const own = ANY_HOST.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;

@@ -81,6 +81,8 @@ export interface AdminOptions extends FaultHooks {
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
+  /** Where readers find a site. @throws DocshelfError `not_found` */
+  readonly addressOf: (domain: string) => string;
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];

@@ -53,6 +53,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const visit = visitOf(c);
     if ('enter' in route) return route.enter(visit, await readForm(c.req.raw));
     const session = requireSession(visit.session);
+    if ('take' in route) return route.take({ ...visit, session });
     const form = await readForm(c.req.raw);
     requireFormToken(form.get(FORM_TOKEN), session);
     return route.act({ ...visit, session, form });

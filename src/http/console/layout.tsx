@@ -40,6 +40,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
         <link rel="icon" href={ICON} />
         <link rel="stylesheet" href={root + assets.address('console.css')} />
         <script type="module" src={root + assets.address('live.js')} data-events={`${root}events`}></script>
+        {session && <script type="module" src={root + assets.address('upload.js')}></script>}
       </head>
       <body data-state={state && revisionOf(state)}>
         <a class="skip" href="#main">

@@ -12,7 +12,7 @@ import type { ConsoleSession, Sessions } from './session/sessions.ts';
 
 /** What the console stands on. */
 export interface ConsoleParts
-  extends Pick<AdminOptions, 'status' | 'features' | 'token' | 'metrics' | 'onError' | 'programVersion'> {
+  extends Pick<AdminOptions, 'status' | 'features' | 'addressOf' | 'token' | 'metrics' | 'onError' | 'programVersion'> {
   /** The calls of the admin listener behind their guard: all that is changed goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
@@ -30,18 +30,26 @@ export interface ConsoleVisit {
   readonly now: Date;
 }
 
-/** With its form, whose token is that of the session. */
-export interface SignedVisit extends ConsoleVisit {
+/** Of somebody who is signed in. */
+export interface SessionVisit extends ConsoleVisit {
   readonly session: ConsoleSession;
+}
+
+/** With its form, whose token is that of the session. */
+export interface SignedVisit extends SessionVisit {
   readonly form: URLSearchParams;
 }
 
 type Answer = Response | Promise<Response>;
 
-/** A page; an action of a signed-in operator, which ends with the address of a page; or what a form does before that. */
+/**
+ * A page; an action of a signed-in operator, which ends with the address of a page; one that reads its own form, its token included;
+ * or what a form does before a session.
+ */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
   | { readonly method: 'POST'; readonly act: (visit: SignedVisit) => Answer }
+  | { readonly method: 'POST'; readonly take: (visit: SessionVisit) => Answer }
   | { readonly method: 'POST'; readonly enter: (visit: ConsoleVisit, form: URLSearchParams) => Answer }
 );
 
@@ -58,7 +66,7 @@ interface CallInput {
 
 /** Makes one call of the admin listener in the name of the session. */
 export async function call(
-  { c, parts, session }: SignedVisit,
+  { c, parts, session }: SessionVisit,
   id: OperationId,
   input: CallInput = {},
 ): Promise<Called> {
@@ -81,7 +89,7 @@ export async function call(
 }
 
 /** To the page that shows what became of an action (RFC 9110, section 15.4.4). @param page below the root: `sites/acme` */
-export function backTo({ c, root, session }: SignedVisit, page: string, message: ActionMessage): Response {
+export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
 }
 

@@ -98,6 +98,7 @@ export function appWith(changes: AppChanges = {}) {
     states: () => [{ site: null, state: 'ready' }],
     status: async () => STATUS,
     features: () => FEATURES,
+    addressOf: (domain) => `https://${domain}.example/`,
     metrics: new Metrics(),
     audit: new AuditTrail(
       { append: async () => undefined, read: async () => ({ lines: [], before: null }) },

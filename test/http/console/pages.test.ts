@@ -42,6 +42,19 @@ describe('the console, read', () => {
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('not_found')]);
   });
 
+  it('leads to each site, and shows its own features', async () => {
+    const [first, second] = FEATURES.features;
+    const of = (domain: string, feature: typeof first) => ({
+      domain,
+      features: feature === undefined ? [] : [feature],
+    });
+    const sites = [of('acme', first), of('cafe', second)];
+    const operator = new Operator({ features: () => ({ ...FEATURES, domain: null, features: [], sites }) });
+    const page = await operator.page('/sites/acme');
+    expect(page).toContain('href="https://acme.example/"');
+    expect([first, second].map((each) => page.includes(`id="feature-${each?.id}"`))).toEqual([true, false]);
+  });
+
   it('offers no action where nobody is signed in, and where no token is set says so', async () => {
     expect(await pageOf()).not.toContain('method="post"');
     expect(await new Operator().page('/sign-in')).toContain('type="password"');

@@ -2,7 +2,6 @@ import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { DaemonAlerts } from '../parts/alerts.tsx';
-import { Features } from '../parts/features.tsx';
 import { placeOf, shelfSites } from '../parts/shelf-sites.ts';
 import { StateChip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
@@ -28,7 +27,6 @@ async function showOverview(visit: ConsoleVisit): Promise<Response> {
     <>
       {isOne ? <SiteContent visit={visit} site={only} /> : <AllSites visit={visit} status={status} sites={sites} />}
       <DaemonFacts visit={visit} status={status} />
-      <Features features={visit.parts.features()} />
     </>
   );
   return showPage(visit, { title, page: '', state: status, content });
@@ -86,7 +84,7 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
         ) : (
           <>
             {active.version}{' '}
-            <small>
+            <small class="ago">
               since <Time at={active.activatedAt} />
             </small>
           </>

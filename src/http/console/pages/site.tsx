@@ -3,11 +3,14 @@ import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts'
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { SiteAlerts } from '../parts/alerts.tsx';
+import { Features } from '../parts/features.tsx';
 import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
 import { Chip, STATES, StateChip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
 import { Time, TimeAgo } from '../parts/time.tsx';
 import { bytesInWords, countInWords } from '../parts/wording.ts';
+import { upload } from '../upload/upload.ts';
+import { UploadForm } from '../upload/upload-form.tsx';
 import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
 import { activate, preview, remove, rollback } from './site-actions.ts';
 
@@ -17,6 +20,7 @@ export const siteRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/sites/:domain/rollback', act: rollback },
   { method: 'POST', path: '/sites/:domain/remove', act: remove },
   { method: 'POST', path: '/sites/:domain/preview', act: preview },
+  { method: 'POST', path: '/sites/:domain/upload', take: upload },
 ];
 
 async function showSite(visit: ConsoleVisit): Promise<Response> {
@@ -55,6 +59,8 @@ export function SiteContent({ visit, site }: SiteProps) {
         <SearchCard site={site} />
       </div>
       <Versions visit={visit} site={site} />
+      <UploadForm visit={visit} domain={deployment.domain ?? ''} />
+      <Features all={visit.parts.features()} domain={deployment.domain} />
     </>
   );
 }
@@ -82,7 +88,9 @@ function ActiveCard({ visit, site }: SiteProps) {
           </>
         )}
         {pinned !== null && pinned !== active?.version && <Fact name="Pinned">{pinned}</Fact>}
-        <Fact name="Answers">{placeOf(site)}</Fact>
+        <Fact name="Answers">
+          <a href={visit.parts.addressOf(site.deployment.domain ?? '')}>{placeOf(site)}</a>
+        </Fact>
       </dl>
       <ActionForm visit={visit} action={`sites/${site.deployment.domain}/rollback`}>
         <button type="submit">Roll back</button>
@@ -196,7 +204,9 @@ function VersionActions({ visit, site, version, isActive }: SiteProps & { versio
       )}
       {!isActive && (
         <details id={`remove-${version}`}>
-          <summary aria-label={`Remove ${version}`}>Remove</summary>
+          <summary class="button" aria-label={`Remove ${version}`}>
+            Remove
+          </summary>
           <ActionForm visit={visit} action={`${base}/remove`} fields={fields}>
             <button type="submit" class="danger">
               Remove {version} for good

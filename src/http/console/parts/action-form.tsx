@@ -7,6 +7,8 @@ interface ActionFormProps {
   /** Below the root: `sites/acme/activate`. */
   readonly action: string;
   readonly class?: string;
+  readonly enctype?: 'multipart/form-data';
+  readonly 'aria-labelledby'?: string;
   readonly fields?: Readonly<Record<string, string>>;
   readonly children?: Child;
 }

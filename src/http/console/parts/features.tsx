@@ -8,12 +8,14 @@ const TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
   unavailable: 'none',
 };
 
-export function Features({ features: { features, deploymentType } }: { readonly features: DaemonFeatures }) {
+/** Of one site; of a list each has its own. */
+export function Features({ all, domain }: { readonly all: DaemonFeatures; readonly domain: string | null }) {
+  const { features } = all.sites?.find((site) => site.domain === domain) ?? all;
   return (
     <Table
       id="features"
       title="Features"
-      note={`in this ${deploymentType} deployment`}
+      note={`in this ${all.deploymentType} deployment`}
       columns={['Feature', 'Support', 'Here', 'Why']}
       empty="There are none."
       rows={features.map(({ id, name, support, enabled, reason }) => (

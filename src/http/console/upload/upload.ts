@@ -1,0 +1,86 @@
+import { ReadableStream } from 'node:stream/web';
+import { DocshelfError } from '../../../domain/errors.ts';
+import type { Problem } from '../../../domain/problem.ts';
+import { collect } from '../../../files/index.ts';
+import { requestIdOf } from '../../listener/request-id.ts';
+import { problemOf } from '../../problem.ts';
+import { FORM_TOKEN, requireFormToken } from '../session/guard.ts';
+import type { ActionMessage } from '../session/messages.ts';
+import { backTo, call, parameterOf, type SessionVisit } from '../visit.ts';
+import { type FormPart, formParts } from './multipart.ts';
+
+const FIELD_BYTES_MAX = 64 * 1024;
+const SIGNATURE_END = '.minisig';
+
+interface Verdict {
+  readonly text: string;
+  readonly problem: Problem | null;
+}
+
+/** Takes archives in, each as it comes: fields and signatures stand before them in the form. A script is told in JSON. */
+export async function upload(visit: SessionVisit): Promise<Response> {
+  const { c } = visit;
+  const verdicts: Verdict[] = [];
+  const fields = new Map<string, string>();
+  const signatures = new Map<string, string>();
+  for await (const part of formParts(c.req.raw)) {
+    if (part.fileName === null) fields.set(part.name, await textOf(part));
+    if (part.fileName === null || part.fileName === '') continue;
+    // Before a byte of a file is read.
+    requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
+    if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
+    else {
+      const own = signatures.get(part.fileName + SIGNATURE_END);
+      // One that was chosen for one archive may bear another name.
+      const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
+      verdicts.push(await takeIn(visit, part, fields, own ?? only ?? null));
+    }
+  }
+  requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
+  if (verdicts.length === 0) verdicts.push(NOTHING(requestIdOf(c.env)));
+  const isScript = (c.req.header('accept') ?? '').startsWith('application/json');
+  return isScript ? c.json(verdicts) : backTo(visit, `sites/${parameterOf(visit, 'domain')}`, inOne(verdicts));
+}
+
+async function takeIn(
+  visit: SessionVisit,
+  { fileName, body }: FormPart,
+  fields: ReadonlyMap<string, string>,
+  signature: string | null,
+): Promise<Verdict> {
+  const name = fileName ?? '';
+  const target = { domain: parameterOf(visit, 'domain'), parameters: { fileName: name } };
+  const failed = (problem: Problem): Verdict => ({ text: `${name} was refused`, problem });
+  if (signature !== null) {
+    const { problem } = await call(visit, 'uploadSignature', { ...target, body: signature });
+    if (problem !== null) return failed(problem);
+  }
+  const version = fields.get('version') ?? '';
+  const query = { activate: String(fields.has('activate')), ...(version === '' ? {} : { version }) };
+  const answer = await call(visit, 'upload', { ...target, query, body: ReadableStream.from(body) });
+  if (answer.problem !== null) return failed(answer.problem);
+  const taken = answer.value as { readonly version: string; readonly activated: boolean };
+  const state = taken.activated ? 'active' : 'stored';
+  return { text: `${name} is taken in: version ${taken.version} is ${state}`, problem: null };
+}
+
+async function textOf({ name, body }: FormPart): Promise<string> {
+  const bytes = await collect(body, FIELD_BYTES_MAX);
+  if (bytes !== null) return bytes.toString();
+  throw new DocshelfError('payload_too_large', `Cannot read the request: the field "${name.slice(0, 64)}" is too long`);
+}
+
+function NOTHING(requestId: string | null): Verdict {
+  const error = new DocshelfError('bad_request', 'Cannot take an archive in: the form brings none', {
+    next: 'Choose a file, or drop one on the page.',
+  });
+  return { text: 'No archive was chosen', problem: problemOf(error, requestId) };
+}
+
+/** Of several the first fault, with what became of the others. */
+function inOne(verdicts: readonly Verdict[]): ActionMessage {
+  return {
+    text: verdicts.map(({ text }) => text).join('. '),
+    problem: verdicts.find(({ problem }) => problem !== null)?.problem ?? null,
+  };
+}

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { formParts } from '../../../src/http/console/upload/multipart.ts';
+import { actionsThatNote, DIGEST } from '../admin/admin-example.ts';
+import { Operator } from './operator.ts';
+
+const BOUNDARY = '----WebKitFormBoundaryABC';
+
+/** A form's body as one that comes in chunks of some bytes. */
+function requestOf(body: Uint8Array, chunkBytes: number, type = `multipart/form-data; boundary=${BOUNDARY}`): Request {
+  const chunks = Array.from({ length: Math.ceil(body.length / chunkBytes) }, (_, at) =>
+    body.slice(at * chunkBytes, (at + 1) * chunkBytes),
+  );
+  const stream = new ReadableStream({
+    pull: (controller) => {
+      const chunk = chunks.shift();
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+  });
+  return new Request('http://a/', {
+    method: 'POST',
+    headers: { 'Content-Type': type },
+    body: stream,
+    duplex: 'half',
+  } as RequestInit);
+}
+
+function formOf(parts: readonly [head: string, body: string][]): Buffer {
+  const written = parts.map(
+    ([head, body]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`,
+  );
+  return Buffer.from(`${written.join('')}--${BOUNDARY}--\r\n`);
+}
+
+async function readAll(request: Request): Promise<[string, string | null, string][]> {
+  const found: [string, string | null, string][] = [];
+  for await (const { name, fileName, body } of formParts(request)) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    found.push([name, fileName, Buffer.concat(chunks).toString()]);
+  }
+  return found;
+}
+
+describe('formParts()', () => {
+  const PARTS: [string, string][] = [
+    ['name="formToken"', 'abc'],
+    ['name="version"', ''],
+    [
+      'name="bundle"; filename="a %22b%22; name=x.zip"\r\nContent-Type: application/zip',
+      `x\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--`,
+    ],
+    ['name="bundle"; filename=""', ''],
+    ['name="bundle"; filename="größe.zip"', '\r\n'.repeat(40)],
+  ];
+
+  it.each([1, 2, 7, 33, 100_000])('reads fields and files that come %i bytes at a time', async (chunkBytes) => {
+    expect(await readAll(requestOf(formOf(PARTS), chunkBytes))).toEqual([
+      ['formToken', null, 'abc'],
+      ['version', null, ''],
+      ['bundle', 'a "b"; name=x.zip', `x\r\n--${BOUNDARY.slice(0, -1)}\r\n\r\n--`],
+      ['bundle', '', ''],
+      ['bundle', 'größe.zip', '\r\n'.repeat(40)],
+    ]);
+  });
+
+  it('goes on behind a part that was not read, or read in part', async () => {
+    const found: string[] = [];
+    for await (const { name, fileName, body } of formParts(requestOf(formOf(PARTS), 5))) {
+      found.push(`${name} ${fileName}`);
+      if (name === 'bundle') await body.next();
+    }
+    expect(found).toHaveLength(PARTS.length);
+  });
+
+  it.each([
+    ['ends in the middle', formOf(PARTS).subarray(0, 200)],
+    ['has no boundary', Buffer.from('hello')],
+    ['has no end', formOf(PARTS).subarray(0, -6)],
+    ['has a head without end', Buffer.from(`--${BOUNDARY}\r\n${'x'.repeat(20_000)}`)],
+  ])('refuses a body that %s', async (_, body) => {
+    await expect(readAll(requestOf(body, 64))).rejects.toMatchObject({ code: 'bad_request' });
+  });
+
+  it.each(['text/plain', 'multipart/form-data', 'multipart/mixed; boundary=x'])('refuses %s', async (type) => {
+    await expect(readAll(requestOf(Buffer.from(''), 1, type))).rejects.toMatchObject({
+      code: 'unsupported_media_type',
+    });
+  });
+});
+
+describe('an upload on the console', () => {
+  const zip = (name = 'a.zip', text = 'bytes') => new File([text], name);
+
+  async function send(operator: Operator, fields: [string, string | File][], headers: Record<string, string> = {}) {
+    const form = new FormData();
+    for (const [name, value] of fields) form.append(name, value);
+    return operator.app.request(`${operator.origin}/sites/acme/upload`, {
+      method: 'POST',
+      headers: { Cookie: operator.cookie, Origin: operator.origin, Accept: 'text/html', ...headers },
+      body: form,
+    });
+  }
+
+  it('is taken in with its signature, its version and what is to become of it', async () => {
+    const operator = await Operator.signedIn();
+    const answer = await send(operator, [
+      ['formToken', await operator.formToken()],
+      ['version', 'v9'],
+      ['signature', new File(['untrusted comment: x'], 'a.zip.minisig')],
+      ['bundle', zip()],
+      ['bundle', zip('b.zip')],
+    ]);
+    expect(answer.status).toBe(303);
+    const { pathname, search } = new URL(answer.headers.get('location') ?? '', `${operator.origin}/sites/acme/upload`);
+    expect(await operator.page(pathname + search)).toContain('a.zip is taken in: version v9 is active');
+    const options = { version: 'v9', activate: false, source: 'upload', contentLength: null };
+    expect(operator.calls.filter(([name]) => name === 'upload')).toEqual([
+      ['upload', 'a.zip', 'bytes', { ...options, signature: 'untrusted comment: x' }],
+      ['upload', 'b.zip', 'bytes', { ...options, signature: null }],
+    ]);
+  });
+
+  it('tells a script the verdict on each, the entry and the rule in it', async () => {
+    const upload = (fileName: string) =>
+      fileName === 'evil.zip'
+        ? Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack "evil.zip": its entry "a<b" is a link'))
+        : Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });
+    const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
+    const fields: [string, string | File][] = [
+      ['formToken', await operator.formToken()],
+      ['activate', 'true'],
+      ['bundle', zip('evil.zip', 'x'.repeat(300_000))],
+      ['bundle', zip()],
+    ];
+    const answer = await send(operator, fields, { Accept: 'application/json' });
+    expect(await answer.json()).toEqual([
+      {
+        text: 'evil.zip was refused',
+        problem: expect.objectContaining({ code: 'type_symlink', error: expect.stringContaining('a<b') }),
+      },
+      { text: 'a.zip is taken in: version v1 is active', problem: null },
+    ]);
+    const { headers } = await send(operator, fields);
+    const { pathname, search } = new URL(headers.get('location') ?? '', `${operator.origin}/sites/acme/upload`);
+    const page = await operator.page(pathname + search);
+    expect(page).toContain('a&lt;b');
+    expect(page).toContain('<code>type_symlink</code>');
+  });
+
+  it.each<[string, [string, string | File][], Record<string, string>, number]>([
+    [
+      'whose token comes too late',
+      [
+        ['bundle', zip()],
+        ['formToken', 'x'],
+      ],
+      {},
+      403,
+    ],
+    [
+      'with a wrong token',
+      [
+        ['formToken', 'x'],
+        ['bundle', zip()],
+      ],
+      {},
+      403,
+    ],
+    ['without any', [['version', 'v1']], {}, 403],
+    ['of another port', [['bundle', zip()]], { Origin: 'http://localhost:8080' }, 403],
+    ['without a session', [['bundle', zip()]], { Cookie: '' }, 401],
+  ])('%s takes nothing in', async (_, fields, headers, status) => {
+    const operator = await Operator.signedIn();
+    const answer = await send(operator, fields, headers);
+    expect([answer.status, operator.calls]).toEqual([status, []]);
+  });
+
+  it('with a name of a folder above is refused as by the interface', async () => {
+    const operator = await Operator.signedIn();
+    const fields: [string, string | File][] = [
+      ['formToken', await operator.formToken()],
+      ['bundle', zip('../evil.zip')],
+    ];
+    const answer = await send(operator, fields, { Accept: 'application/json' });
+    expect(await answer.json()).toMatchObject([{ problem: { code: 'bad_request' } }]);
+    expect(operator.calls.filter(([name]) => name === 'upload')).toEqual([]);
+  });
+
+  it('without a file says so', async () => {
+    const operator = await Operator.signedIn();
+    const fields: [string, string | File][] = [
+      ['formToken', await operator.formToken()],
+      ['bundle', zip('', '')],
+    ];
+    const answer = await send(operator, fields, { Accept: 'application/json' });
+    expect(await answer.json()).toMatchObject([
+      { text: 'No archive was chosen', problem: { next: expect.any(String) } },
+    ]);
+  });
+});
