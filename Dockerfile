@@ -6,11 +6,10 @@ FROM ${BASE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
 COPY src src
-COPY scripts/copy-assets.mjs scripts/image-sbom.mjs scripts/sbom.mjs scripts/search-box.mjs scripts/write-built-files.mjs scripts/
-RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json && \
-    node scripts/copy-assets.mjs && node scripts/write-built-files.mjs
+COPY scripts/build.mjs scripts/copy-assets.mjs scripts/image-sbom.mjs scripts/sbom.mjs scripts/search-box.mjs scripts/write-built-files.mjs scripts/
+RUN node scripts/build.mjs && node scripts/copy-assets.mjs && node scripts/write-built-files.mjs
 
 FROM ${BASE} AS dependencies
 WORKDIR /build

@@ -36,7 +36,7 @@ build() {
   # Set by a caller that has just built, and runs several tasks on that build side by side.
   [ -z "${DOCSHELF_BUILT:-}" ] || return 0
   rm -rf dist
-  "$bin/tsc" -p tsconfig.build.json
+  node scripts/build.mjs
   node scripts/copy-assets.mjs
   node scripts/write-built-files.mjs
   chmod +x dist/main.js

@@ -1,7 +1,7 @@
 /** What is made of the built program and the lock file, beside the program: its man page and its list of parts. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { manPage } from '../dist/cli/help/man-page.js';
-import { createProgram } from '../dist/cli/program.js';
+import { manPage } from '../src/cli/help/man-page.ts';
+import { createProgram } from '../src/cli/program.ts';
 import { createSbom } from './sbom.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import * as crawler from '../../src/crawl/index.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { collectSite } from '../../src/export/jobs/collect.ts';
+import { FileStore } from '../../src/files/file-store.ts';
 import { egressRulesOf } from '../../test/net/http-client-of.ts';
 
-/** As it is built: threads that have to strip types first start late. */
-const BUILT = new URL('../../dist/', import.meta.url);
 const PAGES = 1_000;
 const PAGE_BYTES = 40_000;
 const LINKS = 100;
@@ -75,10 +77,6 @@ export async function benchCrawl(): Promise<void> {
 }
 
 async function docshelf(url: string, dir: string): Promise<number> {
-  const { ARCHIVE_LIMITS } = await built<typeof import('../../src/domain/limits.ts')>('domain/limits.js');
-  const { collectSite } = await built<typeof import('../../src/export/jobs/collect.ts')>('export/jobs/collect.js');
-  const crawler = await built<typeof import('../../src/crawl/index.ts')>('crawl/index.js');
-  const { FileStore } = await built<typeof import('../../src/files/file-store.ts')>('files/file-store.js');
   const filesDir = join(dir, 'files');
   const recordsDir = join(dir, 'records');
   mkdirSync(recordsDir);
@@ -123,10 +121,6 @@ async function warmsUp({ name, take }: Tool, url: string, folder: string): Promi
   const pages = await take(url, folder).catch(() => 0);
   if (pages < PAGES) console.log(`${name} is left out: it gives ${pages} pages of ${PAGES}`);
   return pages >= PAGES;
-}
-
-function built<Module>(path: string): Promise<Module> {
-  return import(new URL(path, BUILT).href) as Promise<Module>;
 }
 
 async function wget(url: string, dir: string): Promise<number> {

@@ -1,0 +1,47 @@
+/**
+ * Writes the program into dist/, what always loads together as one file: left as they are, its modules are over three hundred files,
+ * and finding them took a fifth of the processor time that a daemon needs to start. Packages stay where npm puts them.
+ */
+import { dirname, posix, relative, resolve } from 'node:path';
+import { build } from 'vite';
+
+const SOURCES = resolve(import.meta.dirname, '../src');
+/** The way from a chunk to dist/, until chunks have their places. */
+const WAY = '__WAY_TO_DIST__';
+
+await build({
+  configFile: false,
+  logLevel: 'warn',
+  plugins: [{ name: 'own-addresses', enforce: 'pre', transform: ownAddresses, renderChunk: ownWay }],
+  build: {
+    ssr: true,
+    outDir: 'dist',
+    target: 'node24',
+    minify: false,
+    rolldownOptions: {
+      input: { main: resolve(SOURCES, 'main.ts') },
+      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+    },
+  },
+});
+
+/**
+ * A module asks for its files and threads by where it stands in src/, and they are at the same place in dist/; the chunk that it became
+ * a part of is not. A thread's module is an entry of its own.
+ */
+function ownAddresses(code, id) {
+  if (!id.startsWith(SOURCES) || !code.includes('import.meta')) return null;
+  const place = relative(SOURCES, id).replace(/\.tsx?$/, '.js');
+  for (const [, path] of code.matchAll(/\bthreadEntry\('([^']+)', import\.meta\)/g)) {
+    const name = posix.join(dirname(place), path);
+    this.emitFile({ type: 'chunk', id: resolve(SOURCES, `${name}.ts`), fileName: `${name}.js` });
+  }
+  const own = `new URL('${place}', new URL('${WAY}', import.meta.url)).href`;
+  const moved = code.replaceAll(/\bimport\.meta(\.url)?(?=[),])/g, (_, url) => (url ? own : `{ url: ${own} }`));
+  return { code: moved, map: null };
+}
+
+function ownWay(code, { fileName }) {
+  if (!code.includes(WAY)) return null;
+  return { code: code.replaceAll(WAY, `${relative(dirname(fileName), '.') || '.'}/`), map: null };
+}
