@@ -1,5 +1,5 @@
 /**
- * Writes the search box as pages load it: two scripts, minified, with the style and the English words in them. The sources of the
+ * Writes the search box as pages load it: three scripts, minified, with the style and the English words in them. The sources of the
  * words are TypeScript, which Node reads as it is.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,8 +17,9 @@ export async function buildSearchBox(folder) {
   const labels = others.map(({ tag, words }) => [tag.slice(0, 2), words.searchBox.open]);
   mkdirSync(folder, { recursive: true });
   const loader = readFileSync(join(SOURCES, 'loader.js'), 'utf8');
-  const script = loader.replace('LABELS[', `${JSON.stringify(Object.fromEntries(labels))}[`);
-  writeFileSync(join(folder, 'loader.js'), minified('loader.js', script));
+  const labelled = loader.replace('LABELS[', `${JSON.stringify(Object.fromEntries(labels))}[`);
+  for (const [name, replaces] of Object.entries({ 'loader.js': 'false', 'replacing.js': 'true' }))
+    writeFileSync(join(folder, name), minified(name, labelled.replaceAll(/\bREPLACES\b/g, replaces)));
   await build({
     configFile: false,
     root: SOURCES,

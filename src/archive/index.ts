@@ -21,7 +21,7 @@ export { signFile, verifyFile } from './minisign/index.ts';
 export { archiveOrder, type PackBundleOptions, type PackedArchive, packBundle } from './pack/bundle.ts';
 export type { PackEntry } from './pack/entries.ts';
 export { encodeManifest, type ManifestWords } from './pack/manifest.ts';
-export { readArchiveFiles } from './read-files.ts';
+export { readArchiveFiles, sitePaths } from './read-files.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 
 export interface InspectOptions extends OpenOptions {

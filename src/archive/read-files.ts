@@ -27,3 +27,11 @@ export async function readArchiveFiles(
   });
   return found;
 }
+
+/** Paths of the site's files. */
+export function sitePaths(listing: ArchiveListing): string[] {
+  return listing.entries.flatMap((entry) => {
+    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
+    return placement?.place === 'site' ? [placement.path] : [];
+  });
+}

@@ -85,17 +85,22 @@ describe('list and inspect', () => {
       source: 'import',
     });
     const rules = { _redirects: '/a /b\n/c //d\n', _headers: '/*\n  Set-Cookie: a=b\n' };
-    await writeFile(join(home.folder, 'docs-2024-08-01.tar.gz'), bundle('august', rules));
+    const search = { 'found.html': '<!doctype html><title>A</title><div id="docsearch"></div>' };
+    const searches = [{ kind: 'DocSearch', state: 'hosted', needs: '*.algolia.net' }];
+    await writeFile(join(home.folder, 'docs-2024-08-01.tar.gz'), bundle('august', { ...rules, ...search }));
     const notes = [
       expect.stringMatching(/^_redirects of the bundle, line 2, "\/\/d" is neither a path .*; it is left out\.$/),
       expect.stringMatching(/^_headers of the bundle, line 2, says "Set-Cookie"/),
     ];
-    expect((await home.bundle(['inspect', 'docs-2024-08-01.tar.gz'])).json()).toMatchObject({ notes });
+    expect((await home.bundle(['inspect', 'docs-2024-08-01.tar.gz'])).json()).toMatchObject({ searches, notes });
     await home.bundle(['import', 'docs-2024-08-01.tar.gz']);
-    expect((await home.bundle(['inspect', '2024-08-01'])).json()).toMatchObject({ notes });
+    expect((await home.bundle(['inspect', '2024-08-01'])).json()).toMatchObject({ searches, notes });
     const daemon = await bench.start(null, { folder: home.folder });
     await daemon.untilServing('2024-08-01');
-    expect((await daemon.status()).notices).toEqual(notes);
+    const asks = expect.stringMatching(
+      /^The search box of version "2024-08-01" \(DocSearch\) asks a service elsewhere/,
+    );
+    expect((await daemon.status()).notices).toEqual([...notes, asks]);
     const redirect = await fetch(`${daemon.site}/a`, { redirect: 'manual' });
     expect([redirect.status, redirect.headers.get('location')]).toEqual([301, '/b']);
     await daemon.stop();

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { SiteSwitch } from '../../src/app/sites/site-switch.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
@@ -104,9 +107,35 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   await untilServed(7);
   const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
   expect(heads).toEqual(['', '', tag, tag, '', '', '']);
-  expect(site.notices).toEqual([
+  expect(await site.notices()).toEqual([
     'The pages of version "v"2" have no switcher of docshelf\'s: the bundle holds versions of its own (1.0/, 2.0/ and 1 more).',
   ]);
   site.use({ trailingSlash: 'auto', switcher: null });
-  expect(site.notices).toEqual([]);
+  expect(await site.notices()).toEqual([]);
+});
+
+it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
+  const siteDir = await mkdtemp(join(tmpdir(), 'docshelf-own-search-'));
+  await writeFile(join(siteDir, 'index.html'), '<!doctype html><div id="docsearch"></div>');
+  const heads: string[] = [];
+  const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(additions?.head.join('') ?? ''));
+  const server = { swap: () => undefined } as unknown as SiteServer;
+  const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true };
+  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox: box }, null, onServed);
+  const files = new Map([['index.html', { path: 'index.html' }]]);
+  const release = { builtFor: '/', version: 'v2', siteDir, digest: 'd', pages: 1, files };
+  await (await site.prepare(release as unknown as ReleaseView, []))();
+  const said = 'The search box of version "v2" (DocSearch) asks a service elsewhere, *.algolia.net';
+  expect(await site.notices()).toEqual([`${said}: docshelf's stands in its place.`]);
+  site.use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
+  await vi.waitUntil(() => heads.length === 3, { timeout: 30_000 });
+  expect(await site.notices()).toEqual([`${said}: "search.widget: replace" puts docshelf's in its place.`]);
+  const tag = '<script type="module" src="/l.js"></script>';
+  expect(heads).toEqual([
+    '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',
+    // At once, by what was known; then by what the form asks for.
+    tag,
+    tag,
+  ]);
+  await rm(siteDir, { recursive: true });
 });

@@ -44,7 +44,7 @@ export class SearchBoxSite {
 
   private constructor(server: LocalServer, folder: string) {
     this.#server = server;
-    for (const name of ['loader.js', 'search-box.js'])
+    for (const name of ['loader.js', 'replacing.js', 'search-box.js'])
       this.#scripts.set(ASSETS + name, readFileSync(join(folder, name), 'utf8'));
     for (const { tag, words } of PAGE_LANGUAGES)
       this.#scripts.set(`${ASSETS}words-${tag}.json`, JSON.stringify(words.searchBox));
@@ -70,9 +70,10 @@ export class SearchBoxSite {
     { lang = 'en', dir = 'ltr', head = '', body = '<h1>A page</h1>', attributes = '' }: BoxPage,
   ): string {
     const path = BASE + name;
+    const script = attributes.includes('data-replace') ? 'replacing.js' : 'loader.js';
     this.#pages.set(
       path,
-      `<!doctype html><html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${name}</title>${head}<script type="module" src="${ASSETS}loader.js" ${attributes}></script></head><body><main>${body}</main></body></html>`,
+      `<!doctype html><html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${name}</title>${head}<script type="module" src="${ASSETS}${script}" ${attributes}></script></head><body><main>${body}</main></body></html>`,
     );
     return path;
   }

@@ -3,7 +3,6 @@ import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 
 describe('what is not built yet', () => {
   it.each([
-    ['search: { widget: replace }', 'search.widget'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
     ['database: { urlFile: ./url }', 'database.urlFile'],

@@ -1,13 +1,48 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
-import { joinAdditions, NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
-import { openSearchLink } from './described-search.ts';
+import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
+import { failing, type OwnSearch } from '../../web/own-search/survey.ts';
 
-/** What the config adds to the pages of a site. @param version that its pages search; null: the active one */
-export function pageAdditions(site: SiteConfig, assets: SiteAssets, version: string | null = null): PageAdditions {
-  const { config, basePath } = site;
+/** What the config says of the search box; plain data. */
+export interface SearchBoxForm {
+  /** Addresses of its scripts, as pages name them. */
+  readonly scripts: SiteAssets['searchBox'];
+  /** It stands where the site's own does that finds nothing here. */
+  readonly replaces: boolean;
+}
+
+/** Null where the config wants none. */
+export function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {
   const { enabled, widget } = config.search;
-  if (!enabled || widget === false) return NO_ADDITIONS;
-  const script = startTag('script', { type: 'module', src: basePath + assets.loader, 'data-version': version });
-  return joinAdditions([{ head: [`${script}</script>`], body: [] }, openSearchLink(site)]);
+  if (!enabled || widget === false) return null;
+  const { loader, replacing } = assets.searchBox;
+  return { scripts: { loader: basePath + loader, replacing: basePath + replacing }, replaces: widget === 'replace' };
+}
+
+/** @param version that the pages search; null: the active one */
+export function searchBoxAdditions(
+  form: SearchBoxForm | null,
+  own: readonly OwnSearch[],
+  version: string | null = null,
+): PageAdditions {
+  if (form === null) return NO_ADDITIONS;
+  const replaced = form.replaces ? failing(own) : [];
+  const script = startTag('script', {
+    type: 'module',
+    src: form.scripts[replaced.length > 0 ? 'replacing' : 'loader'],
+    'data-replace': replaced.map(({ boxes }) => boxes).join() || null,
+    'data-version': version,
+  });
+  return { head: [...replaced.map(({ head }) => head), `${script}</script>`], body: [] };
+}
+
+/** For operators: boxes of a version's pages that find nothing here. */
+export function ownSearchNotices(version: string, own: readonly OwnSearch[], form: SearchBoxForm | null): string[] {
+  return failing(own).map(({ kind, state, needs }) => {
+    const lack = state === 'hosted' ? `asks a service elsewhere, ${needs}` : `lacks its index, ${needs}`;
+    const then = form?.replaces
+      ? "docshelf's stands in its place"
+      : `"search.widget: replace" puts docshelf's in its place`;
+    return `The search box of version "${version}" (${kind}) ${lack}: ${then}.`;
+  });
 }

@@ -24,11 +24,12 @@ import {
   SiteServer,
   SiteSnapshot,
 } from '../../serve/index.ts';
+import { OwnSearches } from '../../serve/notices/own-search.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { encodeAddress } from '../../web/percent-encode.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
-import { pageAdditions } from './page-additions.ts';
+import { searchBoxAdditions, searchBoxForm } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
 import { snapshotForm } from './site-switch.ts';
 import { switcherFilesOf, versionBeside } from './version-switcher.ts';
@@ -230,8 +231,10 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const beside =
       switcher && active && versionBeside(switcher, { release, active, basePath: config().basePath, pages });
     const added = (await beside?.toAll()) ?? NO_ADDITIONS;
-    const additions = joinAdditions([pageAdditions(config(), assets, version), added]);
-    const { search = null, ...form } = snapshotForm(config(), assets);
+    const box = searchBoxForm(config(), assets);
+    const boxed = searchBoxAdditions(box, box?.replaces ? await new OwnSearches().of(release) : [], version);
+    const { search = null, additions: toAll = NO_ADDITIONS, ...form } = snapshotForm(config());
+    const additions = joinAdditions([boxed, toAll, added]);
     const own = { ...form, basePath, additions, search: search && { ...search, version } };
     const server = new SiteServer(bodies, {
       onFault: (error, requestId) => {

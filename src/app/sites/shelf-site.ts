@@ -212,7 +212,8 @@ export class ShelfSite {
   }
 
   async report(): Promise<SiteReport> {
-    const { domain, pinned, versions, notices } = await this.deployment.status();
+    const [status, own] = await Promise.all([this.deployment.status(), this.#parts.site.notices()]);
+    const { domain, pinned, versions, notices } = status;
     // Read together: a failed reload is never seen without its error.
     const { state, active, lastError, activity } = this.deployment;
     return {
@@ -225,7 +226,7 @@ export class ShelfSite {
       search: this.#parts.localSearch?.status ?? SEARCH_OFF,
       notices: [
         ...notices,
-        ...this.#parts.site.notices,
+        ...own,
         ...this.#reports.notices,
         ...this.#host.variants.notices(this.#parts.server),
         ...(this.#parts.localSearch?.notices ?? []),

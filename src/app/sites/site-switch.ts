@@ -3,10 +3,13 @@ import type { SiteConfig } from '../../config/index.ts';
 import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
+import { OwnSearches } from '../../serve/notices/own-search.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
+import type { OwnSearch } from '../../web/own-search/survey.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
 import { policyHeaders } from '../slices.ts';
-import { pageAdditions } from './page-additions.ts';
+import { openSearchLink } from './described-search.ts';
+import { ownSearchNotices, type SearchBoxForm, searchBoxAdditions, searchBoxForm } from './page-additions.ts';
 import {
   type SwitcherFiles,
   switcherAdditions,
@@ -15,7 +18,7 @@ import {
   type VersionSurvey,
 } from './version-switcher.ts';
 
-export function snapshotForm(site: SiteConfig, assets: SiteAssets): SnapshotForm {
+export function snapshotForm(site: SiteConfig): SnapshotForm {
   const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
@@ -25,27 +28,36 @@ export function snapshotForm(site: SiteConfig, assets: SiteAssets): SnapshotForm
     spaFallback,
     markdown,
     headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
-    additions: pageAdditions(site, assets),
+    additions: config.search.enabled && config.search.widget !== false ? openSearchLink(site) : NO_ADDITIONS,
     search: config.search.enabled ? { address: `${basePath}_docshelf/search`, version: null } : null,
   };
 }
 
 /** What the config says; plain data. */
 export interface SiteForm extends SnapshotForm {
+  /** Null: none. */
+  readonly searchBox?: SearchBoxForm | null;
   /** To be added where there are versions to choose from; null: never. */
   readonly switcher?: SwitcherFiles | null;
 }
 
 export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {
   const areKept = site.config.staticExport.serveVersions === 'kept';
-  return { ...snapshotForm(site, assets), switcher: areKept ? switcherFilesOf(site, assets) : null };
+  const switcher = areKept ? switcherFilesOf(site, assets) : null;
+  return { ...snapshotForm(site), searchBox: searchBoxForm(site, assets), switcher };
 }
 
 interface Served {
   readonly active: ReleaseView;
   readonly older: readonly KeptRelease[];
   readonly rules: SiteRules;
+  readonly survey: SiteSurvey;
+}
+
+/** What decides on additions, as far as the form asks for it. */
+interface SiteSurvey {
   readonly versions: VersionSurvey;
+  readonly searches: readonly OwnSearch[];
 }
 
 const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
@@ -54,11 +66,17 @@ function snapshotOf({ active, older, rules }: Served, form: SnapshotForm): SiteS
   return new SiteSnapshot(active, older, form, rules);
 }
 
-/** With what is added by the versions that there are. */
-function formOf({ active: { version }, versions }: Served, { switcher, ...form }: SiteForm): SnapshotForm {
-  if (!switcher || !versions.hasOthers) return form;
-  const added = switcherAdditions(switcher, { version, active: version }, versions);
-  return { ...form, additions: joinAdditions([form.additions ?? NO_ADDITIONS, added]) };
+/** With what is added by the versions that there are, and by the searches that the pages bring. */
+function formOf(
+  { active: { version }, survey }: Served,
+  { switcher, searchBox = null, ...form }: SiteForm,
+): SnapshotForm {
+  const additions = [
+    searchBoxAdditions(searchBox, survey.searches),
+    form.additions ?? NO_ADDITIONS,
+    switcher ? switcherAdditions(switcher, { version, active: version }, survey.versions) : NO_ADDITIONS,
+  ];
+  return { ...form, additions: joinAdditions(additions) };
 }
 
 /** Other processes that serve the site, too. */
@@ -71,7 +89,7 @@ export interface SwapFollower {
 
 type ServedRelease = Pick<Served, 'active' | 'older'>;
 
-type Survey = (active: ReleaseView) => Promise<VersionSurvey>;
+type SurveyVersions = (active: ReleaseView) => Promise<VersionSurvey>;
 
 /** In the tick of each swap, by another release or another form. */
 type OnServed = (served: ServedRelease, form: SnapshotForm) => void;
@@ -81,7 +99,8 @@ export class SiteSwitch {
   readonly #server: SiteServer;
   readonly #follower: SwapFollower | null;
   readonly #onServed: OnServed;
-  readonly #survey: Survey;
+  readonly #surveyVersions: SurveyVersions;
+  readonly #searches = new OwnSearches();
   #form: SiteForm;
   #served: Served | null = null;
 
@@ -90,31 +109,33 @@ export class SiteSwitch {
     form: SiteForm,
     follower: SwapFollower | null = null,
     onServed: OnServed = () => undefined,
-    survey: Survey = async () => NO_VERSIONS,
+    surveyVersions: SurveyVersions = async () => NO_VERSIONS,
   ) {
     this.#server = server;
     this.#form = form;
     this.#follower = follower;
     this.#onServed = onServed;
-    this.#survey = survey;
+    this.#surveyVersions = surveyVersions;
   }
 
   get release(): ReleaseView | null {
     return this.#served?.active ?? null;
   }
 
-  /** What of the site's own rules was not understood, and why its pages have no switcher. */
-  get notices(): readonly string[] {
+  /** What of the site's own rules was not understood, why its pages have no switcher, and which of their searches find nothing. */
+  async notices(): Promise<readonly string[]> {
     if (this.#served === null) return [];
-    const { active, rules, versions } = this.#served;
-    const why = this.#form.switcher ? switcherNotice(active.version, versions) : null;
-    return why === null ? rules.notices : [...rules.notices, why];
+    const { active, rules, survey } = this.#served;
+    const { switcher, searchBox = null } = this.#form;
+    const why = switcher ? switcherNotice(active.version, survey.versions) : null;
+    const searches = ownSearchNotices(active.version, await this.#searches.of(active), searchBox);
+    return [...rules.notices, ...(why === null ? [] : [why]), ...searches];
   }
 
   /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */
   readonly prepare = async (active: ReleaseView, older: readonly KeptRelease[]): Promise<() => Promise<void>> => {
     const form = this.#form;
-    const served = { active, older, rules: await loadSiteRules(active), versions: await this.#versionsBeside(active) };
+    const served = { active, older, rules: await loadSiteRules(active), survey: await this.#surveyOf(active) };
     const sent = formOf(served, form);
     const snapshot = snapshotOf(served, sent);
     const followers = await this.#follower?.prepare(served, sent);
@@ -142,13 +163,13 @@ export class SiteSwitch {
     if (this.#served !== null) void this.#serveAnew(this.#served);
   }
 
-  /** At once, and again where the versions beside it are others by now. */
+  /** At once, and again where the survey is another by now. */
   async #serveAnew(served: Served): Promise<void> {
     await this.#serve(served);
-    const versions = await this.#versionsBeside(served.active);
+    const survey = await this.#surveyOf(served.active);
     const now = this.#served;
-    if (now === null || now.active !== served.active || isDeepStrictEqual(versions, now.versions)) return;
-    await this.#serve({ ...now, versions });
+    if (now === null || now.active !== served.active || isDeepStrictEqual(survey, now.survey)) return;
+    await this.#serve({ ...now, survey });
   }
 
   async #serve(served: Served): Promise<void> {
@@ -164,8 +185,9 @@ export class SiteSwitch {
   }
 
   /** A switcher that is missing keeps no version from being served. */
-  async #versionsBeside(active: ReleaseView): Promise<VersionSurvey> {
-    if (!this.#form.switcher) return NO_VERSIONS;
-    return this.#survey(active).catch(() => NO_VERSIONS);
+  async #surveyOf(active: ReleaseView): Promise<SiteSurvey> {
+    const { switcher, searchBox } = this.#form;
+    const versions = switcher ? await this.#surveyVersions(active).catch(() => NO_VERSIONS) : NO_VERSIONS;
+    return { versions, searches: searchBox?.replaces ? await this.#searches.of(active) : [] };
   }
 }

@@ -3,7 +3,6 @@ import type { Config, SiteConfig } from '../../config/index.ts';
 import { type KeptVersion, keptVersion, keptVersions, mayBeRead, type ReleaseRef } from '../../deploy/index.ts';
 import { versionRoot } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
-import { SiteAssets } from '../../http/site/site-assets.ts';
 import { loadSiteRules, SiteSnapshot } from '../../serve/index.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import { snapshotForm } from '../sites/site-switch.ts';
@@ -58,7 +57,7 @@ export class StoredVersions implements DocumentedVersions {
   async #read({ version, digest }: ReleaseRef, basePath: string): Promise<SiteSnapshot> {
     const store = await readStore(this.#site.config);
     const view = await store.view(digest, version);
-    const form = { ...snapshotForm(this.#site, new SiteAssets()), basePath };
+    const form = { ...snapshotForm(this.#site), basePath };
     return new SiteSnapshot(view, [], form, await loadSiteRules(view));
   }
 }

@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { loadSiteRules } from '../../serve/index.ts';
+import { OwnSearches } from '../../serve/notices/own-search.ts';
+import { type OwnSearch, OwnSearchSurvey } from '../../web/own-search/survey.ts';
 import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { table, toMiB } from '../table.ts';
@@ -26,21 +28,32 @@ export function bundleInspectCommand(): Command {
     });
 }
 
-/** Reads the listing, and the site's rules where it has any: else a wrong CRC is not found here. */
+/** Reads the listing, the site's rules and a few pages. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
-  const { inspectArchive, readArchiveFiles } = await import('../../archive/index.ts');
+  const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
   const reading = { name: basename(file), limits: archiveLimits(config), foldsCase: false };
   const listing = await inspectArchive(file, reading);
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
-  const rules = await readArchiveFiles(file, listing, { ...reading, paths: RULE_FILES, bytesMax: RULE_FILE_BYTES_MAX });
-  const notes = readSiteRules(rules).notices;
-  return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts, notes };
+  const survey = new OwnSearchSurvey(pages);
+  for (const path of sitePaths(listing)) survey.add(path);
+  const paths = [...RULE_FILES, ...survey.pages];
+  const read = await readArchiveFiles(file, listing, { ...reading, paths, bytesMax: RULE_FILE_BYTES_MAX });
+  const notes = readSiteRules(new Map([...read].filter(([path]) => RULE_FILES.includes(path)))).notices;
+  const texts = survey.pages.map((path) => Buffer.from(read.get(path) ?? []).toString('latin1'));
+  const searches = searchFacts(survey.judge(texts));
+  return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts, searches, notes };
 }
 
 async function inspectStored(version: string, config: Config): Promise<Record<string, unknown>> {
   const info = await storedReleaseInfo(version, config, 'inspect');
-  const rules = await loadSiteRules(await storedRelease(version, config, 'inspect'));
-  return { version, ...info, notes: [...info.notes, ...rules.notices] };
+  const release = await storedRelease(version, config, 'inspect');
+  const [rules, own] = await Promise.all([loadSiteRules(release), new OwnSearches().of(release)]);
+  return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
+}
+
+/** Searches that the pages bring themselves, and what each needs. */
+function searchFacts(own: readonly OwnSearch[]) {
+  return own.map(({ kind, state, needs }) => ({ kind, state, needs }));
 }
 
 function textOf(key: string, value: unknown): string {

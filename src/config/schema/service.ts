@@ -30,7 +30,7 @@ const model = Type.Unsafe<string | Static<typeof hostedModel>>({
 });
 
 const widget = Type.Unsafe<boolean | 'replace'>({
-  anyOf: [{ type: 'boolean' }, { enum: ['replace'], 'x-not-built': true }],
+  anyOf: [{ type: 'boolean' }, { enum: ['replace'] }],
   description: "Adds docshelf's search box to pages; replace: in place of the site's own.",
   default: false,
   'x-expects': 'true, false or replace',

@@ -10,14 +10,19 @@ export const ASSET_ADDRESSES = '/_docshelf/assets/';
 /** For a template that names the search box by hand: the page's script keeps its address from version to version. */
 const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
 const LOADER = 'loader.js';
+const REPLACING = 'replacing.js';
 
 /** Docshelf's own files on pages of sites, the same for all of a daemon. Read when they are first needed. */
 export class SiteAssets {
   #read: ReturnType<typeof readFiles> | null = null;
 
-  /** Of the script that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`. */
-  get loader(): string {
-    return `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/${LOADER}`;
+  /**
+   * Of the scripts that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`, and
+   * where the box replaces another.
+   */
+  get searchBox(): Readonly<Record<'loader' | 'replacing', string>> {
+    const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
+    return { loader: folder + LOADER, replacing: folder + REPLACING };
   }
 
   /** Of the switcher of versions, below the base path, as the loader's. */
@@ -38,7 +43,11 @@ export class SiteAssets {
     const isHead = method === 'HEAD';
     if (!isHead && method !== 'GET') return null;
     if (path === BY_HAND) {
-      const headers = { Location: basePath + this.loader, 'Content-Length': '0', 'Cache-Control': 'no-cache' };
+      const headers = {
+        Location: basePath + this.searchBox.loader,
+        'Content-Length': '0',
+        'Cache-Control': 'no-cache',
+      };
       return new Response(null, { status: 302, headers });
     }
     const file = this.#files.byPath.get(path);

@@ -1,10 +1,12 @@
 // All that a reader pays who never searches: the button, its place and the keys. Under 1 KB compressed, so every word counts here.
-// `LABELS` comes from the build: the button's word in each language but English.
+// `LABELS` comes from the build: the button's word in each language but English. So does `REPLACES`, true in `replacing.js`.
 
 const NAME = 'docshelf-search';
-
-/** Boxes of the site's own, a list of selectors; nothing is called `_`. */
-const { replace = '_' } = document.querySelector('[src*="_docshelf/assets/search"]').dataset;
+/** Made for it by a site's template. */
+const ROOM = '[data-docshelf-search]';
+const HEADERS = '.navbar__items--right>*,.VPNavBarMenu,.right-group>*';
+/** Boxes of the site's own, a list of selectors. */
+const REPLACED = REPLACES && document.querySelector('script[data-replace]').dataset.replace;
 let host;
 let beside;
 let timer;
@@ -26,6 +28,7 @@ const build = () => {
   const button = document.createElement('button');
   button.style =
     'white-space:pre;background:inherit;color:inherit;font:inherit;border:1px solid;border-radius:6px;padding:4px 9px';
+  if (REPLACES) button.style.flex = '1 0 auto';
   host.attachShadow({ mode: 'open' }).append(button);
   button.append(LABELS[document.documentElement.lang.slice(0, 2)] ?? 'Search');
   button.onpointerenter = button.onfocus = load;
@@ -45,24 +48,22 @@ const place = () => {
   host = document.querySelector(NAME) ?? document.createElement(NAME);
   build();
   if (host.isConnected && (!beside || (beside.isConnected && host.getClientRects()[0]))) return;
-  for (const node of document.querySelectorAll(
-    `${replace},[data-docshelf-search],.navbar__items--right>*,.VPNavBarMenu,.right-group>*`,
-  )) {
+  const nodes = document.querySelectorAll(`${ROOM},${HEADERS}`);
+  for (const node of REPLACES
+    ? [...document.querySelectorAll(ROOM), ...document.querySelectorAll(REPLACED), ...nodes]
+    : nodes)
     if (node.getClientRects()[0]) {
       if (!isReady(node)) return soon();
       host.style = `display:grid;place-content:center end;align-self:center;width:0;height:0;position:relative;inset-inline-end:1em;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
-      if (node.matches(replace)) {
-        node.style.visibility = 'hidden';
-        host.style = `position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px`;
-      }
-      if (node.matches('[data-docshelf-search]')) {
+      if (REPLACES && node.matches(REPLACED))
+        host.style = `display:flex;place-content:end;align-items:center;position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px;width:${node.offsetWidth}px;height:${node.offsetHeight}px`;
+      if (node.matches(ROOM)) {
         host.style = '';
         node.append(host);
       } else node.before(host);
       beside = node;
       return;
     }
-  }
   // By the window: on a phone what is fixed is fixed to all of a page that is wider, whose corner is out of sight.
   host.style =
     'display:grid;place-content:end;width:0;height:0;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
@@ -90,6 +91,16 @@ addEventListener(
   },
   true,
 );
+if (REPLACES) {
+  // Theirs are gone to the eye and to keys before anybody reaches for one, and where scripts write the header anew.
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`:is(${REPLACED}),:is(${REPLACED}) *{visibility:hidden!important}`);
+  document.adoptedStyleSheets.push(sheet);
+  addEventListener('resize', () => {
+    if (beside) beside = sheet;
+    soon();
+  });
+}
 (self.requestIdleCallback ?? setTimeout)(() => {
   place();
   new MutationObserver(soon).observe(document, { childList: true, subtree: true });

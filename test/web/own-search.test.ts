@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { OWN_SEARCH_KINDS } from '../../src/web/own-search/kinds.ts';
+import { failing, OwnSearchSurvey } from '../../src/web/own-search/survey.ts';
+
+function judge(page: string, files: readonly string[] = []) {
+  const survey = new OwnSearchSurvey(1);
+  for (const path of ['index.html', ...files]) survey.add(path);
+  expect(survey.pages).toEqual(['index.html']);
+  return survey.judge([page]);
+}
+
+const ALGOLIA = 'assets/chunks/VPAlgoliaSearchBox.Dd80gY2X.js';
+const LOCAL = 'assets/chunks/VPLocalSearchBox.C1a_9-xY.js';
+
+describe('searches that a site brings', () => {
+  it.each([
+    ['VitePress, DocSearch', '<div class="VPNavBarSearch search" data-v-1>', [ALGOLIA]],
+    ['DocSearch', '<button type="button" class="DocSearch DocSearch-Button" aria-label="Search">', []],
+    ['DocSearch', '<link rel=preconnect href=https://BH4D9OD16A-dsn.algolia.net crossorigin>', []],
+    ['DocSearch', '<script src="https://cdn.jsdelivr.net/npm/@docsearch/js@3"></script>', []],
+    ['Algolia', '<script src="https://cdn.jsdelivr.net/npm/algoliasearch@4/dist/algoliasearch-lite.umd.js">', []],
+    ['Mintlify', '<button type="button" class="flex" id="search-bar-entry" aria-label="Open search">', []],
+  ])('%s asks a service: %s', (kind, page, files) => {
+    expect(judge(page, files)).toMatchObject([{ kind, state: 'hosted', needs: expect.stringMatching(/\./) }]);
+  });
+
+  it.each([
+    [
+      'VitePress, local search',
+      '<div class="VPNavBarSearch">',
+      [LOCAL],
+      'assets/chunks/@localSearchIndexroot.BxpfmeNd.js',
+    ],
+    ['Pagefind', '<site-search class="a"><button data-open-modal>', [], 'pagefind/pagefind-entry.json'],
+    ['Pagefind', '<script src="/docs/pagefind/pagefind-ui.js">', [], 'docs/pagefind/pagefind-entry.json'],
+    ['Nextra', '<div class="nextra-search x:relative">', [], '_pagefind/pagefind-entry.json'],
+    ['Nextra', '<div class="nextra-search nx-relative">', [], '_next/static/chunks/nextra-data-en-US.json'],
+    ['Docusaurus, local search', '<input class="navbar__search-input searchInput_YFbd">', [], 'search-index.json'],
+    [
+      'Docusaurus, local search',
+      '<input id=search_input_react class="navbar__search-input">',
+      [],
+      'search-doc-1716.json',
+    ],
+    ['Docusaurus, local search', '<div class=dsla-search-wrapper>', [], 'search-index-docs-default-current.json'],
+    [
+      'Material for MkDocs',
+      '<div class="md-search" data-md-component="search" role="dialog">',
+      [],
+      'search/search_index.json',
+    ],
+    ['Sphinx', '<form class="search" action="../search.html" method="get">', [], 'searchindex.js'],
+    ['mdBook', '<button id="search-toggle" class="icon-button">', [], 'searchindex-1a2b3c4d.js'],
+  ])('%s works with its index alone: %s', (kind, page, files, index) => {
+    expect(judge(page, files)).toMatchObject([{ kind, state: 'no-index' }]);
+    const there = judge(page, [...files, index]);
+    expect(there).toMatchObject([{ kind, state: 'works' }]);
+    expect(failing(there)).toEqual([]);
+  });
+
+  it.each([
+    ['a page without one', '<h1>A page</h1><button id="menu">'],
+    [
+      'a text about one',
+      '<p>Style <code>.DocSearch-Button</code> and <code>docsearch.js</code>, search-bar-entry.</p>',
+    ],
+    ['VitePress without a search', '<div class="VPNavBarSearch"></div>'],
+  ])('finds none: %s', (_name, page) => {
+    expect(judge(page)).toEqual([]);
+  });
+
+  it("knows a box by the name that the page's own script gives it", () => {
+    const [docSearch] = judge(
+      '<script src="/docsearch.js"></script><script>docsearch({ appId: "a", container: "#find" })</script>',
+    );
+    expect(docSearch?.boxes).toBe('.DocSearch-Button,#docsearch,#find');
+    const [pagefind] = judge(
+      '<script src="/pagefind/pagefind-ui.js"></script><script>new PagefindUI({ element: "#search" })</script>',
+    );
+    expect(pagefind?.boxes).toMatch(/,#search$/);
+    const hostile = judge(
+      '<script src="/docsearch.js"></script><script>docsearch({ container: "#a,body{}" })</script>',
+    );
+    expect(hostile[0]?.boxes).toBe('.DocSearch-Button,#docsearch');
+  });
+
+  it('reads some pages of many, and the first', () => {
+    const survey = new OwnSearchSurvey(1_000);
+    for (let page = 0; page < 999; page += 1) survey.add(`a/${page}.html`);
+    survey.add('index.html');
+    expect(survey.pages).toEqual(['a/0.html', 'a/200.html', 'a/400.html', 'a/600.html', 'a/800.html', 'index.html']);
+  });
+
+  it('is done soon with a hostile page', () => {
+    const parts = ['class=', '<a ', '<script ', '<form action=', 'docsearch({', '<button ', '<site-search', 'class="'];
+    for (const part of parts) {
+      const before = performance.now();
+      judge(part.repeat((512 * 1024) / part.length));
+      // Bounded: without bounds minutes.
+      expect(performance.now() - before).toBeLessThan(20_000);
+    }
+  });
+
+  it('has selectors alone that a browser reads, in one list', () => {
+    for (const { boxes } of OWN_SEARCH_KINDS) expect(boxes).toMatch(/^[\w#.[\]="$ ,-]+$/);
+  });
+});
