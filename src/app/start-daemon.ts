@@ -101,6 +101,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       versions,
       signIns,
       assets,
+      shelfScope: (site) => shelf.scopeOf(site),
       follower: workers && followerOf(workers, domain ?? ''),
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),

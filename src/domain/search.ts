@@ -66,6 +66,10 @@ export const siteSearchSchema = {
     version,
     tag,
     legs: { enum: ['words', 'all'], description: 'words: by keywords alone, at once.' },
+    scope: {
+      enum: ['site', 'all'],
+      description: 'all: every site of the shelf that a reader of this one may know of. By default this one.',
+    },
     view: { enum: ['box'], description: 'An object with what a search box shows besides the results.' },
   },
 } as const;

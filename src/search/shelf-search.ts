@@ -1,6 +1,6 @@
 import { toDocshelfError } from '../domain/errors.ts';
 import { mergeByRank, type ShelfResult } from './query/merge-by-rank.ts';
-import type { Search, SearchAnswer, SearchRequest } from './request.ts';
+import type { Search, SearchAnswer, SearchFacts, SearchRequest } from './request.ts';
 
 export interface SearchedSite {
   readonly site: string;
@@ -30,6 +30,16 @@ export class ShelfSearch implements Search {
     );
     const fault = answers.find((answer) => answer.status === 'rejected');
     if (lists.length === 0 && fault !== undefined) throw toDocshelfError(fault.reason);
-    return { results: mergeByRank(lists, request.pageSize) };
+    const facts = answers.flatMap((answer) => (answer.status === 'fulfilled' ? (answer.value.facts ?? []) : []));
+    return { results: mergeByRank(lists, request.pageSize), ...(request.wantsFacts && { facts: joinFacts(facts) }) };
   }
+}
+
+/** Of versions and tags there is no choice: the same word means another thing in each site. */
+function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
+  return {
+    corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,
+    facets: { languages: [...new Set(facts.flatMap(({ facets }) => facets.languages))], versions: [], tags: [] },
+    semantic: facts.some(({ semantic }) => semantic),
+  };
 }

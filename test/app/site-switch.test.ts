@@ -120,7 +120,7 @@ it('puts the search box in the place of one that asks a service elsewhere, and s
   const heads: string[] = [];
   const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(additions?.head.join('') ?? ''));
   const server = { swap: () => undefined } as unknown as SiteServer;
-  const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true };
+  const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
   const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox: box }, null, onServed);
   const files = new Map([['index.html', { path: 'index.html' }]]);
   const release = { builtFor: '/', version: 'v2', siteDir, digest: 'd', pages: 1, files };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { type Search, type SearchRequest, ShelfSearch } from '../../src/search/index.ts';
+import { type Search, type SearchFacts, type SearchRequest, ShelfSearch } from '../../src/search/index.ts';
 import type { SearchedSite } from '../../src/search/shelf-search.ts';
 
 const REQUEST: SearchRequest = {
@@ -60,4 +60,23 @@ it('throws the reason of an abort', async () => {
   const signal = AbortSignal.abort(new Error('gone'));
   const shelf = new ShelfSearch(() => [{ site: 'acme', search: answering(0.9) }]);
   await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');
+});
+
+it('says what there is to choose from in all, and whether any compares meanings', async () => {
+  const telling = (facts: SearchFacts): Search => ({ search: async () => ({ results: [], facts }) });
+  const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['a', 'b'] };
+  const sites = [
+    { site: 'acme', search: telling({ corrected: null, facets, semantic: false }) },
+    {
+      site: 'beta',
+      search: telling({ corrected: 'lantern', facets: { ...facets, languages: ['fr', 'de'] }, semantic: true }),
+    },
+    { site: 'gamma', search: answering() },
+  ];
+  const shelf = new ShelfSearch(() => sites);
+  expect(await shelf.search({ ...REQUEST, wantsFacts: true }, NEVER)).toEqual({
+    results: [],
+    facts: { corrected: 'lantern', facets: { languages: ['en', 'de', 'fr'], versions: [], tags: [] }, semantic: true },
+  });
+  expect(await shelf.search(REQUEST, NEVER)).toEqual({ results: [] });
 });

@@ -9,6 +9,8 @@ export interface SearchBoxForm {
   readonly scripts: SiteAssets['searchBox'];
   /** It stands where the site's own does that finds nothing here. */
   readonly replaces: boolean;
+  /** All sites are offered, too. */
+  readonly isOfShelf: boolean;
 }
 
 /** Null where the config wants none. */
@@ -16,7 +18,11 @@ export function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAsse
   const { enabled, widget } = config.search;
   if (!enabled || widget === false) return null;
   const { loader, replacing } = assets.searchBox;
-  return { scripts: { loader: basePath + loader, replacing: basePath + replacing }, replaces: widget === 'replace' };
+  return {
+    scripts: { loader: basePath + loader, replacing: basePath + replacing },
+    replaces: widget === 'replace',
+    isOfShelf: config.sites.length > 1 && config.server.shelf,
+  };
 }
 
 /** @param version that the pages search; null: the active one */
@@ -32,6 +38,7 @@ export function searchBoxAdditions(
     src: form.scripts[replaced.length > 0 ? 'replacing' : 'loader'],
     'data-replace': replaced.map(({ boxes }) => boxes).join() || null,
     'data-version': version,
+    'data-shelf': form.isOfShelf,
   });
   return { head: [...replaced.map(({ head }) => head), `${script}</script>`], body: [] };
 }

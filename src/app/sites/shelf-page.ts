@@ -8,6 +8,8 @@ import type { SiteRoutes } from '../../http/site/route-site.ts';
 import type { createShelfApp } from '../../http/site/shelf.ts';
 import { shelfAddress } from '../../http/site/shelf-address.ts';
 import type { ListedSite } from '../../http/site/shelf-page.ts';
+import type { ShelfScope } from '../../http/site/site-search.ts';
+import { ShelfSearch } from '../../search/index.ts';
 import type { FirstPages } from '../../serve/first-pages.ts';
 import { type SignIns, signInKey } from './sign-ins.ts';
 import type { SiteEntry } from './sites.ts';
@@ -36,6 +38,7 @@ const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   #apps: Promise<ShelfApps> | null = null;
+  #pages: Promise<FirstPages> | null = null;
   #signIn: { readonly key: string; readonly signIn: SignIn | null } | null = null;
 
   constructor(options: ShelfPageOptions) {
@@ -56,6 +59,34 @@ export class ShelfPageAnswer {
     return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
 
+  /**
+   * For the readers of a site: it, those that everybody may read, and, where its sign-in is that of the daemon, those under that.
+   * Null where there is no shelf.
+   */
+  scopeOf(domain: string): ShelfScope | null {
+    const { current } = this.#options;
+    if (current().sites.length < 2) return null;
+    const entries = (): readonly SiteEntry[] => this.#knownFrom(domain);
+    return {
+      search: () => new ShelfSearch(() => searched(entries())),
+      sites: async (host) => {
+        const listed = await this.#listed(entries(), host);
+        return new Map(
+          listed.map((site) => [site.domain, { domain: site.domain, title: site.title, address: site.address }]),
+        );
+      },
+    };
+  }
+
+  /** Those of a shelf that is turned off know of themselves alone. */
+  #knownFrom(domain: string): readonly SiteEntry[] {
+    const { entries, current } = this.#options;
+    const own = entries().find((entry) => entry.domain === domain);
+    const key = own?.site.signInKey ?? null;
+    const others = current().server.shelf ? this.#shown(key === signInKey(current()) ? key : null) : [];
+    return entries().filter((entry) => entry === own || others.includes(entry));
+  }
+
   #currentSignIn(): SignIn | null {
     const config = this.#options.current();
     const key = signInKey(config);
@@ -70,27 +101,24 @@ export class ShelfPageAnswer {
 
   async #open(): Promise<ShelfApps> {
     const { current, onError, metrics } = this.#options;
-    const [{ createShelfApp: create }, { siteSearch }, { ShelfSearch }, serving] = await Promise.all([
+    const [{ createShelfApp: create }, { siteSearch }] = await Promise.all([
       import('../../http/site/shelf.ts'),
       import('../../http/site/site-search.ts'),
-      import('../../search/index.ts'),
-      import('../../serve/first-pages.ts'),
     ]);
-    const pages = new serving.FirstPages();
     const clients = new ClientRates();
     const appFor = (keyOf: () => string | null): ReturnType<typeof create> => {
       const search = siteSearch({
-        search: new ShelfSearch(() => this.#searched(keyOf())),
+        search: new ShelfSearch(() => searched(this.#shown(keyOf()))),
         trustedProxies: current().server.trustedProxies,
         clients,
         metrics,
         ...(onError && { onError }),
       });
       return create({
-        sites: (host) => this.#listed(pages, host, keyOf()),
+        sites: (host) => this.#listed(this.#shown(keyOf()), host),
         current: () => ({
           isOn: current().server.shelf,
-          search: this.#searched(keyOf()).length > 0 ? search : null,
+          search: searched(this.#shown(keyOf())).length > 0 ? search : null,
           hasMore: keyOf() === null && this.#shown(signInKey(current())).length > this.#shown(null).length,
         }),
         onError: (error, requestId) => onError?.(error as never, requestId),
@@ -107,17 +135,13 @@ export class ShelfPageAnswer {
       .filter(({ site: { signInKey: needed } }) => needed === null || needed === key);
   }
 
-  #searched(key: string | null) {
-    return this.#shown(key).flatMap(({ domain, site: { search, release } }) => {
-      return search === null || release === null ? [] : [{ site: domain, search }];
-    });
-  }
-
-  #listed(pages: FirstPages, host: string | undefined, key: string | null): Promise<readonly ListedSite[]> {
+  async #listed(entries: readonly SiteEntry[], host: string | undefined): Promise<readonly ListedSite[]> {
     const { routes, current, port } = this.#options;
     const place = { host, port: port(), publicUrl: current().server.publicUrl };
+    this.#pages ??= import('../../serve/first-pages.ts').then((serving) => new serving.FirstPages());
+    const pages = await this.#pages;
     return Promise.all(
-      this.#shown(key).map(async (entry) => {
+      entries.map(async (entry) => {
         const { domain, site } = entry;
         const { release } = site;
         const said = release === null ? null : await pages.of(release);
@@ -134,4 +158,10 @@ export class ShelfPageAnswer {
       }),
     );
   }
+}
+
+function searched(entries: readonly SiteEntry[]) {
+  return entries.flatMap(({ domain, site: { search, release } }) => {
+    return search === null || release === null ? [] : [{ site: domain, search }];
+  });
 }

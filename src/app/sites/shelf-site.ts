@@ -267,7 +267,7 @@ export class ShelfSite {
     const signIn = this.#signIn;
     const { search } = this;
     const { assets, bodies, metrics, programVersion } = this.#host;
-    const reports = this.#reports;
+    const shelf = this.#host.shelfScope(this.#config.domain ?? '');
     const page = { assets, language: async () => server.current?.languages.at('') ?? null };
     const { trustedProxies } = this.#config.config.server;
     const shared = { versions: this.#versions, bodies, programVersion, metrics };
@@ -281,16 +281,16 @@ export class ShelfSite {
       ...(search === null
         ? {}
         : {
-            search: searchAnswer({ search, page, trustedProxies, metrics, onError: this.#onError('search') }),
+            search: searchAnswer({ search, shelf, page, trustedProxies, metrics, onError: this.#onError('search') }),
             describedSearch: async () => describedSearch(this.#config, (await page.language()) ?? ENGLISH),
           }),
-      ...{ reports, assets },
+      ...{ reports: this.#reports, assets },
       versions: this.#versions,
       mcp: () => (this.hasMcp ? mcp : null),
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;
-    return guarded({ signIn, basePath, reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
+    return guarded({ signIn, basePath, reports: this.#reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
   #onError(step: string) {

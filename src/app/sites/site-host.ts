@@ -1,6 +1,7 @@
 import type { DeployEvent } from '../../deploy/index.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
+import type { ShelfScope } from '../../http/site/site-search.ts';
 import type { BodyCache, VariantMaker } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
 import type { Network } from '../network.ts';
@@ -23,6 +24,8 @@ export interface SiteHost {
   readonly assets: SiteAssets;
   /** Serves beside this process; null where nothing does. */
   readonly follower: SwapFollower | null;
+  /** All sites that readers of one may know of. @param domain of that one */
+  readonly shelfScope: (domain: string) => ShelfScope | null;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
   readonly programVersion: string;

@@ -10,11 +10,22 @@ import { siteRequest } from '../listener/site-request.ts';
 import { answerFault, clientLeft, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 import { ResultsAnswer, type ResultsPlace } from './results.ts';
+import type { ListedSite } from './shelf-page.ts';
+
+/** What of a shelf the readers of one of its sites may know of. */
+export interface ShelfScope {
+  /** Over all of these sites, that one too; results carry the domain of theirs. */
+  search(): Search;
+  /** The same, by domain. @param host the Host header, for `shelfAddress` */
+  sites(host: string | undefined): Promise<ReadonlyMap<string, Pick<ListedSite, 'domain' | 'title' | 'address'>>>;
+}
 
 export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
+  /** Without it every scope is the site. */
+  readonly shelf?: ShelfScope | null;
   /** What pages of results need; without it all get JSON. */
   readonly page?: ResultsPlace;
 }
@@ -35,7 +46,7 @@ const HEADERS = {
 
 /** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API, and a reader's navigation by a page. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
-  const { search, page, trustedProxies, clients = new ClientRates() } = options;
+  const { search, shelf = null, page, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
@@ -48,16 +59,19 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
       if (results?.isBlank) return await results.blank(asked);
-      const { q, limit = results?.limit, language, version, tag, legs, view } = readQuery(parameters);
+      const { q, limit = results?.limit, language, version, tag, legs, scope, view } = readQuery(parameters);
       const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
       const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
       const isBox = view === 'box';
       const wantsFacts = isBox || results !== null;
       const more = { ...(legs === 'words' && { isByWords: true }), ...(wantsFacts && { wantsFacts }) };
-      const answer = await search.search({ ...wanted, ...more }, client.signal);
+      // A page of results is of its site: its links are paths.
+      const all = scope === 'all' && results === null ? shelf : null;
+      const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
       if (results !== null)
         return await results.found(asked, answer.results, answer.facts ?? NO_FACTS, wanted.pageSize);
-      const body = isBox ? boxJson(answer) : jsonOf(answer);
+      const sites = isBox && all !== null ? await all.sites(asked.header('host')) : null;
+      const body = isBox ? boxJson(answer, sites) : jsonOf(answer);
       return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
       const problem = answerFault(cause, request, requestIdOf(env), options);
@@ -76,8 +90,17 @@ function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
 /** A hosted search, and one over several sites, say nothing of what there is to choose from. */
 const NO_FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
 
-function boxJson({ results, facts = NO_FACTS }: SearchAnswer): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify({ results, ...facts }));
+/** @param sites that results may be of; null: of the one that is asked */
+function boxJson(
+  { results, facts = NO_FACTS }: SearchAnswer,
+  sites: Awaited<ReturnType<ShelfScope['sites']>> | null,
+): Uint8Array<ArrayBuffer> {
+  const named = sites === null ? results : results.map((result) => ({ ...result, site: siteOf(result, sites) }));
+  return new TextEncoder().encode(JSON.stringify({ results: named, ...facts }));
+}
+
+function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, unknown>): unknown {
+  return 'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
 }
 
 /** A browser that gives a question up ends its half of the connection first, which answers from files outlive. */

@@ -83,9 +83,10 @@ export function createView(language) {
       showRecent();
       return;
     }
-    const own = ownLanguage === null ? {} : { language: ownLanguage };
-    const version = settings.version === undefined ? {} : { version: settings.version };
-    questions.ask({ q, ...version, ...own, ...filters.chosen() }, isNow);
+    const { scope, version = settings.version, tag, language = ownLanguage } = filters.chosen();
+    // Versions and tags are words of one site.
+    const said = Object.entries({ q, scope, language, ...(scope === undefined && { version, tag }) });
+    questions.ask(Object.fromEntries(said.filter(([, value]) => value != null)), isNow);
   }
 
   function onAnswer({ results, corrected, facets }, isWhole) {
