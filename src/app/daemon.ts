@@ -1,7 +1,6 @@
 import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
-import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
@@ -204,12 +203,13 @@ export class Daemon {
         states: () => siteStates(sites, this.#config.metrics.sites),
         status: () => this.#status(),
         addressOf: (domain) => siteAddress(sites.chosen(domain), sitePort()),
-        features: (): DaemonFeatures => daemonFeatures(sites, this.#config.deployment.type),
+        features: () => daemonFeatures(sites, this.#config.deployment.type),
         jobs: () => this.#jobs(),
         volume: () => readVolume(this.#opened.config.storage.dir),
         certificates: () => presentedCertificates(this.#config),
         workers: () => this.#workers(),
         audit,
+        service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
         actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),
       },
       keys,

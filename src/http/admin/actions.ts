@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { Delivered, Deployment } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { DaemonFeatures } from '../../domain/feature.ts';
+import type { Organization } from '../../domain/organization.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
@@ -89,6 +90,8 @@ export interface AdminOptions extends FaultHooks {
   readonly workers?: () => Promise<WorkerCounts | null>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
+  /** Whom the API answers, and where; null where it is off. */
+  readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
   /** Nobody acts unnamed. */
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
@@ -123,13 +126,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     },
     status: async (c) => c.json(await status()),
     features: (c) => c.json(features()),
-    openapi: (c) =>
-      c.json(
-        openApiDocument(
-          Object.values(operations).flatMap((each) => [each, ...ofSite(each)]),
-          { ...ADMIN_INFO, programVersion, publicUrl: null },
-        ),
-      ),
+    openapi: (c) => c.json(adminDocument(programVersion)),
     reload: async (c) => {
       const reload = await actionsOf(c).reload();
       if (reload.ok) return c.json(reload);
@@ -217,6 +214,10 @@ function pendingName(c: Context<AdminEnv>, fileName: string): string {
 }
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
+export function adminDocument(programVersion: string): object {
+  const all = Object.values(operations).flatMap((each) => [each, ...ofSite(each)]);
+  return openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
+}
 
 /** Before the body: of a refused upload not one byte is read. */
 export function requireAdmin(door: Door, guard: TokenGuard) {

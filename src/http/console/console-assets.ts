@@ -7,7 +7,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 };
 /** Each stands for itself: one that another imports would need its hashed name. */
-const FILES = ['console.css', 'live.js', 'upload.js'] as const;
+const FILES = ['console.css', 'live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof FILES)[number];
 
 /** Style and scripts of the console. The build minifies the scripts (`scripts/copy-assets.mjs`). */

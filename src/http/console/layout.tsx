@@ -9,6 +9,9 @@ import type { ConsoleVisit } from './visit.ts';
 const NAVIGATION = [
   { page: '', name: 'Sites' },
   { page: 'jobs', name: 'Jobs' },
+  { page: 'organizations', name: 'Organizations' },
+  { page: 'audit', name: 'Audit' },
+  { page: 'docs', name: 'API' },
 ] as const;
 
 const ICON =
@@ -22,13 +25,15 @@ interface PageContent {
   readonly headers?: Headers;
   /** That it was made of: it is not made anew before another. */
   readonly state?: StatusReport;
+  /** It stays as it is: what it shows is on the server no longer. */
+  readonly isStill?: boolean;
   readonly content: Child;
 }
 
 /** Answers with a page: what an action has said first, then its content, which `live.js` keeps as it is on the server. */
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
-  const { title, status = 200, headers, state, content } = page;
+  const { title, status = 200, headers, state, isStill = false, content } = page;
   const said = session?.messages.find(c.req.query('said')) ?? null;
   const markup = (
     <html lang="en">
@@ -39,7 +44,9 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
         <title>{title} · docshelf</title>
         <link rel="icon" href={ICON} />
         <link rel="stylesheet" href={root + assets.address('console.css')} />
-        <script type="module" src={root + assets.address('live.js')} data-events={`${root}events`}></script>
+        {!isStill && (
+          <script type="module" src={root + assets.address('live.js')} data-events={`${root}events`}></script>
+        )}
         {session && <script type="module" src={root + assets.address('upload.js')}></script>}
       </head>
       <body data-state={state && revisionOf(state)}>

@@ -12,7 +12,10 @@ import type { ConsoleSession, Sessions } from './session/sessions.ts';
 
 /** What the console stands on. */
 export interface ConsoleParts
-  extends Pick<AdminOptions, 'status' | 'features' | 'addressOf' | 'token' | 'metrics' | 'onError' | 'programVersion'> {
+  extends Pick<
+    AdminOptions,
+    'status' | 'features' | 'service' | 'addressOf' | 'token' | 'metrics' | 'onError' | 'programVersion'
+  > {
   /** The calls of the admin listener behind their guard: all that is changed goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;

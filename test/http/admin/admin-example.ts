@@ -100,6 +100,12 @@ export function appWith(changes: AppChanges = {}) {
     features: () => FEATURES,
     addressOf: (domain) => `https://${domain}.example/`,
     metrics: new Metrics(),
+    service: () => ({
+      organizations: [
+        { id: 'acme', plan: 'enterprise', sites: [{ domain: 'acme', hosts: [], source: null }], keys: [] },
+      ],
+      apiUrl: 'http://127.0.0.1:8081',
+    }),
     audit: new AuditTrail(
       { append: async () => undefined, read: async () => ({ lines: [], before: null }) },
       () => undefined,

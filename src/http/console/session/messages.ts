@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../../domain/problem.ts';
+import type { CreatedKey } from '../../keys/key-schemas.ts';
 
 /** What became of an action, told on the page that follows it. */
 export interface ActionMessage {
@@ -8,6 +9,9 @@ export interface ActionMessage {
   readonly problem: Problem | null;
   /** To open, or to hand on: a credential, shown and never loaded. */
   readonly link?: string;
+  /** Typed into a form that was refused: nobody types it twice. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly made?: CreatedKey;
 }
 
 const KEPT_MAX = 20;
@@ -23,6 +27,13 @@ export class Messages {
     if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
     this.#kept.set(name, message);
     return name;
+  }
+
+  /** Shown this once. */
+  take(name: string | undefined): ActionMessage | null {
+    const found = this.find(name);
+    this.#kept.delete(name ?? '');
+    return found;
   }
 
   find(name: string | undefined): ActionMessage | null {

@@ -1,0 +1,24 @@
+/** Buttons that copy the text of the element that they name. */
+
+const said = document.getElementById('copied');
+
+for (const button of document.querySelectorAll('button[data-copy]')) {
+  const shown = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    said.textContent = (await copied(shown)) ? 'Copied.' : 'It is selected: copy it with the keyboard.';
+  });
+}
+
+/** Over plain HTTP from another machine there is no clipboard (Clipboard API, section 7.2): what is selected is copied the old way. */
+async function copied(shown) {
+  try {
+    await navigator.clipboard.writeText(shown.textContent);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(shown);
+    return document.execCommand('copy');
+  }
+}
+
+export {};

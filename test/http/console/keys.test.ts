@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
+import type { MadeKey } from '../../../src/http/keys/key-store.ts';
+import { Operator } from './operator.ts';
+
+const KEYS = '/organizations/acme/keys';
+const ORGANIZATION = { id: 'acme', plan: 'enterprise', sites: [], keys: [] };
+
+/** A desk over keys in memory. */
+function deskInMemory(keys: MadeKey[] = [], fault: DocshelfError | null = null): KeyDesk {
+  const sha256 = 'c'.repeat(64);
+  const organizations = [{ ...ORGANIZATION, keys: [{ id: 'ci', type: 'admin' as const, sha256 }] }];
+  const store = {
+    keys,
+    fault,
+    list: async () => (fault === null ? keys : Promise.reject(fault)),
+    add: async (key: MadeKey) => void keys.push(key),
+    remove: async (id: string) => keys.splice(keys.findIndex((key) => key.id === id) >>> 0, 1)[0] ?? null,
+    noteUse: () => undefined,
+    lastUses: async () => new Map([[sha256, '2026-11-23T10:00:00.000Z']]),
+    stop: async () => undefined,
+  };
+  return new KeyDesk({ store, organizations: () => organizations });
+}
+
+describe('the page of API keys', () => {
+  it('is found from the organizations, and shows no key to who is not signed in', async () => {
+    const operator = new Operator({ actions: { keys: deskInMemory() } });
+    expect(await operator.page('/organizations')).toContain('href="./organizations/acme/keys"');
+    const page = await operator.page(KEYS);
+    expect(page).toContain('Sign in to see the keys');
+    expect(page).not.toContain('config');
+    expect((await operator.get('/organizations/initech/keys')).status).toBe(404);
+  });
+
+  it('makes a key that is shown once, with the line that tries it, and never on a page that loads itself anew', async () => {
+    const keys: MadeKey[] = [];
+    const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys) } });
+    const answer = await operator.act(KEYS, { name: 'pipeline', type: 'admin', expires: '2126-12-31' });
+    expect(answer.status).toBe(303);
+    const address = new URL(answer.headers.get('location') ?? '', `${operator.origin}${KEYS}`).pathname;
+    const query = answer.headers.get('location')?.split('?')[1] ?? '';
+    const made = await operator.page(`${address}?${query}`);
+    const [key] = /svc_[A-Za-z0-9_-]{43}/.exec(made) ?? [];
+    expect(made).toContain(`Authorization: Bearer ${key}`);
+    expect(made).toContain('/v1/static-export/jobs');
+    expect(made).not.toContain('data-events');
+    expect(made).toContain('data-copy="key"');
+    expect(keys).toMatchObject([{ name: 'pipeline', type: 'admin', expiresAt: '2126-12-31T23:59:59.000Z' }]);
+
+    const again = await operator.page(`${address}?${query}`);
+    expect(again).toContain('has been shown');
+    for (const page of [again, await operator.page(KEYS)]) expect(page).not.toContain(key);
+  });
+
+  it('keeps what was typed into a form that is refused, and says why', async () => {
+    const operator = await Operator.signedIn({ actions: { keys: deskInMemory() } });
+    const answer = await operator.act(KEYS, { name: 'old "one"', type: 'admin', expires: '2020-01-31' });
+    const page = await operator.page(`${KEYS}?${answer.headers.get('location')?.split('?')[1]}`);
+    expect(page).toContain('lies in the past');
+    expect(page).toContain('value="old &quot;one&quot;"');
+    expect(page).toMatch(/<option value="admin" selected/);
+    expect(page).toContain('value="2020-01-31"');
+  });
+
+  it('revokes a key of its own, and leaves those of the config to the config', async () => {
+    const keys: MadeKey[] = [];
+    const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys) } });
+    await operator.act(KEYS, { name: '<b>bold</b>', type: 'assistant' });
+    const page = await operator.page(KEYS);
+    expect(page).toContain('&lt;b&gt;bold&lt;/b&gt;');
+    expect(page).not.toContain('<b>');
+    expect(page.match(/Revoke/g)?.length).toBe(3);
+    expect(page).toContain('revoked in the config');
+    const answer = await operator.act(`${KEYS}/revoke`, { key: keys[0]?.id ?? '', name: '<b>bold</b>' });
+    expect(answer.status).toBe(303);
+    expect(keys).toEqual([]);
+    const refused = await operator.act(`${KEYS}/revoke`, { key: 'ci', name: 'ci' });
+    expect(await operator.page(`${KEYS}?${refused.headers.get('location')?.split('?')[1]}`)).toContain('key_of_config');
+  });
+
+  it('says what is wrong where keys cannot be read', async () => {
+    const fault = new DocshelfError('cannot_read', 'Cannot read the keys in "keys.json": the file is damaged');
+    const operator = await Operator.signedIn({ actions: { keys: deskInMemory([], fault) } });
+    expect(await operator.page(KEYS)).toContain('the file is damaged');
+  });
+});
+
+describe('the page of changes', () => {
+  const line: AuditLine = {
+    at: '2026-11-23T14:37:04.154Z',
+    by: 'session',
+    id: '1a2b3c4d',
+    client: '10.1.2.3',
+    requestId: 'r-1',
+    action: 'activate',
+    site: 'acme',
+    organization: null,
+    target: '<i>v2</i>',
+    from: 'v1',
+    to: null,
+    result: 'version_not_found',
+    error: 'Cannot find version "v2"',
+  };
+  const read = async (_: number, before: string | null) =>
+    before === null ? { lines: [line], before: line.at } : { lines: [], before: null };
+
+  it('shows who changed what to who is signed in, page by page, and nothing to others', async () => {
+    const audit = new AuditTrail({ append: async () => undefined, read }, () => undefined);
+    const operator = new Operator({ audit });
+    expect(await operator.page('/audit')).not.toContain('1a2b3c4d');
+    await operator.signIn();
+    const page = await operator.page('/audit');
+    for (const text of ['session 1a2b3c4d', '10.1.2.3', '&lt;i&gt;v2&lt;/i&gt;', 'version_not_found', 'request r-1'])
+      expect(page).toContain(text);
+    expect(page).toContain(`audit?before=${encodeURIComponent(line.at)}`);
+    expect(await operator.page(`/audit?before=${line.at}`)).toContain('Nothing has been changed yet');
+  });
+});
+
+it('the description of the admin listener can be read by people', async () => {
+  const page = await new Operator().page('/docs');
+  for (const text of ['Make a key', 'Serve a stored version', '/v1/audit', 'adminToken']) expect(page).toContain(text);
+});
