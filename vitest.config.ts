@@ -35,6 +35,7 @@ const HEAVY = [
   'life',
   'many-sites-page',
   'model-processes',
+  'new-organization',
   'oci',
   'preload',
   'random-load',
