@@ -5,8 +5,10 @@ const said = document.getElementById('copied');
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const shown = document.getElementById(button.dataset.copy);
   button.hidden = false;
-  button.addEventListener('click', async () => {
-    said.textContent = (await copied(shown)) ? 'Copied.' : 'It is selected: copy it with the keyboard.';
+  button.addEventListener('click', () => {
+    void copied(shown).then((isCopied) => {
+      said.textContent = isCopied ? 'Copied.' : 'It is selected: copy it with the keyboard.';
+    });
   });
 }
 
