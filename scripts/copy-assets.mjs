@@ -7,6 +7,9 @@ import { buildSearchBox, minified } from './search-box.mjs';
 // Styles and script of the sites that are made of Markdown.
 cpSync('src/export/markdown/assets', 'dist/export/markdown/assets', { recursive: true });
 
+// What styles of docshelf's own pages begin with.
+cpSync('src/http/assets', 'dist/http/assets', { recursive: true });
+
 // Style and script of /docs.
 cpSync('src/http/docs/assets', 'dist/http/docs/assets', { recursive: true });
 

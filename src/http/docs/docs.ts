@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import type { Env, Hono } from 'hono';
-import { answerAsset, type HashedAsset, hashedAsset } from '../hashed-asset.ts';
+import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
+import { BASE_STYLE, ownAsset } from '../own-asset.ts';
 import { refuseMethod } from '../routes.ts';
 import type { OpenApiText } from './described-call.ts';
 import { docsPage } from './docs-page.ts';
@@ -25,8 +24,8 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
   let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
   const assets = () => {
     read ??= {
-      css: asset('docs.css', 'text/css; charset=utf-8'),
-      js: asset('docs.js', 'text/javascript; charset=utf-8'),
+      css: ownAsset(new URL('assets/docs.css', import.meta.url), BASE_STYLE),
+      js: ownAsset(new URL('assets/docs.js', import.meta.url)),
     };
     return read;
   };
@@ -44,9 +43,4 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
     const found = Object.values(assets()).find(({ name }) => name === c.req.param('name'));
     return found === undefined ? c.notFound() : answerAsset(found, c.req.header('accept-encoding'));
   });
-}
-
-function asset(name: string, type: string): HashedAsset {
-  const bytes = readFileSync(new URL(`assets/${name}`, import.meta.url));
-  return hashedAsset(name, { type, bytes, gzipped: gzipSync(bytes) });
 }

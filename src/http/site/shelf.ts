@@ -8,8 +8,8 @@ import { answerAsset } from '../hashed-asset.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf } from '../listener/served-request.ts';
 import { siteRequest } from '../listener/site-request.ts';
+import { BASE_STYLE, ownAsset } from '../own-asset.ts';
 import { pageAnswer } from './page-answer.ts';
-import { pageAsset } from './page-assets.ts';
 import { type ListedSite, SHELF_QUERY_LENGTH_MAX, shelfPage } from './shelf-page.ts';
 import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
@@ -39,7 +39,11 @@ const ASSETS = '_docshelf/assets/';
 /** What is answered where no site fits: the shelf page, its search and its files, and 404 for all else. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
-  const files = { css: pageAsset('pages', 'css'), js: pageAsset('shelf', 'js'), svg: pageAsset('shelf', 'svg') };
+  const files = {
+    css: ownAsset(new URL('assets/pages.css', import.meta.url), BASE_STYLE),
+    js: ownAsset(new URL('assets/shelf.js', import.meta.url)),
+    svg: ownAsset(new URL('assets/shelf.svg', import.meta.url)),
+  };
   const assets = {
     css: `${ASSETS}${files.css.name}`,
     js: `${ASSETS}${files.js.name}`,

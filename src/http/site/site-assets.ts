@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
+import { BASE_STYLE, ownAsset } from '../own-asset.ts';
 import type { AssetFile } from './asset-folder.ts';
-import { pageAsset } from './page-assets.ts';
 import { searchBoxFiles } from './search-box-files.ts';
 import { SWITCHER_SCRIPT, SWITCHER_STYLE, switcherFiles } from './switcher-files.ts';
 
@@ -68,7 +68,8 @@ function readFiles() {
   for (const { folder, files } of [searchBox, switcher]) {
     for (const [name, file] of files) byPath.set(`${ASSET_ADDRESSES}${folder}/${name}`, compressed(name, file));
   }
-  const [css, svg] = [pageAsset('pages', 'css'), pageAsset('shelf', 'svg')];
+  const css = ownAsset(new URL('assets/pages.css', import.meta.url), BASE_STYLE);
+  const svg = ownAsset(new URL('assets/shelf.svg', import.meta.url));
   for (const own of [css, svg]) byPath.set(ASSET_ADDRESSES + own.name, () => own);
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }
