@@ -13,7 +13,7 @@ const SITE = bundle('boxed', {
   '404.html': '<!doctype html><title>Gone</title><h1>Gone</h1>',
   'menu.html': '<li>a part of a page',
 });
-const TAG = /<script type="module" src="(?<src>[^"]+)"><\/script>/;
+const TAG = /<script type="module" src="(?<src>[^"]+)"(?: data-shelf)?><\/script>/;
 
 /** A daemon of this site, served. */
 async function start(server: object, more: Record<string, string> = {}) {
