@@ -32,9 +32,12 @@ describe('bundle verify', () => {
     const broken = Buffer.from(bundle('broken'));
     // The checksum of gzip's content (RFC 1952, section 2.3.1): the first of the last eight bytes.
     broken.writeUInt8(broken.readUInt8(broken.length - 8) ^ 1, broken.length - 8);
-    // Its listing is sound: only who reads the content finds this.
+    // Its listing is sound, and so are its pages, which inspect reads: only who reads everything finds this.
     const crc = 1;
-    const rotten = rawZip([{ name: 'index.html', body: '<title>Home</title>', local: { crc }, central: { crc } }]);
+    const rotten = rawZip([
+      { name: 'index.html', body: '<title>Home</title>' },
+      { name: 'style.css', body: 'p { margin: 0 }', local: { crc }, central: { crc } },
+    ]);
     const lying = bundleWithManifest('lying', {
       files: [{ path: 'index.html', size: 1, sha256: sha256Of('x'), type: 'text/html' }],
     });
