@@ -7,6 +7,8 @@ import { guardZip } from './zip/guard.ts';
 import { readZip } from './zip/read.ts';
 
 interface ReadEntriesOptions extends OpenOptions {
+  /** Names of those that are wanted alone: a zip is then read where they are. */
+  readonly only?: ReadonlySet<string>;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
@@ -46,7 +48,8 @@ export async function readEntries(
   if (listing.format === 'zip') {
     const records = await guardZip(archive, check);
     if (seen !== entries.length) throw changed();
-    await readZip(archive, records, read);
+    const { only } = options;
+    await readZip(archive, only === undefined ? records : records.filter((each) => only.has(each.entry.name)), read);
   } else {
     await readTar(archive, tarBytes(archive, listing.format), async (member, content) => {
       check(member);

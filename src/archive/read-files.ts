@@ -19,7 +19,7 @@ export async function readArchiveFiles(
   const names = new Set(wanted.map(({ name }) => name));
   const found = new Map<string, Uint8Array | null>();
   if (names.size === 0) return found;
-  await readEntries(file, listing, options, async ({ name, size }, { path }, content) => {
+  await readEntries(file, listing, { ...options, only: names }, async ({ name, size }, { path }, content) => {
     const isKept = names.has(name) && size <= bytesMax;
     const chunks: Buffer[] = [];
     for await (const chunk of content) if (isKept) chunks.push(Buffer.from(chunk));
