@@ -205,9 +205,9 @@ export class Deployment {
   }
 
   /** @throws DocshelfError `version_not_found` */
-  async stored(version: string): Promise<ReleaseRef> {
+  async stored(version: string): Promise<ReleaseRef & { readonly releaseDir: string }> {
     const { digest } = await this.#labelOf(version);
-    return { version, digest };
+    return { version, digest, releaseDir: this.#context.store.folderOf(digest) };
   }
 
   /** The service side of this daemon has a newer export of the domain. */

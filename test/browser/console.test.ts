@@ -54,6 +54,18 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     }
   });
 
+  it('what changed between versions', async () => {
+    shown.status = STATUS;
+    await page.goto(`${listener.url}/sites/acme`);
+    await page.getByRole('button', { name: 'Compare' }).press('Enter');
+    await page.getByText('3 more, 1 gone').waitFor();
+    expect(await breaches()).toEqual([]);
+    for (const { width } of LOOKS) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    }
+  });
+
   async function breaches(looks: readonly (typeof LOOKS)[number][] = LOOKS): Promise<string[]> {
     const found: string[] = [];
     for (const { width, colorScheme } of looks) {

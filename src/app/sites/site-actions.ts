@@ -1,4 +1,5 @@
 import type { SiteActions } from '../../http/admin/actions.ts';
+import { diffVersions } from '../../serve/versions/diff-versions.ts';
 import { previewLink } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
 
@@ -11,6 +12,11 @@ export function siteActions({ deployment, metrics, config }: ShelfSite, port: nu
     preview: async (version) => {
       const release = await deployment.stored(version);
       return previewLink(config, { ...release, domain: deployment.domain }, port);
+    },
+    diff: async (before, after, signal) => {
+      const [former, next] = [await deployment.stored(before), await deployment.stored(after)];
+      const pages = await diffVersions({ before: former.releaseDir, after: next.releaseDir }, signal);
+      return { before, after, ...pages };
     },
     remove: (version) => deployment.remove(version),
     upload: (fileName, body, { version, activate, signature, source, signal }) =>

@@ -5,14 +5,12 @@ import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { readFileTable } from '../../files/index.ts';
+import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../serve/versions/diff-pages.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
-import { type ComparedSite, diffPages } from './diff-pages.ts';
 import { storedRelease } from './stored-release.ts';
-
-type Diff = Awaited<ReturnType<typeof diff>>;
 
 const SHOWN_MAX = 50;
 
@@ -33,7 +31,7 @@ export function bundleDiffCommand(): Command {
     });
 }
 
-async function diff(before: string, after: string, config: Config) {
+async function diff(before: string, after: string, config: Config): Promise<VersionsDiff> {
   const work = await mkdtemp(join(tmpdir(), 'docshelf-diff-'));
   const progress = new ProgressBar();
   try {
@@ -62,7 +60,12 @@ async function openSite(name: string, config: Config, folder: string, progress: 
   return { siteDir: join(folder, 'site'), files: await readFileTable(folder) };
 }
 
-function rowsOf({ added, removed, moved, changed }: Diff): readonly (readonly [string, string, string, string])[] {
+function rowsOf({
+  added,
+  removed,
+  moved,
+  changed,
+}: VersionsDiff): readonly (readonly [string, string, string, string])[] {
   return [
     ...added.map(({ page, title }) => ['added', page, title, ''] as const),
     ...removed.map(({ page, title }) => ['removed', page, title, ''] as const),
@@ -74,25 +77,19 @@ function rowsOf({ added, removed, moved, changed }: Diff): readonly (readonly [s
   ];
 }
 
-function summaryOf({ before, after, added, removed, moved, changed, unchanged }: Diff): string {
-  const counts = { added, removed, moved, changed };
-  const told = Object.entries(counts).map(([kind, pages]) => `${pages.length} ${kind}`);
-  return `From ${before} to ${after}: ${told.join(', ')}, ${unchanged} unchanged pages.`;
-}
-
-function textOf(diff: Diff): string {
+function textOf(diff: VersionsDiff): string {
   const rows = rowsOf(diff);
-  if (rows.length === 0) return summaryOf(diff);
+  if (rows.length === 0) return diffSummary(diff);
   const more = rows.length - SHOWN_MAX;
   return [
-    summaryOf(diff),
+    diffSummary(diff),
     table([['CHANGE', 'PAGE', 'TITLE', ''], ...rows.slice(0, SHOWN_MAX)]),
     ...(more > 0 ? [`and ${more} more; --json and --html list all`] : []),
   ].join('\n');
 }
 
 /** One file, without scripts. */
-function htmlOf(diff: Diff): string {
+function htmlOf(diff: VersionsDiff): string {
   const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
   return [
     '<!doctype html>',
@@ -101,7 +98,7 @@ function htmlOf(diff: Diff): string {
     `<title>${escapeHtml(`${diff.before} to ${diff.after}`)}</title>`,
     '<style>body{font:1rem/1.5 system-ui;margin:2rem}td,th{padding:.2rem 1rem .2rem 0;text-align:start;vertical-align:top}</style>',
     `<h1>What changed between versions</h1>`,
-    `<p>${escapeHtml(summaryOf(diff))}</p>`,
+    `<p>${escapeHtml(diffSummary(diff))}</p>`,
     '<table>',
     '<tr><th>Change</th><th>Page</th><th>Title</th><th></th></tr>',
     ...rows,

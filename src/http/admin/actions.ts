@@ -8,6 +8,7 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
+import type { VersionsDiff } from '../../serve/versions/diff-pages.ts';
 import { type Actor, actorOf } from '../audit/actor.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { JobActions } from '../jobs/job-desk.ts';
@@ -45,6 +46,8 @@ export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 
   onBundleRefused(source: BundleSourceKind): void;
   /** @throws DocshelfError `version_not_found` */
   preview(version: string): Promise<PreviewAnswer>;
+  /** @throws DocshelfError `version_not_found`, `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
+  diff(before: string, after: string, signal: AbortSignal): Promise<VersionsDiff>;
   upload(
     fileName: string,
     body: ReadableStream<Uint8Array>,
@@ -136,6 +139,10 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     },
     activate: async (c) => c.json(await siteOf(c).activate(versionOf(c))),
     preview: async (c) => c.json(await siteOf(c).preview(versionOf(c)), 200, { 'Cache-Control': 'no-store' }),
+    diff: async (c, { query }) => {
+      const { from, to } = query();
+      return c.json(await siteOf(c).diff(from, to, c.req.raw.signal));
+    },
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
       return c.json({ activated: await siteOf(c).takeUp({ version: versionOf(c), digest }, activate !== 'false') });

@@ -22,6 +22,40 @@ export const previewSchema = {
     expiresAt: text('RFC 3339, UTC.'),
   },
 } as const;
+const comparedPages = <More extends object>(description: string, more: More) =>
+  ({
+    type: 'array',
+    description: `${description}; at most 500.`,
+    items: {
+      type: 'object',
+      required: ['page', 'title'],
+      properties: { page: text('Path inside the site.'), title: text('Of the page.'), ...more },
+    },
+  }) as const;
+const pageCount = { type: 'integer', minimum: 0 } as const;
+export const diffSchema = {
+  title: 'VersionsDiff',
+  type: 'object',
+  required: ['before', 'after', 'added', 'removed', 'moved', 'changed', 'unchanged', 'leftOut'],
+  properties: {
+    before: version,
+    after: version,
+    added: comparedPages('That only `after` has', {}),
+    removed: comparedPages('That only `before` has', {}),
+    moved: comparedPages('With the same text at another address', { from: text('Path before.') }),
+    changed: comparedPages('With another main text', {
+      wordsAdded: { ...pageCount, description: 'Both counts are 0 for a page of more than 2 MiB.' },
+      wordsRemoved: pageCount,
+    }),
+    unchanged: { ...pageCount, description: 'Pages with the same main text.' },
+    leftOut: {
+      type: 'object',
+      description: 'How many of each list there are beside those.',
+      required: ['added', 'removed', 'moved', 'changed'],
+      properties: { added: pageCount, removed: pageCount, moved: pageCount, changed: pageCount },
+    },
+  },
+} as const;
 export const takenInSchema = {
   title: 'TakenIn',
   type: 'object',

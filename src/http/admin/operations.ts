@@ -1,11 +1,18 @@
 import type { Operation } from '../../domain/operation.ts';
 import { digest, lastReloadSchema, statusSchema } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
-import { featuresSchema, previewSchema, readinessSchema, releaseSchema, takenInSchema } from './answer-schemas.ts';
+import {
+  diffSchema,
+  featuresSchema,
+  previewSchema,
+  readinessSchema,
+  releaseSchema,
+  takenInSchema,
+} from './answer-schemas.ts';
 import { auditOperation } from './audit-operation.ts';
 import { jobOperations } from './job-operations.ts';
 import { keyOperations } from './key-operations.ts';
-import { acting, health, state } from './operation-kinds.ts';
+import { acting, health, secret, state } from './operation-kinds.ts';
 
 /** Calls of the admin listener and a daemon's socket (contract, section 2). Another needs its run in `actions.ts`. */
 
@@ -34,6 +41,7 @@ const LABEL = {
   'x-expects': 'a version such as 2024-06-01 or v3.2.0',
   description: 'The version that it is taken in for.',
 } as const;
+const STORED = { ...LABEL, description: 'A stored version.' } as const;
 
 const badName = {
   code: 'bad_request',
@@ -133,6 +141,35 @@ export const operations = {
     parameters: { version: VERSION },
     answers: { 200: { description: 'The link, a credential.', schema: previewSchema } },
     faults: [badName, notStored],
+  },
+  diff: {
+    ...secret,
+    id: 'diff',
+    path: '/v1/diff',
+    summary: 'Tell which pages differ between two stored versions',
+    description:
+      'By their main text. Comparisons are made one by one, each in a thread of its own, within two minutes.',
+    query: {
+      type: 'object',
+      required: ['from', 'to'],
+      properties: { from: STORED, to: STORED },
+      additionalProperties: false,
+    },
+    answers: { 200: { description: 'The pages, as `docshelf bundle diff --json` has them.', schema: diffSchema } },
+    faults: [
+      badName,
+      notStored,
+      {
+        code: 'busy',
+        description: 'Others are being compared.',
+        message: 'Cannot compare the versions now: others are being compared',
+      },
+      {
+        code: 'deadline_exceeded',
+        description: 'The versions are too large for it; the command takes its time.',
+        message: 'Cannot compare the versions: it takes longer than 120 s',
+      },
+    ],
   },
   takeUp: {
     ...acting,

@@ -7,10 +7,10 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has none of that domain',
 } as const;
 
-/** An action on versions or bundles stands twice: for the only site, and for each by its domain (contract, section 2.1). */
+/** What is about versions or bundles stands twice: for the only site, and for each by its domain (contract, section 2.1). */
 export function ofSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
-  if (!/^\/v1\/(?:versions|bundles|rollback)/.test(path)) return [];
+  if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
   const summary = `${operation.summary}, of one of several sites`;
   const domain = { description: 'The domain of the site.', schema: text('A domain.'), example: 'acme' };
   return [

@@ -41,6 +41,7 @@ function auditedSite(actions: SiteActions, site: AuditedSite, trail: AuditTrail,
     trail.record(actor, action, { site: site.domain, ...facts }, act);
   return {
     onBundleRefused: (source) => actions.onBundleRefused(source),
+    diff: (before, after, signal) => actions.diff(before, after, signal),
     activate: (version) => swap('activate', version, () => actions.activate(version)),
     rollback: () => swap('rollback', null, () => actions.rollback()),
     takeUp: (release, activate) => swap('take-up', release.version, () => actions.takeUp(release, activate)),

@@ -1,4 +1,5 @@
 import { auditRoutes } from './pages/audit.tsx';
+import { diffRoutes } from './pages/diff.tsx';
 import { jobRoutes } from './pages/jobs.tsx';
 import { keyRoutes } from './pages/keys.tsx';
 import { organizationRoutes } from './pages/organizations.tsx';
@@ -11,6 +12,7 @@ import type { ConsoleRoute } from './visit.ts';
 export const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
+  ...diffRoutes,
   ...jobRoutes,
   ...organizationRoutes,
   ...keyRoutes,

@@ -23,6 +23,15 @@ export const FEATURES = reportFeatures('client-hosted', 'acme', {
   localSearch: true,
 });
 
+const DIFF = {
+  added: [{ page: 'new.html', title: 'New' }],
+  removed: [],
+  moved: [{ page: 'there.html', title: 'Moves', from: 'here.html' }],
+  changed: [{ page: 'index.html', title: 'Home', wordsAdded: 3, wordsRemoved: 1 }],
+  unchanged: 1_170,
+  leftOut: { added: 0, removed: 0, moved: 0, changed: 0 },
+};
+
 const KEY: ListedKey = {
   id: 'key_4f1c09a7e2b85d36',
   organization: 'acme',
@@ -64,6 +73,7 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
     rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
     preview: (version) =>
       note({ version, digest: DIGEST, link: 'http://a/?preview=b', expiresAt: '' }, 'preview', version),
+    diff: (before, after) => note({ ...DIFF, before, after }, 'diff', before, after),
     remove: (version) => note(undefined, 'remove', version),
     takeUp: (release, activate) => note(activate, 'takeUp', release, activate),
     upload: async (fileName, body, { signal: _, ...rest }) => {

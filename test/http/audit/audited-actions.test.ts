@@ -46,6 +46,7 @@ describe('auditedActions()', () => {
           : swapTo(version),
       rollback: () => swapTo('v0'),
       remove: () => Promise.reject(new TypeError('a fault of ours in /secret')),
+      diff: () => Promise.reject(new Error('not asked')),
       preview: async (version) => ({ version, digest: DIGEST, link: 'http://a/?preview=secret', expiresAt: '' }),
       takeUp: async () => false,
       upload: async () => ({ ...(await swapTo('v2')), activated: true, unpacked: true }),

@@ -3,6 +3,7 @@ import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts'
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { SiteAlerts } from '../parts/alerts.tsx';
+import { DiffForm } from '../parts/diff-form.tsx';
 import { Features } from '../parts/features.tsx';
 import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
 import { Chip, STATES, StateChip } from '../parts/state.tsx';
@@ -59,6 +60,7 @@ export function SiteContent({ visit, site }: SiteProps) {
         <SearchCard site={site} />
       </div>
       <Versions visit={visit} site={site} />
+      <DiffForm visit={visit} site={site} />
       <UploadForm visit={visit} domain={deployment.domain ?? ''} />
       <Features all={visit.parts.features()} domain={deployment.domain} />
     </>

@@ -1,9 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
-import { diffPages } from '../../src/cli/bundle/diff-pages.ts';
-import { TestReleases } from '../serve/helpers.ts';
+import { diffPages, diffSummary } from '../../../src/serve/versions/diff-pages.ts';
+import { TestReleases } from '../helpers.ts';
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());
+
+const NOTHING = { added: 0, removed: 0, moved: 0, changed: 0 };
 
 const page = (title: string, main: string, menu = 'Home'): string =>
   `<!doctype html><html lang="en"><title>${title}</title><nav><a href="/">${menu}</a></nav><main><h1>${title}</h1>${main}</main></html>`;
@@ -32,6 +34,7 @@ it('tells pages apart by their main text, and finds those that have moved', asyn
     moved: [{ page: 'there/a.html', title: 'Moves', from: 'here/a.html' }],
     changed: [{ page: 'index.html', title: 'Home', wordsAdded: 3, wordsRemoved: 1 }],
     unchanged: 2,
+    leftOut: NOTHING,
   });
   expect(Math.max(...parts)).toBeLessThan(1);
 });
@@ -39,5 +42,25 @@ it('tells pages apart by their main text, and finds those that have moved', asyn
 it('finds nothing between a version and itself', async () => {
   const release = releases.make({ 'index.html': page('Home', '<p>All.</p>') });
   const none = { added: [], removed: [], moved: [], changed: [] };
-  expect(await diffPages(release, release, () => undefined)).toEqual({ ...none, unchanged: 1 });
+  expect(await diffPages(release, release)).toEqual({ ...none, unchanged: 1, leftOut: NOTHING });
+});
+
+it('lists no more than it is asked for, and counts the rest', async () => {
+  const names = ['a', 'b', 'c'];
+  const of = (text: string) => Object.fromEntries(names.map((name) => [`${name}.html`, page(name, `<p>${text}</p>`)]));
+  const diff = await diffPages(releases.make(of('one')), releases.make(of('two')), undefined, 2);
+  expect(diff.changed.map(({ title }) => title)).toEqual(['a', 'b']);
+  expect(diff.leftOut).toEqual({ ...NOTHING, changed: 1 });
+  expect(diffSummary({ before: 'v1', after: 'v2', ...diff })).toBe(
+    'From v1 to v2: 0 added, 0 removed, 0 moved, 3 changed, 0 unchanged pages.',
+  );
+});
+
+it('tells pages of more than 2 MiB apart by their bytes, and keeps no more than 300 characters of a title', async () => {
+  const large = (end: string) => page('Large', `<p>${'word '.repeat(450_000)}${end}</p>`);
+  const before = releases.make({ 'large.html': large('one') });
+  const after = releases.make({ 'large.html': large('two'), 'new.html': page('t'.repeat(1_000), '<p>New.</p>') });
+  const { changed, added } = await diffPages(before, after);
+  expect(changed).toEqual([{ page: 'large.html', title: '', wordsAdded: 0, wordsRemoved: 0 }]);
+  expect(added[0]?.title).toHaveLength(300);
 });

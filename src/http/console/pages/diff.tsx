@@ -1,0 +1,99 @@
+import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
+import { showPage } from '../layout.tsx';
+import { DiffForm } from '../parts/diff-form.tsx';
+import { Said } from '../parts/said.tsx';
+import { shelfSite } from '../parts/shelf-sites.ts';
+import { Chip, type ChipTone } from '../parts/state.tsx';
+import { Table } from '../parts/tables.tsx';
+import { countInWords } from '../parts/wording.ts';
+import type { ConsoleSession } from '../session/sessions.ts';
+import { type ConsoleRoute, type ConsoleVisit, call, parameterOf } from '../visit.ts';
+
+export const diffRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/sites/:domain/diff', run: showDiff }];
+
+async function showDiff(visit: ConsoleVisit): Promise<Response> {
+  const { session, root, c } = visit;
+  const domain = parameterOf(visit, 'domain');
+  const site = shelfSite(await visit.parts.status(), domain);
+  const { from, to } = c.req.query();
+  const content = (
+    <>
+      <p class="up">
+        <a href={`${root}sites/${domain}`}>{domain}</a>
+      </p>
+      <h1>What changed between versions</h1>
+      <DiffForm visit={visit} site={site} from={from} to={to} />
+      {session === null ? (
+        <p class="card empty">Sign in to see it.</p>
+      ) : (
+        from !== undefined && to !== undefined && <Diff visit={{ ...visit, session }} query={{ from, to }} />
+      )}
+    </>
+  );
+  // Versions do not change: nothing is compared again because the daemon does something else.
+  return showPage(visit, { title: `${domain}: what changed`, isStill: true, content });
+}
+
+interface DiffProps {
+  readonly visit: ConsoleVisit & { readonly session: ConsoleSession };
+  readonly query: { readonly from: string; readonly to: string };
+}
+
+async function Diff({ visit, query }: DiffProps) {
+  const called = await call(visit, 'diff', { domain: parameterOf(visit, 'domain'), query });
+  if (called.problem !== null)
+    return <Said message={{ text: 'The versions are not compared', problem: called.problem }} />;
+  const diff = called.value as VersionsDiff;
+  const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
+  return (
+    <>
+      <p>{diffSummary(diff)}</p>
+      <Table
+        id="pages"
+        title="Pages"
+        note="by their main text"
+        columns={['Page', 'Change', 'Title', 'Words']}
+        empty="No page differs."
+        rows={rowsOf(diff)}
+      />
+      {leftOut > 0 && (
+        <p>
+          And {countInWords(leftOut)} more, which <code>docshelf bundle diff --json</code> lists.
+        </p>
+      )}
+    </>
+  );
+}
+
+function rowsOf({ added, removed, moved, changed }: VersionsDiff) {
+  return [
+    ...added.map((page) => <PageRow tone="good" change="added" {...page} />),
+    ...removed.map((page) => <PageRow tone="bad" change="removed" {...page} />),
+    ...moved.map((page) => <PageRow tone="info" change="moved" {...page} what={`from ${page.from}`} />),
+    ...changed.map(({ wordsAdded, wordsRemoved, ...page }) => {
+      const what = `${countInWords(wordsAdded)} more, ${countInWords(wordsRemoved)} gone`;
+      return <PageRow tone="warn" change="changed" {...page} what={wordsAdded + wordsRemoved === 0 ? '–' : what} />;
+    }),
+  ];
+}
+
+interface PageRowProps {
+  readonly tone: ChipTone;
+  readonly change: string;
+  readonly page: string;
+  readonly title: string;
+  readonly what?: string;
+}
+
+function PageRow({ tone, change, page, title, what = '–' }: PageRowProps) {
+  return (
+    <tr>
+      <th scope="row">{page}</th>
+      <td data-column="Change">
+        <Chip tone={tone}>{change}</Chip>
+      </td>
+      <td data-column="Title">{title}</td>
+      <td data-column="Words">{what}</td>
+    </tr>
+  );
+}

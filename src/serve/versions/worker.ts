@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { rethrowAs } from '../../domain/errors.ts';
+import { readFileTable } from '../../files/index.ts';
+import { serve, yieldToReaders } from '../../threads/index.ts';
+import { type ComparedSite, diffPages, type PagesDiff } from './diff-pages.ts';
+
+/** Compares versions: to read 1,000 pages takes seconds, for which no request may wait. */
+
+export interface DiffOrder {
+  /** Folders of releases. */
+  readonly before: string;
+  readonly after: string;
+  readonly listMax: number;
+}
+
+const handlers = {
+  diff: async ({ before, after, listMax }: DiffOrder): Promise<PagesDiff> => {
+    yieldToReaders();
+    return diffPages(await open(before), await open(after), undefined, listMax).catch(gone);
+  },
+};
+export type DiffCalls = typeof handlers;
+
+const gone = rethrowAs('cannot_read', 'compare the versions', 'One was removed meanwhile, or storage does not answer.');
+
+async function open(releaseDir: string): Promise<ComparedSite> {
+  return { siteDir: join(releaseDir, 'site'), files: await readFileTable(releaseDir).catch(gone) };
+}
+
+serve(handlers);

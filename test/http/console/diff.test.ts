@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { openListener } from '../../../src/http/listener/listener.ts';
+import type { VersionsDiff } from '../../../src/serve/versions/diff-pages.ts';
+import { actionsThatNote, appWith, BEARER } from '../admin/admin-example.ts';
+import { STATUS } from '../status-example.ts';
+import { Operator } from './operator.ts';
+
+const PAGE = '/sites/acme/diff?from=2024-05-01&to=v3.2.0';
+const HOSTILE = '<img src=x onerror="alert(1)">';
+
+const operatorWith = (diff: () => Promise<VersionsDiff>) =>
+  Operator.signedIn({ actions: actionsThatNote([], { diff }) });
+
+describe('the page of what changed between versions', () => {
+  it('is found by a form of the site, which chooses two of its versions', async () => {
+    const operator = await Operator.signedIn();
+    const page = await operator.page('/sites/acme');
+    expect(page).toContain('action="../sites/acme/diff"');
+    const chosenOn = (text: string) =>
+      [...text.matchAll(/<option value="([^"]+)" selected=""/g)].map(([, label]) => label);
+    const [newest, former] = STATUS.versions.map(({ version }) => version);
+    expect(chosenOn(page)).toEqual([former, newest]);
+    expect(chosenOn(await operator.page(`/sites/acme/diff?from=${newest}&to=${former}`))).toEqual([newest, former]);
+    expect(await new Operator().page('/sites/acme')).not.toContain('/diff"');
+  });
+
+  it('shows what the interface answers, and is not made anew while it is read', async () => {
+    const operator = await Operator.signedIn();
+    const page = await operator.page(PAGE);
+    expect(operator.calls.at(-1)).toEqual(['diff', '2024-05-01', 'v3.2.0']);
+    for (const text of [
+      'From 2024-05-01 to v3.2.0: 1 added, 0 removed, 1 moved, 1 changed, 1170 unchanged pages.',
+      'new.html',
+      'from here.html',
+      '3 more, 1 gone',
+    ])
+      expect(page).toContain(text);
+    expect(page).not.toContain('data-events');
+  });
+
+  it('compares nothing before versions are chosen, nor for who is not signed in', async () => {
+    const operator = await Operator.signedIn();
+    expect(await operator.page('/sites/acme/diff')).toContain('What changed between versions');
+    const stranger = new Operator();
+    expect(await stranger.page(PAGE)).toContain('Sign in to see it.');
+    expect([operator.calls, stranger.calls]).toEqual([[], []]);
+    const answer = await stranger.app.request(`${stranger.origin}/v1/diff?from=a&to=b`);
+    expect([answer.status, stranger.calls]).toEqual([401, []]);
+  });
+
+  it('says why versions are not compared', async () => {
+    const gone = await operatorWith(() =>
+      Promise.reject(new DocshelfError('version_not_found', 'Cannot find version "v9"', { next: 'Choose another.' })),
+    );
+    const page = await gone.page(PAGE);
+    for (const text of ['The versions are not compared', 'Choose another.', 'version_not_found'])
+      expect(page).toContain(text);
+    const operator = await Operator.signedIn();
+    expect(await operator.page('/sites/acme/diff?from=../x&to=v1')).toContain('bad_request');
+    expect(operator.calls.filter(([name]) => name === 'diff')).toEqual([]);
+  });
+
+  it('ends the comparison with who has asked for it', async () => {
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const diff = (_from: string, _to: string, signal: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        begun.resolve();
+        signal.addEventListener('abort', () => {
+          ended.resolve();
+          reject(signal.reason);
+        });
+      });
+    const { app, faults } = appWith({ actions: actionsThatNote([], { diff }) });
+    const listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
+    const leaving = new AbortController();
+    const options = { headers: BEARER, signal: leaving.signal };
+    const asked = fetch(`${listener.url}/v1/diff?from=v1&to=v2`, options).catch(() => 'left');
+    await begun.promise;
+    leaving.abort();
+    expect(await asked).toBe('left');
+    await ended.promise;
+    await listener.stop(0);
+    expect(faults).toEqual([]);
+  });
+
+  it('has names and titles of bundles as text, and counts what is not listed', async () => {
+    const named = { page: `${HOSTILE}.html`, title: HOSTILE };
+    const lists = {
+      added: [named],
+      removed: [named],
+      moved: [{ ...named, from: HOSTILE }],
+      changed: [{ ...named, wordsAdded: 0, wordsRemoved: 0 }],
+    };
+    const leftOut = { added: 1_000, removed: 1, moved: 0, changed: 0 };
+    const operator = await operatorWith(async () => ({
+      before: 'v1',
+      after: 'v2',
+      ...lists,
+      unchanged: 0,
+      leftOut,
+    }));
+    const page = await operator.page(PAGE);
+    expect(page).not.toContain('<img');
+    expect(page.match(/&lt;img/g)).toHaveLength(9);
+    expect(page).toContain('And 1,001 more');
+    expect(page).toContain('1001 added');
+  });
+});
