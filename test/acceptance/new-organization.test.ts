@@ -111,6 +111,7 @@ test('a new organization makes its keys, exports and pins by the published lines
   expect(lines.lines).toMatchObject([
     { by: 'session', action: 'key-revoke', from: id, target: 'website', result: 'ok' },
     { by: 'session', action: 'key-create', to: id, organization: 'acme' },
+    { by: 'session', action: 'sign-in', result: 'ok' },
   ]);
   expect(JSON.stringify(lines) + reader.log()).not.toContain(key);
 });

@@ -170,8 +170,12 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     },
     uploadSignature: async (c) => {
       siteOf(c);
-      const name = pendingName(c, fileNameOf(c).replace(/\.minisig$/, ''));
-      signatures.put(name, await readSignature(openBody(c, door)));
+      const fileName = fileNameOf(c);
+      const name = pendingName(c, fileName.replace(/\.minisig$/, ''));
+      const facts = { site: c.req.param('domain') ?? features().domain, target: fileName };
+      await options.audit.record(actorFor(c), 'signature', facts, async () =>
+        signatures.put(name, await readSignature(openBody(c, door))),
+      );
       return c.body(null, 204);
     },
     upload: async (c, { query }) => {
@@ -207,7 +211,11 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   return (Object.keys(operations) as OperationId[]).flatMap(routesOf);
 
   function actionsOf(c: Context<AdminEnv>): AdminActions {
-    return actions(actorOf(door, c.env, c.env?.session ?? null));
+    return actions(actorFor(c));
+  }
+
+  function actorFor(c: Context<AdminEnv>): Actor {
+    return actorOf(door, c.env, c.env?.session ?? null);
   }
 
   function siteOf(c: Context<AdminEnv>): SiteActions {

@@ -31,7 +31,7 @@ export const auditLineSchema = {
     client: textOrNull('Address of the other end; null through the socket.'),
     requestId: textOrNull('As in `X-Request-Id` and the log.'),
     action: text(
-      '`activate`, `rollback`, `remove`, `upload`, `take-up`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link` and others.',
+      '`activate`, `rollback`, `remove`, `upload`, `signature`, `take-up`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link`, `sign-in`, `sign-out` and others.',
     ),
     site: textOrNull('The domain.'),
     organization: textOrNull('Of a key, or of an export.'),

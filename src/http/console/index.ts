@@ -13,6 +13,7 @@ import { FORM_TOKEN, requireFormToken, requireOwnPage, requireSession } from './
 import { readForm } from './session/read-form.ts';
 import { sessionValues } from './session/session-cookie.ts';
 import { Sessions } from './session/sessions.ts';
+import { SignInAudit } from './session/sign-in-audit.ts';
 import { StatusEvents } from './status-events.ts';
 import type { ConsoleParts, ConsoleRoute, ConsoleVisit } from './visit.ts';
 
@@ -31,12 +32,13 @@ const HEADERS = {
 export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const app = new Hono<AdminEnv>();
   const sessions = new Sessions({ token: parts.token });
+  const signIns = new SignInAudit(parts.audit);
   const assets = new ConsoleAssets();
   const events = new StatusEvents(parts);
   const visitOf = (c: Context<AdminEnv>): ConsoleVisit => {
     const depth = c.req.path.split('/').length - 2;
     const root = depth === 0 ? './' : '../'.repeat(depth);
-    return { c, parts, sessions, assets, session: sessions.find(sessionValues(c)), root, now: new Date() };
+    return { c, parts, sessions, signIns, assets, session: sessions.find(sessionValues(c)), root, now: new Date() };
   };
 
   app.use(async (c, next) => {

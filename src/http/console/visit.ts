@@ -9,12 +9,13 @@ import type { TokenGuard } from '../admin/token-guard.ts';
 import type { ConsoleAssets } from './console-assets.ts';
 import type { ActionMessage } from './session/messages.ts';
 import type { ConsoleSession, Sessions } from './session/sessions.ts';
+import type { SignInAudit } from './session/sign-in-audit.ts';
 
 /** What the console stands on. */
 export interface ConsoleParts
   extends Pick<
     AdminOptions,
-    'status' | 'features' | 'service' | 'addressOf' | 'token' | 'metrics' | 'onError' | 'programVersion'
+    'status' | 'features' | 'audit' | 'service' | 'addressOf' | 'token' | 'metrics' | 'onError' | 'programVersion'
   > {
   /** The calls of the admin listener behind their guard: all that is changed goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
@@ -25,6 +26,7 @@ export interface ConsoleVisit {
   readonly c: Context<AdminEnv>;
   readonly parts: ConsoleParts;
   readonly sessions: Sessions;
+  readonly signIns: SignInAudit;
   readonly assets: ConsoleAssets;
   /** Null: nobody is signed in, and the page can only be read. */
   readonly session: ConsoleSession | null;

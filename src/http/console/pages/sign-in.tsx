@@ -23,24 +23,29 @@ const WRONG = new DocshelfError('unauthorized', 'Cannot sign in: that is not the
 
 /** Wrong tokens are counted and slowed by client, with those of the interface; a right one never is. */
 async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
-  const { c, parts, sessions, root } = visit;
+  const { c, parts, sessions, signIns, root } = visit;
   const token = form.get('token')?.trim() ?? '';
   const to = form.get('to') ?? '';
   try {
     await parts.guard.admit(`Bearer ${token}`, c.env?.incoming?.socket.remoteAddress ?? '');
   } catch (error) {
-    const fault = toDocshelfError(error).code === 'unauthorized' ? WRONG : error;
+    const cause = toDocshelfError(error);
+    const fault = cause.code === 'unauthorized' ? WRONG : cause;
+    await signIns.failed(c.env, fault);
     const answer = answerFault(fault, c.req.raw, requestIdOf(c.env), parts);
     return signInPage(visit, to, (await answer.json()) as Problem, answer.headers);
   }
   sessions.end(sessionValues(c));
-  setSession(c, sessions.open(new Secret(token)));
+  const value = sessions.open(new Secret(token));
+  setSession(c, value);
+  await signIns.opened(c.env, sessions.find([value]));
   return c.redirect(root + (OWN_PAGE.test(to) ? to : ''), 303);
 }
 
-function signOut({ c, sessions, root }: SignedVisit): Response {
+async function signOut({ c, sessions, signIns, session, root }: SignedVisit): Promise<Response> {
   sessions.end(sessionValues(c));
   clearSession(c);
+  await signIns.ended(c.env, session);
   return c.redirect(root, 303);
 }
 

@@ -1,0 +1,61 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { DocshelfError } from '../../../domain/errors.ts';
+import { actorOf } from '../../audit/actor.ts';
+import type { AuditTrail } from '../../audit/audit-trail.ts';
+import { ClientRates } from '../../limits/client-rates.ts';
+import type { ConsoleSession } from './sessions.ts';
+
+/** Of lines for failed ones, all clients together: 1,440 a day fill the files in two months, and changes stay readable until then. */
+const FAILED_RATE = { burst: 20, perSecond: 1 / 60 };
+const ALL = 'all clients';
+
+type Env = Partial<HttpBindings> | undefined;
+
+/** Sign-ins and sign-outs as audit lines. Whoever floods the sign-in writes no more than a line a minute. */
+export class SignInAudit {
+  readonly #trail: Pick<AuditTrail, 'record'>;
+  readonly #failures: ClientRates;
+  /** Failed ones since the last line. */
+  #untold = 0;
+
+  constructor(trail: Pick<AuditTrail, 'record'>, now: () => number = () => performance.now()) {
+    this.#trail = trail;
+    this.#failures = new ClientRates({ policy: FAILED_RATE, now });
+  }
+
+  opened(env: Env, session: ConsoleSession | null): Promise<void> {
+    return this.#record(env, 'sign-in', session);
+  }
+
+  ended(env: Env, session: ConsoleSession): Promise<void> {
+    return this.#record(env, 'sign-out', session);
+  }
+
+  async failed(env: Env, { code, message }: DocshelfError): Promise<void> {
+    try {
+      this.#failures.take(ALL);
+    } catch {
+      this.#untold += 1;
+      return;
+    }
+    const more = this.#untold === 0 ? '' : ` (${this.#untold} others have failed since the last line of one)`;
+    this.#untold = 0;
+    await this.#record(env, 'sign-in', null, { result: code, error: message + more });
+  }
+
+  #record(
+    env: Env,
+    action: string,
+    session: ConsoleSession | null,
+    outcome: { readonly result?: string; readonly error?: string } = {},
+  ): Promise<void> {
+    const actor = actorOf('session', env, session?.name ?? null);
+    return this.#trail.record(
+      actor,
+      action,
+      {},
+      () => Promise.resolve(),
+      () => outcome,
+    );
+  }
+}

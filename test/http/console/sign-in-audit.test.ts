@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { SignInAudit } from '../../../src/http/console/session/sign-in-audit.ts';
+import { BEARER, TOKEN } from '../admin/admin-example.ts';
+import { Operator } from './operator.ts';
+
+function noted() {
+  const lines: AuditLine[] = [];
+  const store = {
+    append: async (line: AuditLine) => void lines.push(line),
+    read: async () => ({ lines, before: null }),
+  };
+  return { lines, audit: new AuditTrail(store, () => undefined) };
+}
+
+describe('audit lines of the console', () => {
+  it('tell each sign-in and sign-out, by the name of the session that acts between', async () => {
+    const { lines, audit } = noted();
+    const operator = await Operator.signedIn({ audit });
+    await operator.act('/sites/acme/rollback');
+    await operator.act('/sign-out');
+    const id = operator.actors[0]?.id;
+    expect(lines).toMatchObject([
+      { action: 'sign-in', by: 'session', id, result: 'ok', error: null },
+      { action: 'sign-out', by: 'session', id, result: 'ok' },
+    ]);
+    expect(id).toMatch(/^[0-9a-f]{8}$/);
+    expect(JSON.stringify(lines)).not.toContain(operator.cookie.split('=')[1]);
+  });
+
+  it('tell failed sign-ins without what was typed, and none of a page that is only read', async () => {
+    const { lines, audit } = noted();
+    const operator = new Operator({ audit });
+    await operator.page('/sign-in');
+    expect((await operator.signIn('a-mistyped-token')).status).toBe(401);
+    await new Operator({ audit, token: () => null }).signIn(TOKEN);
+    expect(lines).toMatchObject([
+      { action: 'sign-in', by: 'session', id: null, result: 'unauthorized' },
+      { action: 'sign-in', by: 'session', id: null, result: 'forbidden' },
+    ]);
+    for (const secret of ['a-mistyped-token', TOKEN]) expect(JSON.stringify(lines)).not.toContain(secret);
+  });
+
+  it('are few, however many sign-ins fail, and count the others', async () => {
+    const { lines, audit } = noted();
+    const clock = { atMs: 0 };
+    const signIns = new SignInAudit(audit, () => clock.atMs);
+    const fault = new DocshelfError('unauthorized', 'Cannot sign in');
+    for (let at = 0; at < 5_000; at++) await signIns.failed(undefined, fault);
+    expect(lines).toHaveLength(20);
+    expect(lines.at(-1)?.error).toBe('Cannot sign in');
+    clock.atMs += 61_000;
+    for (let at = 0; at < 5_000; at++) await signIns.failed(undefined, fault);
+    expect(lines).toHaveLength(21);
+    expect(lines.at(-1)?.error).toBe('Cannot sign in (4980 others have failed since the last line of one)');
+    await signIns.opened(undefined, null);
+    expect(lines).toHaveLength(22);
+  });
+
+  it('tell the signature of an upload, its refusal too', async () => {
+    const { lines, audit } = noted();
+    const { app } = new Operator({ audit });
+    const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });
+    await put('/v1/bundles/a.zip.minisig', 'signature');
+    await put('/v1/sites/cafe/bundles/a.zip.minisig', 'x'.repeat(20_001));
+    expect(lines).toMatchObject([
+      { action: 'signature', by: 'token', site: 'acme', target: 'a.zip.minisig', result: 'ok' },
+      { action: 'signature', by: 'token', site: 'cafe', target: 'a.zip.minisig', result: 'payload_too_large' },
+    ]);
+  });
+});
