@@ -118,7 +118,29 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
 
     await press(other, 'button', 'Activate v3');
     await told(other, 'Version v3 is active');
+    // Where its button was there is none any more.
+    expect(await other.evaluate('document.activeElement.id')).toBe('said');
     await one.locator('#version-v3').getByText('active', { exact: true }).waitFor();
     expect(await one.locator('.uploads li').count()).toBe(2);
+
+    await press(other, 'button', 'Roll back');
+    await told(other, 'Rolled back: version v4 is active');
+    expect(await other.evaluate('document.activeElement.textContent')).toBe('Roll back');
+    // The update that follows keeps the message.
+    await other.locator('#version-v4').getByText('active', { exact: true }).waitFor();
+    await told(other, 'Rolled back: version v4 is active');
+    expect(await other.evaluate('window.isSame')).toBe(true);
+    expect(await other.getByLabel('Version', { exact: true }).inputValue()).toBe('v4-typed');
+  });
+
+  it('shows a form that is refused as its page does, and sends none twice', async () => {
+    const page = await operator();
+    await page.context().clearCookies();
+    await press(page, 'button', 'Roll back');
+    await told(page, 'Cannot act: nobody is signed in here');
+    expect(new URL(page.url()).pathname).toBe('/sites/acme');
+    await page.reload();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    await page.context().close();
   });
 });

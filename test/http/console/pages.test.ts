@@ -124,6 +124,15 @@ describe('the console, acting', () => {
     expect(operator.calls).toEqual([['site', 'acme']]);
   });
 
+  it('sends a form without leaving its page where that is what it leads back to', async () => {
+    const operator = await Operator.signedIn();
+    const page = await operator.page('/sites/acme');
+    const forms = [...page.matchAll(/<form method="post" action="([^"]+)"( data-stays)?/g)];
+    const staying = forms.filter(([, , stays]) => stays !== undefined).map(([, action]) => action?.split('/').at(-1));
+    expect(new Set(staying)).toEqual(new Set(['rollback', 'activate', 'preview', 'remove']));
+    expect(forms.length).toBeGreaterThan(staying.length);
+  });
+
   it('offers each version what can be done with it', async () => {
     const operator = await Operator.signedIn();
     const page = await operator.page('/');

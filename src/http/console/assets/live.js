@@ -4,6 +4,8 @@ const { events } = document.querySelector('script[data-events]').dataset;
 /** Changes come in crowds. */
 const PAUSE_MS = 300;
 
+const HTML = { headers: { Accept: 'text/html' } };
+
 let timer = 0;
 let isAsking = false;
 let isStale = false;
@@ -17,9 +19,12 @@ async function update() {
   timer = 0;
   isStale = false;
   isAsking = true;
+  const { href } = location;
   try {
-    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-    if (answer.ok) show(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    const answer = await fetch(href, HTML);
+    const next = await read(answer);
+    // A form that was sent meanwhile has brought what is newer.
+    if (answer.ok && href === location.href) show(next);
   } catch {
     // The stream says when the daemon is back.
   } finally {
@@ -27,6 +32,8 @@ async function update() {
     if (isStale) changed();
   }
 }
+
+const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
 
 function show(next) {
   document.title = next.title;
@@ -83,7 +90,7 @@ function bring(parent, child, before) {
 const fits = (node, wanted) => node !== null && keyOf(node) === null && node.nodeName === wanted.nodeName;
 
 /** What the reader has opened or typed is theirs. */
-const OWN = new Set(['open', 'value', 'checked', 'selected', 'autofocus']);
+const OWN = new Set(['aria-busy', 'open', 'value', 'checked', 'selected', 'autofocus']);
 
 function alike(old, next) {
   for (const { name, value } of [...next.attributes]) {
@@ -102,6 +109,37 @@ source.addEventListener('state', ({ data }) => {
 document.addEventListener('visibilitychange', () => {
   if (isStale) changed();
 });
+
+const sending = new WeakSet();
+document.addEventListener('submit', (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || !form.hasAttribute('data-stays')) return;
+  event.preventDefault();
+  if (sending.has(form)) return;
+  sending.add(form);
+  form.ariaBusy = 'true';
+  void send(form).finally(() => {
+    sending.delete(form);
+    form.ariaBusy = null;
+  });
+});
+
+/** As the browser would, without leaving the page: focus stays, and goes to the message where its place is gone. */
+async function send(form) {
+  try {
+    const answer = await fetch(form.action, { ...HTML, method: 'POST', body: new URLSearchParams(new FormData(form)) });
+    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
+    const next = await read(answer);
+    if (answer.redirected) history.replaceState(null, '', answer.url);
+    // The page of a problem, which stays until it is left.
+    else source.close();
+    show(next);
+    if (document.activeElement === document.body) document.querySelector('#said')?.focus();
+  } catch {
+    // Whether it was done is not known, so it is not sent again: the page says what there is.
+    location.reload();
+  }
+}
 
 /** While a job runs: its progress is no part of the state. */
 const LOOK_MS = 2_000;

@@ -156,7 +156,7 @@ function JobRow({ visit, job }: JobProps) {
 function JobActs({ visit, job: { jobId, status } }: JobProps) {
   const [act, name] = isTerminal(status) ? (['retry', 'Start again'] as const) : (['cancel', 'Cancel'] as const);
   return (
-    <ActionForm visit={visit} action={`jobs/${jobId}/${act}`}>
+    <ActionForm visit={visit} action={`jobs/${jobId}/${act}`} stays>
       <button type="submit" aria-label={`${name} ${jobId}`}>
         {name}
       </button>

@@ -140,7 +140,7 @@ function KeyRow({ visit, id, listed: key }: KeyRowProps) {
         ) : (
           <details id={`revoke-${key.id}`}>
             <summary aria-label={`Revoke ${key.name}`}>Revoke</summary>
-            <ActionForm visit={visit} action={`${pageOf(id)}/revoke`} fields={{ key: key.id, name: key.name }}>
+            <ActionForm visit={visit} action={`${pageOf(id)}/revoke`} stays fields={{ key: key.id, name: key.name }}>
               <button type="submit" class="danger">
                 Revoke {key.name} for good
               </button>

@@ -125,7 +125,7 @@ function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly
               Waits for a restart: <code>{pending.join(', ')}</code>
             </p>
           )}
-          <ActionForm visit={visit} action="reload">
+          <ActionForm visit={visit} action="reload" stays>
             <button type="submit">Reload the config</button>
           </ActionForm>
         </div>

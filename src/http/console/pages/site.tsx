@@ -94,7 +94,7 @@ function ActiveCard({ visit, site }: SiteProps) {
           <a href={visit.parts.addressOf(site.deployment.domain ?? '')}>{placeOf(site)}</a>
         </Fact>
       </dl>
-      <ActionForm visit={visit} action={`sites/${site.deployment.domain}/rollback`}>
+      <ActionForm visit={visit} action={`sites/${site.deployment.domain}/rollback`} stays>
         <button type="submit">Roll back</button>
       </ActionForm>
     </section>
@@ -191,14 +191,14 @@ function VersionActions({ visit, site, version, isActive }: SiteProps & { versio
   return (
     <td data-column="Act" class="acts">
       {!isActive && (
-        <ActionForm visit={visit} action={`${base}/activate`} fields={fields}>
+        <ActionForm visit={visit} action={`${base}/activate`} stays fields={fields}>
           <button type="submit" aria-label={`Activate ${version}`}>
             Activate
           </button>
         </ActionForm>
       )}
       {!isActive && (
-        <ActionForm visit={visit} action={`${base}/preview`} fields={fields}>
+        <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
           <button type="submit" aria-label={`Preview ${version}`}>
             Preview
           </button>
@@ -209,7 +209,7 @@ function VersionActions({ visit, site, version, isActive }: SiteProps & { versio
           <summary class="button" aria-label={`Remove ${version}`}>
             Remove
           </summary>
-          <ActionForm visit={visit} action={`${base}/remove`} fields={fields}>
+          <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
             <button type="submit" class="danger">
               Remove {version} for good
             </button>
