@@ -14,7 +14,7 @@ import { readForm } from './session/read-form.ts';
 import { sessionValues } from './session/session-cookie.ts';
 import { Sessions } from './session/sessions.ts';
 import { SignInAudit } from './session/sign-in-audit.ts';
-import { StatusEvents } from './status-events.ts';
+import { EVENT_HEADERS, StatusEvents } from './status-events.ts';
 import type { ConsoleParts, ConsoleRoute, ConsoleVisit } from './visit.ts';
 
 /** This origin alone; no script and no style in a page. */
@@ -49,7 +49,8 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const asset = assets.find(c.req.param('name'));
     return asset === null ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
   });
-  app.get('/events', () => events.answer());
+  // Of the answer to HEAD nobody would end the stream.
+  app.get('/events', (c) => (c.req.method === 'HEAD' ? c.body(null, 200, EVENT_HEADERS) : events.answer()));
   const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
     requireOwnPage(c.req.raw);
     const visit = visitOf(c);

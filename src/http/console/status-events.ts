@@ -11,6 +11,8 @@ const REST_PER_LOOK = 9;
 /** Proxies close what is silent for a minute. */
 const BEAT_MS = 20_000;
 
+export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
+
 interface StatusEventsOptions {
   readonly status: () => Promise<StatusReport>;
 }
@@ -50,8 +52,7 @@ export class StatusEvents {
         if (own !== null) this.#streams.delete(own);
       },
     });
-    const headers = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
-    return new Response(body.pipeThrough(new TextEncoderStream()), { headers });
+    return new Response(body.pipeThrough(new TextEncoderStream()), { headers: EVENT_HEADERS });
   }
 
   #schedule(ms: number): void {

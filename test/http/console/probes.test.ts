@@ -366,6 +366,17 @@ describe('a page', () => {
     expect((await operator.get('/assets/console.css')).status).toBe(404);
   });
 
+  it('opens no stream for HEAD, which nobody would end', async () => {
+    const operator = new Operator();
+    for (let at = 0; at < 201; at++) {
+      const answer = await operator.app.request(`${ORIGIN}/events`, { method: 'HEAD' });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    }
+    const answer = await operator.get('/events');
+    expect(answer.status).toBe(200);
+    await answer.body?.cancel();
+  });
+
   it('opens no more streams than a daemon can feed', async () => {
     const operator = new Operator();
     const open: Response[] = [];
