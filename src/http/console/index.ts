@@ -69,15 +69,17 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const methods = ofPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     app.all(path, refuseMethod(methods.join(', ')));
   }
-  app.notFound((c) => {
-    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`, {
-      next: 'The page at / links to what there is, and /openapi.json describes it.',
-    });
-  });
-  app.onError(async (cause, c) => {
+  const answerWith = async (cause: Error, c: Context<AdminEnv>): Promise<Response> => {
     const answer = answerFault(cause, c.req.raw, requestIdOf(c.env), parts);
     if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
     return problemPage(visitOf(c), (await answer.json()) as Problem, answer.headers);
+  };
+  // Answered and not thrown: what is thrown here goes past the headers above.
+  app.notFound((c) => {
+    const state = `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`;
+    const next = 'The page at / links to what there is, and /openapi.json describes it.';
+    return answerWith(new DocshelfError('not_found', state, { next }), c);
   });
+  app.onError(answerWith);
   return app;
 }

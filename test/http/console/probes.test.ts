@@ -300,7 +300,7 @@ describe('a page', () => {
     expect(await other.page(`/${search}`)).not.toContain('taken anew');
   });
 
-  it.each(['/', '/sites/acme', '/sign-in', '/sites/nobody'])(
+  it.each(['/', '/sites/acme', '/sign-in', '/sites/nobody', '/nowhere'])(
     '%s loads, runs and frames nothing but its own',
     async (path) => {
       const answer = await new Operator().get(path);
