@@ -2,6 +2,7 @@ import type { AdminActions, SiteActions } from '../admin/actions.ts';
 import type { JobActions } from '../jobs/job-desk.ts';
 import type { OperatedJob } from '../jobs/job-schemas.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
+import { isKey } from '../keys/new-key.ts';
 import type { Actor } from './actor.ts';
 import type { AuditFacts, AuditTrail } from './audit-trail.ts';
 
@@ -67,7 +68,7 @@ function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyA
       trail.record(
         actor,
         'key-revoke',
-        { from: id },
+        { from: isKey(id) ? null : id },
         () => actions.revoke(id),
         ({ organization, name }) => ({ organization, target: name }),
       ),

@@ -5,7 +5,7 @@ import { showName } from '../../domain/secret.ts';
 import { badField } from '../read-request.ts';
 import type { CreatedKey, ListedKey, NewKey } from './key-schemas.ts';
 import type { KeyStore, MadeKey } from './key-store.ts';
-import { newKey } from './new-key.ts';
+import { isKey, newKey } from './new-key.ts';
 
 export interface KeyActions {
   /** Those of the config first, then the newest. Null: of all organizations, and of those that the config names no longer. */
@@ -57,6 +57,11 @@ export class KeyDesk implements KeyActions {
   }
 
   async revoke(id: string): Promise<ListedKey> {
+    if (isKey(id)) {
+      throw new DocshelfError('not_found', 'Cannot revoke what was given: it is a key, and not the id of one', {
+        next: 'GET /v1/keys lists the ids. The key still holds.',
+      });
+    }
     const removed = await this.#store.remove(id);
     if (removed !== null) {
       const { sha256, ...key } = ofStore(removed);

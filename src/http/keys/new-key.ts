@@ -9,3 +9,8 @@ export function newKey(type: KeyType): { readonly key: string; readonly sha256: 
   const key = `${PREFIX[type]}${randomBytes(KEY_BYTES).toString('base64url')}`;
   return { key, sha256: createHash('sha256').update(key).digest('hex') };
 }
+
+/** One that somebody has put where its id belongs: it is said nowhere. */
+export function isKey(text: string): boolean {
+  return /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
+}

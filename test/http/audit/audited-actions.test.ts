@@ -6,6 +6,7 @@ import type { Actor } from '../../../src/http/audit/actor.ts';
 import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import { auditedActions } from '../../../src/http/audit/audited-actions.ts';
+import { newKey } from '../../../src/http/keys/new-key.ts';
 
 const ACTOR: Actor = { by: 'session', id: 's-1', client: '10.1.2.3', requestId: 'r-1' };
 const DIGEST = 'd'.repeat(64);
@@ -125,6 +126,12 @@ describe('auditedActions()', () => {
   it('tells nothing of an unforeseen fault but that it was one', async () => {
     await expect(site().remove('v1')).rejects.toThrow(TypeError);
     expect(lines).toMatchObject([{ action: 'remove', target: 'v1', result: 'internal', error: null }]);
+  });
+
+  it('has no key that was given in place of its id', async () => {
+    const { key } = newKey('admin');
+    await actions.keys.revoke(key);
+    expect(lines).toMatchObject([{ action: 'key-revoke', from: null }]);
   });
 
   it('writes to the log first, and answers when the line is stored', async () => {

@@ -115,6 +115,12 @@ describe('KeyDesk', () => {
     expect(await desk.list('acme')).toContainEqual(expect.objectContaining({ name: 'old', expired: true, expiresAt }));
   });
 
+  it.each(['admin', 'assistant'] as const)('says nowhere an %s key that was given in place of its id', async (type) => {
+    const { key } = newKey(type);
+    const error: unknown = await desk.revoke(key).catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ code: 'not_found', message: expect.not.stringContaining(key) });
+  });
+
   it('counts for nothing what belongs to an organization that the config names no longer', async () => {
     const { key } = await desk.create({ organization: 'globex', type: 'admin', name: 'one' });
     const left = accessOf(withKeys(ORGANIZATIONS.slice(0, 1), subject.store.keys));
