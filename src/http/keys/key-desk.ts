@@ -94,9 +94,14 @@ const SHOWN_MAX = 20;
 /** To the second and zone that were given. */
 function expiryOf(wanted: string, now: Date): string {
   const at = new Date(wanted);
-  if (Number.isNaN(at.getTime())) throw badField(ACT, 'expiresAt', 'is no day or time that there is');
+  if (Number.isNaN(at.getTime()) || !isDay(wanted.slice(0, 10))) throw badField(ACT, 'expiresAt', 'is no day or time that there is');
   if (at > now) return at.toISOString();
   throw badField(ACT, 'expiresAt', 'lies in the past', `It is ${now.toISOString()} here.`);
+}
+
+/** Without it 30 February is 2 March. @param day a number of them up to 31: `2027-02-30` */
+function isDay(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 type KeyRow = Omit<ListedKey, 'lastUsedAt'> & { readonly sha256: string };

@@ -82,7 +82,9 @@ describe('KeyDesk', () => {
 
   it.each([
     ['past', '2020-01-01T00:00:00Z', 'lies in the past'],
-    ['no day', '2027-02-31T99:00:00Z', 'is no day or time that there is'],
+    ['no time', '2027-02-28T99:00:00Z', 'is no day or time that there is'],
+    ['no day', '2027-02-30T00:00:00Z', 'is no day or time that there is'],
+    ['no day of that year', '2027-02-29T23:00:00-05:00', 'is no day or time that there is'],
   ])('refuses an expiry that is %s', async (_, expiresAt, state) => {
     const create = desk.create({ organization: 'acme', type: 'admin', name: 'one', expiresAt });
     await expect(create).rejects.toMatchObject({ code: 'bad_request', message: expect.stringContaining(state) });
