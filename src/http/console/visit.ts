@@ -93,7 +93,7 @@ export async function call(
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }
 
-/** To the page that shows what became of an action (RFC 9110, section 15.4.4). @param page below the root: `sites/acme` */
+/** To the page that shows what became of an action (RFC 9110, section 15.4.4). @param page below the root, encoded: `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
 }

@@ -291,6 +291,16 @@ describe('a page', () => {
       expect(await operator.page(path)).not.toMatch(/<img|<script>/);
   });
 
+  it.each([
+    ['sites', 'activate'],
+    ['jobs', 'cancel'],
+  ])('leads back to what %s its address names, whatever that is', async (kind, act) => {
+    const operator = await Operator.signedIn();
+    const answer = await operator.act(`/${kind}/%0d%0aX:%3Fy%23/${act}`, FIELDS);
+    expect([answer.status, operator.faults]).toEqual([303, []]);
+    expect(answer.headers.get('location')).toMatch(new RegExp(`^\\.\\./\\.\\./${kind}/%0D%0AX%3A%3Fy%23\\?said=`));
+  });
+
   it('says nothing that an address from elsewhere asks it to', async () => {
     const operator = await Operator.signedIn();
     expect(await operator.page('/?said=Your+token+has+leaked')).not.toContain('leaked');

@@ -43,7 +43,7 @@ async function tell(
 }
 
 function answer(visit: SignedVisit, message: ActionMessage): Response {
-  return backTo(visit, `sites/${domainOf(visit)}`, message);
+  return backTo(visit, `sites/${encodeURIComponent(domainOf(visit))}`, message);
 }
 
 function domainOf(visit: SignedVisit): string {

@@ -39,7 +39,8 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
   if (verdicts.length === 0) verdicts.push(NOTHING(requestIdOf(c.env)));
   const isScript = (c.req.header('accept') ?? '').startsWith('application/json');
-  return isScript ? c.json(verdicts) : backTo(visit, `sites/${parameterOf(visit, 'domain')}`, inOne(verdicts));
+  if (isScript) return c.json(verdicts);
+  return backTo(visit, `sites/${encodeURIComponent(parameterOf(visit, 'domain'))}`, inOne(verdicts));
 }
 
 async function takeIn(
