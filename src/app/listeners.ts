@@ -69,7 +69,8 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     answers: Answers,
     at = addressOf(config[LISTENERS[name].section]),
   ): Promise<Listener> => {
-    const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
+    const onFault = (error: DocshelfError, requestId: string | null): void =>
+      logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
     const listener = await openListener({ name, ...at, ...answers, onRequest, onFault, ...(tls && { tls }) });
     opened.push(listener);
@@ -154,7 +155,7 @@ async function openShared(
       takePeer(env.incoming);
       return sites.answer(request, env);
     },
-    onFault: (error) => logFailure(log, 'listen', error),
+    onFault: (error, requestId) => logFailure(log, 'listen', error, requestId),
   });
   try {
     const { host, port, cacheBytes, trustedProxies, tls } = config.server;

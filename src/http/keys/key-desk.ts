@@ -94,7 +94,8 @@ const SHOWN_MAX = 20;
 /** To the second and zone that were given. */
 function expiryOf(wanted: string, now: Date): string {
   const at = new Date(wanted);
-  if (Number.isNaN(at.getTime()) || !isDay(wanted.slice(0, 10))) throw badField(ACT, 'expiresAt', 'is no day or time that there is');
+  if (Number.isNaN(at.getTime()) || !isDay(wanted.slice(0, 10)))
+    throw badField(ACT, 'expiresAt', 'is no day or time that there is');
   if (at > now) return at.toISOString();
   throw badField(ACT, 'expiresAt', 'lies in the past', `It is ${now.toISOString()} here.`);
 }

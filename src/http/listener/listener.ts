@@ -13,7 +13,7 @@ import { FileSender } from './file-sender.ts';
 import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
 import { HSTS_HEADER, isPlainRequest, PlainWriter } from './plain-request.ts';
 import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
-import { REQUEST_ID_HEADER, RequestIds } from './request-id.ts';
+import { REQUEST_ID_HEADER, RequestIds, requestIdOf } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
@@ -24,7 +24,8 @@ interface ListenerHandlers {
   /** Asked first about GET requests without a body; null: `fetch` answers. */
   readonly plain?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
-  readonly onFault?: (error: DocshelfError) => void;
+  /** Of the listener, or of a request that `fetch` has thrown at. */
+  readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
   /** The setting of its port, where that is another than its section's. */
   readonly portKey?: string;
   /** Absent: plain HTTP. */
@@ -88,7 +89,13 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const files = new FileSender();
   const answered = (request: Request, env: HttpBindings): Response | Promise<Response> => {
     const response = options.fetch(request, env);
-    return response instanceof Promise ? response.then((each) => files.send(each, env.outgoing)) : response;
+    if (!(response instanceof Promise)) return response;
+    const failed = (cause: unknown): Response => {
+      const [error, requestId] = [toDocshelfError(cause), requestIdOf(env)];
+      if (!env.outgoing.destroyed) onFault?.(error, requestId);
+      return problemResponse(error, requestId);
+    };
+    return response.then((each) => files.send(each, env.outgoing), failed);
   };
   const answer = getRequestListener((request, env) => answered(request, env as HttpBindings), {
     hostname: 'localhost',
@@ -155,7 +162,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 
   const bound = await listen(server, options);
-  server.on('error', (error) => onFault?.(toDocshelfError(error)));
+  server.on('error', (error) => onFault?.(toDocshelfError(error), null));
   let stopped: Promise<void> | null = null;
   return {
     url:

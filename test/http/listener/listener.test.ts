@@ -38,6 +38,15 @@ describe('openListener()', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it('tells of a fault that nobody has caught, under the id of its answer', async () => {
+    const told: unknown[] = [];
+    const onFault: ListenerOptions['onFault'] = ({ code }, requestId) => told.push([code, requestId]);
+    const { url } = await open({ fetch: () => Promise.reject(new Error('secret')), onFault });
+    const answer = await fetch(url, { headers: { 'X-Request-Id': 'trace-1' } });
+    expect(await answer.json()).toMatchObject({ status: 500, code: 'internal', requestId: 'trace-1' });
+    expect(told).toEqual([['internal', 'trace-1']]);
+  });
+
   it('says that the port is taken, and which', async () => {
     const { port } = await open();
     await expect(open({ port, name: 'admin' })).rejects.toMatchObject({
