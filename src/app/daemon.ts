@@ -17,7 +17,7 @@ import type { OwnExportDesk } from './own-exports.ts';
 import type { ShelfFolder } from './sites/open-shelf.ts';
 import type { SignIns } from './sites/sign-ins.ts';
 import type { Sites } from './sites/sites.ts';
-import { daemonFeatures, daemonStatus, siteAddress, siteStates } from './sites/status.ts';
+import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
 import { readVolume, volumeNotices } from './volume.ts';
 import type { Workers } from './workers/workers.ts';
@@ -202,7 +202,7 @@ export class Daemon {
         readiness: () => this.#readiness(),
         states: () => siteStates(sites, this.#config.metrics.sites),
         status: () => this.#status(),
-        addressOf: (domain) => siteAddress(sites.chosen(domain), sitePort()),
+        observe: (domain) => observedSite(sites.chosen(domain), sitePort()),
         features: () => daemonFeatures(sites, this.#config.deployment.type),
         jobs: () => this.#jobs(),
         volume: () => readVolume(this.#opened.config.storage.dir),

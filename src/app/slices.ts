@@ -133,13 +133,17 @@ function sourceOf(source: ConfiguredSource): SourceSettings | null {
   return { kind, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits, render };
 }
 
+export function enforcementOf({ deployment, features }: Config): 'off' | 'report' | 'on' {
+  return features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
+}
+
 /**
  * What `features.enforce` sends with documents (contract, section 4.1): they load from the site and from the origins of features that
  * are on. Generators need inline scripts and `eval`.
  */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
-  const { deployment, features } = config;
-  const enforce = features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
+  const { features } = config;
+  const enforce = enforcementOf(config);
   if (enforce === 'off') return {};
   const switched: Readonly<Record<string, { readonly origins?: readonly string[] } | unknown>> = features;
   const origins = featureReport(config, domain)

@@ -169,12 +169,16 @@ describe('_redirects', () => {
     const wrong = redirects('wrong\n'.repeat(40));
     expect(wrong.notices).toHaveLength(11);
     expect(wrong.notices[10]).toBe('_redirects of the bundle has 30 more such lines.');
+    expect([wrong.faults.length, wrong.faultCount, wrong.faults[39]?.line]).toEqual([40, 40, 40]);
+    const countless = redirects('\u0001\n'.repeat(1000));
+    expect([countless.faults.length, countless.faultCount]).toEqual([200, 1000]);
     expect(redirects(`${'x'.repeat(50_000)} /b`).notices[0]?.length).toBeLessThan(400);
   });
 
   it('reads no file over 1 MiB, and tells it', () => {
     const large = redirects(`/a /b\n${'#'.repeat(1024 ** 2)}`);
     expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB; none of its rules holds.']);
+    expect(large.faults).toMatchObject([{ file: '_redirects', line: null }]);
     expect([...large.redirects.others('/a')]).toEqual([]);
   });
 

@@ -6,12 +6,13 @@ import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
+import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import { guarded } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
-import type { Search, SearchStatus, SiteSearch } from '../../search/index.ts';
+import type { Search, SiteSearch } from '../../search/index.ts';
 import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
 import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { ENGLISH } from '../../web/words/index.ts';
@@ -24,6 +25,7 @@ import { ReadableVersions, type ReadableVersionsOptions } from './readable-versi
 import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, signInKey } from './sign-ins.ts';
 import type { SiteHost } from './site-host.ts';
+import { siteFindings, siteReport } from './site-report.ts';
 import { SiteSwitch, siteForm } from './site-switch.ts';
 import { surveyVersions } from './version-switcher.ts';
 
@@ -38,8 +40,6 @@ interface Parts {
   readonly localSearch: SiteSearch | null;
   readonly versions: Omit<ReadableVersionsOptions, 'config'>;
 }
-
-export const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
 /** One site of a daemon. Deploy swaps; serve and search follow in the same tick. */
 export class ShelfSite {
@@ -211,28 +211,14 @@ export class ShelfSite {
     return featureReport(this.#held.config, this.domain);
   }
 
-  async report(): Promise<SiteReport> {
-    const [status, own] = await Promise.all([this.deployment.status(), this.#parts.site.notices()]);
-    const { domain, pinned, versions, notices } = status;
-    // Read together: a failed reload is never seen without its error.
-    const { state, active, lastError, activity } = this.deployment;
-    return {
-      state,
-      deployment: { type: this.#config.config.deployment.type, domain },
-      active,
-      pinned,
-      versions,
-      lastError,
-      search: this.#parts.localSearch?.status ?? SEARCH_OFF,
-      notices: [
-        ...notices,
-        ...own,
-        ...this.#reports.notices,
-        ...this.#host.variants.notices(this.#parts.server),
-        ...(this.#parts.localSearch?.notices ?? []),
-      ],
-      activity,
-    };
+  report(): Promise<SiteReport> {
+    const { server, ...parts } = this.#parts;
+    const variants = this.#host.variants.notices(server);
+    return siteReport({ ...parts, config: this.#config.config, reports: this.#reports, variants });
+  }
+
+  findings(): SiteFindings {
+    return siteFindings({ site: this.#parts.site, config: this.#held.config, reports: this.#reports });
   }
 
   /** For operators: one sentence, free of secrets. */

@@ -122,6 +122,11 @@ export class SiteSwitch {
     return this.#served?.active ?? null;
   }
 
+  /** As the site says them; null where nothing is served. */
+  get rules(): SiteRules | null {
+    return this.#served?.rules ?? null;
+  }
+
   /** What of the site's own rules was not understood, why its pages have no switcher, and which of their searches find nothing. */
   async notices(): Promise<readonly string[]> {
     if (this.#served === null) return [];

@@ -2,6 +2,7 @@ import { type LoadedConfig, pendingRestart } from '../../config/index.ts';
 import type { DeploymentType } from '../../domain/deployment.ts';
 import { type DaemonFeatures, joinFeatures } from '../../domain/feature.ts';
 import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/status.ts';
+import type { ObservedSite } from '../../http/admin/observed-site.ts';
 import { originOf } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
 import type { Sites } from './sites.ts';
@@ -83,7 +84,10 @@ export function siteStates(sites: Sites, labelsMax: number) {
   return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
 }
 
-/** Where readers find it. @param port of the site listener */
-export function siteAddress({ config }: ShelfSite, port: number): string {
-  return originOf(config, port) + config.basePath;
+/** @param port of the site listener */
+export function observedSite(site: ShelfSite, port: number): ObservedSite {
+  return {
+    address: originOf(site.config, port) + site.config.basePath,
+    findings: () => site.findings(),
+  };
 }

@@ -19,6 +19,7 @@ import { openApiDocument } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
 import { AUDIT_LIMIT_DEFAULT } from './audit-operation.ts';
+import type { ObservedSite } from './observed-site.ts';
 import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
 import { ofSite } from './site-operations.ts';
@@ -85,8 +86,8 @@ export interface AdminOptions extends FaultHooks {
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
-  /** Where readers find a site. @throws DocshelfError `not_found` */
-  readonly addressOf: (domain: string) => string;
+  /** @throws DocshelfError `not_found` */
+  readonly observe: (domain: string) => ObservedSite;
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];

@@ -15,7 +15,7 @@ import type { SignInAudit } from './session/sign-in-audit.ts';
 export interface ConsoleParts
   extends Pick<
     AdminOptions,
-    'status' | 'features' | 'audit' | 'service' | 'addressOf' | 'token' | 'metrics' | 'onError' | 'programVersion'
+    'status' | 'features' | 'audit' | 'service' | 'observe' | 'token' | 'metrics' | 'onError' | 'programVersion'
   > {
   /** The calls of the admin listener behind their guard: all that is changed goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;

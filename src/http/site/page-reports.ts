@@ -11,6 +11,14 @@ const OTHERS = 'others';
 /** Of one request: browsers gather what happens within a minute. */
 const REPORTS_MAX = 100;
 
+/** That pages tried to load from. */
+export interface ReportedOrigin {
+  /** `others` for those beyond the hundredth. */
+  readonly origin: string;
+  /** Of browsers, since the daemon was started. */
+  readonly reports: number;
+}
+
 /** Counts what a policy of docshelf has kept pages from, by origin (contract, section 4.1). */
 export class PageReports {
   readonly #counts = new Map<string, number>();
@@ -29,14 +37,18 @@ export class PageReports {
     return new Response(null, { status: 204 });
   }
 
-  /** One sentence each, the most frequent first. */
+  /** The most frequent first. */
+  get counts(): ReportedOrigin[] {
+    return Array.from(this.#counts, ([origin, reports]) => ({ origin, reports })).sort((a, b) => b.reports - a.reports);
+  }
+
+  /** One sentence each. */
   get notices(): string[] {
-    return [...this.#counts]
-      .sort(([, a], [, b]) => b - a)
+    return this.counts
       .slice(0, TOLD_MAX)
       .map(
-        ([origin, count]) =>
-          `Pages tried to load from ${origin} (${count} reports of browsers), which features.enforce keeps to the features that are on; name it in the origins of one that needs it.`,
+        ({ origin, reports }) =>
+          `Pages tried to load from ${origin} (${reports} reports of browsers), which features.enforce keeps to the features that are on; name it in the origins of one that needs it.`,
       );
   }
 

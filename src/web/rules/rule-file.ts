@@ -5,12 +5,12 @@ export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
 const RULES_MAX = 10_000;
 export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 
-/** A line that is left out; the others hold. */
+/** A line that is left out while the others hold, or a file of which nothing holds. */
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
-  /** From 1. */
-  readonly line: number;
-  /** The rest of a sentence about the line, without its end. */
+  /** From 1; null: all of the file. */
+  readonly line: number | null;
+  /** The rest of a sentence about it, without its end. */
   readonly reason: string;
 }
 

@@ -3,6 +3,7 @@ import { reportFeatures } from '../../../src/domain/feature.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
+import type { ObservedSite, SiteFindings } from '../../../src/http/admin/observed-site.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
@@ -93,6 +94,11 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
   };
 }
 
+export function observedAt(address: string, findings: Partial<SiteFindings> = {}): ObservedSite {
+  const none = { policy: 'off', origins: [], ruleFaults: [], ruleFaultCount: 0, notices: [] } as const;
+  return { address, findings: () => ({ ...none, ...findings }) };
+}
+
 export type AppChanges = Partial<Omit<AdminOptions, 'actions'>> & { readonly actions?: Partial<AdminActions> };
 
 export function appWith(changes: AppChanges = {}) {
@@ -108,7 +114,7 @@ export function appWith(changes: AppChanges = {}) {
     states: () => [{ site: null, state: 'ready' }],
     status: async () => STATUS,
     features: () => FEATURES,
-    addressOf: (domain) => `https://${domain}.example/`,
+    observe: (domain) => observedAt(`https://${domain}.example/`),
     metrics: new Metrics(),
     service: () => ({
       organizations: [

@@ -5,6 +5,7 @@ import { ActionForm } from '../parts/action-form.tsx';
 import { SiteAlerts } from '../parts/alerts.tsx';
 import { DiffForm } from '../parts/diff-form.tsx';
 import { Features } from '../parts/features.tsx';
+import { Findings } from '../parts/findings.tsx';
 import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
 import { Chip, STATES, StateChip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
@@ -45,7 +46,10 @@ interface SiteProps {
 
 /** One site in full. */
 export function SiteContent({ visit, site }: SiteProps) {
-  const { deployment, title, state } = site;
+  const { deployment, title, state, notices } = site;
+  const observed = visit.parts.observe(deployment.domain ?? '');
+  const findings = observed.findings();
+  const others = notices.filter((notice) => !findings.notices.includes(notice));
   return (
     <>
       <div class="heading">
@@ -54,20 +58,21 @@ export function SiteContent({ visit, site }: SiteProps) {
         </h1>
         <StateChip state={state} />
       </div>
-      <SiteAlerts visit={visit} site={site} />
+      <SiteAlerts visit={visit} site={{ ...site, notices: others }} />
       <div class="cards">
-        <ActiveCard visit={visit} site={site} />
+        <ActiveCard visit={visit} site={site} address={observed.address} />
         <SearchCard site={site} />
       </div>
       <Versions visit={visit} site={site} />
       <DiffForm visit={visit} site={site} />
       <UploadForm visit={visit} domain={deployment.domain ?? ''} />
+      <Findings findings={findings} />
       <Features all={visit.parts.features()} domain={deployment.domain} />
     </>
   );
 }
 
-function ActiveCard({ visit, site }: SiteProps) {
+function ActiveCard({ visit, site, address }: SiteProps & { readonly address: string }) {
   const { active, pinned, state } = site;
   return (
     <section class="card lead" id="active">
@@ -91,7 +96,7 @@ function ActiveCard({ visit, site }: SiteProps) {
         )}
         {pinned !== null && pinned !== active?.version && <Fact name="Pinned">{pinned}</Fact>}
         <Fact name="Answers">
-          <a href={visit.parts.addressOf(site.deployment.domain ?? '')}>{placeOf(site)}</a>
+          <a href={address}>{placeOf(site)}</a>
         </Fact>
       </dl>
       <ActionForm visit={visit} action={`sites/${site.deployment.domain}/rollback`} stays>

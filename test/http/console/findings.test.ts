@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import type { SiteFindings } from '../../../src/http/admin/observed-site.ts';
+import { observedAt } from '../admin/admin-example.ts';
+import { STATUS } from '../status-example.ts';
+import { Operator } from './operator.ts';
+
+const EVIL = '"><script>alert(1)</script>';
+const operatorAt = (findings: Partial<SiteFindings>, notices: readonly string[] = []) =>
+  new Operator({
+    status: async () => ({ ...STATUS, notices }),
+    observe: () => observedAt('https://acme.example/', findings),
+  });
+
+describe('the page of a site', () => {
+  it('says what its pages ask other origins for, and which rules say nothing, by line', async () => {
+    const operator = operatorAt({
+      policy: 'on',
+      origins: [{ origin: 'https://cdn.example', reports: 1234 }],
+      ruleFaults: [
+        { file: '_redirects', line: 12, reason: 'says no target' },
+        { file: '_headers', line: null, reason: 'is over 1 MiB; none of its rules holds' },
+      ],
+      ruleFaultCount: 302,
+    });
+    const page = await operator.page('/sites/acme');
+    for (const text of ['https://cdn.example', '1,234', 'blocked by features.enforce', '300 more are not shown'])
+      expect(page).toContain(text);
+    expect(page).toMatch(/<code>_redirects<\/code><\/th><td data-column="Line" class="number">12<\/td>/);
+    expect(page).toMatch(/<code>_headers<\/code><\/th><td data-column="Line" class="number">all<\/td>/);
+    expect(page).toContain('says no target');
+  });
+
+  it('says each thing once: notices of the same are not repeated, others stay', async () => {
+    const same = '_redirects of the bundle, line 12, says no target; it is left out.';
+    const page = await operatorAt({ notices: [same] }, [same, 'The disk fills.']).page('/sites/acme');
+    expect([page.includes(same), page.includes('The disk fills.')]).toEqual([false, true]);
+  });
+
+  it('says where nobody looks, and has no table of rules where all are understood', async () => {
+    const page = await operatorAt({}).page('/');
+    expect(page).toContain('features.enforce is off');
+    expect(page).not.toContain('id="rules"');
+    expect(await operatorAt({ policy: 'report' }).page('/')).toContain('No browser has reported');
+  });
+
+  it('shows text of the bundle as text', async () => {
+    const ruleFaults = [{ file: '_redirects', line: 1, reason: `"${EVIL}" names a host` }] as const;
+    const page = await operatorAt({ ruleFaults, ruleFaultCount: 1, origins: [{ origin: EVIL, reports: 1 }] }).page('/');
+    expect(page).not.toContain(EVIL);
+    expect(page.match(/&lt;script&gt;alert/g)).toHaveLength(2);
+  });
+});
