@@ -1,12 +1,14 @@
 /**
- * Writes what is generated from the config's schema: `config.schema.json` (for editors, and the same beside the code
- * that checks with it), `docs/config.md`, and of the chart its schema of values, its README and its list of credentials. Run it
- * after a change in `src/config/schema/`, `helm/values.yaml`, `helm/examples/` or `scripts/chart/`:
+ * Writes what is generated: from the config's schema `config.schema.json` (for editors, and the same beside the code
+ * that checks with it) and `docs/config.md`; of the chart its schema of values, its README and its list of credentials; the
+ * console's page of `docs/errors.md`. Run it after a change in `src/config/schema/`, `docs/errors.md`, `helm/values.yaml`,
+ * `helm/examples/` or `scripts/chart/`:
  *
  *     sh scripts/run.sh node scripts/generate.ts
  */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { schemaSource } from '../src/config/schema/index.ts';
+import { manualPage } from './manual-page.ts';
 
 const root = new URL('../', import.meta.url);
 const schema = `${JSON.stringify(schemaSource, null, 2)}\n`;
@@ -20,3 +22,6 @@ writeFileSync(new URL('docs/config.md', root), configReference());
 const { chartFiles } = await import('./chart/index.ts');
 const helm = new URL('helm/', root);
 for (const [name, text] of Object.entries(chartFiles(helm))) writeFileSync(new URL(name, helm), text);
+
+const errors = readFileSync(new URL('docs/errors.md', root), 'utf8');
+writeFileSync(new URL('src/http/console/assets/errors.html', root), manualPage('docs/errors.md', errors));

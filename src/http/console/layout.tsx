@@ -68,13 +68,14 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
           <SignedIn visit={visit} />
         </header>
         <main id="main" tabindex={-1}>
-          {said && <Said message={said} />}
+          {said && <Said root={root} message={said} />}
           {content}
         </main>
         <footer>
           <a href={`${root}v1/status`}>Status as JSON</a>
           <a href={`${root}v1/features`}>Features as JSON</a>
           <a href={`${root}metrics`}>Metrics</a>
+          <a href={`${root}manual/errors`}>Errors, and what to do</a>
           <a href={`${root}openapi.json`}>The interface, in OpenAPI</a>
           <span class="soft">docshelf {visit.parts.programVersion}</span>
         </footer>

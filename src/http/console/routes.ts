@@ -2,6 +2,7 @@ import { auditRoutes } from './pages/audit.tsx';
 import { diffRoutes } from './pages/diff.tsx';
 import { jobRoutes } from './pages/jobs.tsx';
 import { keyRoutes } from './pages/keys.tsx';
+import { manualRoutes } from './pages/manual.tsx';
 import { organizationRoutes } from './pages/organizations.tsx';
 import { overviewRoutes } from './pages/overview.tsx';
 import { signInRoutes } from './pages/sign-in.tsx';
@@ -18,4 +19,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...keyRoutes,
   ...auditRoutes,
   ...signInRoutes,
+  ...manualRoutes,
 ];

@@ -114,7 +114,13 @@ describe('the page of changes', () => {
     expect(await operator.page('/audit')).not.toContain('1a2b3c4d');
     await operator.signIn();
     const page = await operator.page('/audit');
-    for (const text of ['session 1a2b3c4d', '10.1.2.3', '&lt;i&gt;v2&lt;/i&gt;', 'version_not_found', 'request r-1'])
+    for (const text of [
+      'session 1a2b3c4d',
+      '10.1.2.3',
+      '&lt;i&gt;v2&lt;/i&gt;',
+      'errors#version_not_found',
+      'request r-1',
+    ])
       expect(page).toContain(text);
     expect(page).toContain(`audit?before=${encodeURIComponent(line.at)}`);
     expect(await operator.page(`/audit?before=${line.at}`)).toContain('Nothing has been changed yet');

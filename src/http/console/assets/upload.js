@@ -107,11 +107,17 @@ if (form !== null && list !== null) {
     const hadFocus = document.activeElement === cancel;
     for (const gone of [name, bar, cancel]) gone.remove();
     item.classList.add('alert', problem === null ? 'good' : 'bad');
-    const told = [text, problem?.error, problem?.next && `Next: ${problem.next}`, problem?.code];
+    const told = [
+      ['strong', text],
+      ['p', problem?.error],
+      ['p', problem?.next && `Next: ${problem.next}`],
+      ['a', problem?.code],
+    ].filter(([, line]) => line);
     state.replaceChildren(
-      ...told.filter(Boolean).map((line, at) => {
-        const element = document.createElement(at === 0 ? 'strong' : at === 3 ? 'code' : 'p');
+      ...told.map(([tag, line]) => {
+        const element = document.createElement(tag);
         element.textContent = line;
+        if (tag === 'a') element.href = `${document.querySelector('.brand').href}manual/errors#${line}`;
         return element;
       }),
     );

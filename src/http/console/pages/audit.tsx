@@ -1,5 +1,6 @@
 import type { AuditLine, AuditPage } from '../../audit/audit-line.ts';
 import { showPage } from '../layout.tsx';
+import { FaultCode } from '../parts/fault-code.tsx';
 import { Said } from '../parts/said.tsx';
 import { Chip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
@@ -25,7 +26,8 @@ function showAudit(visit: ConsoleVisit): Promise<Response> {
 async function Lines({ visit, session }: { readonly visit: ConsoleVisit; readonly session: ConsoleSession }) {
   const before = visit.c.req.query('before');
   const called = await call({ ...visit, session }, 'audit', before === undefined ? {} : { query: { before } });
-  if (called.problem !== null) return <Said message={{ text: 'The lines cannot be shown', problem: called.problem }} />;
+  if (called.problem !== null)
+    return <Said root={visit.root} message={{ text: 'The lines cannot be shown', problem: called.problem }} />;
   const page = called.value as AuditPage;
   return (
     <>
@@ -35,7 +37,7 @@ async function Lines({ visit, session }: { readonly visit: ConsoleVisit; readonl
         note="the newest first"
         columns={['When', 'Who', 'What', 'Where', 'From', 'To', 'Result']}
         empty="Nothing has been changed yet."
-        rows={page.lines.map((line) => <LineRow line={line} />)}
+        rows={page.lines.map((line) => <LineRow visit={visit} line={line} />)}
       />
       {page.before !== null && (
         <p>
@@ -53,7 +55,7 @@ const ACTORS: Readonly<Record<AuditLine['by'], string>> = {
   key: 'API key',
 };
 
-function LineRow({ line }: { readonly line: AuditLine }) {
+function LineRow({ visit, line }: { readonly visit: ConsoleVisit; readonly line: AuditLine }) {
   const { at, by, id, client, action, target, site, organization, from, to, result, error, requestId } = line;
   return (
     <tr>
@@ -70,7 +72,8 @@ function LineRow({ line }: { readonly line: AuditLine }) {
       <td data-column="From">{from ?? '–'}</td>
       <td data-column="To">{to ?? '–'}</td>
       <td data-column="Result">
-        <Chip tone={result === 'ok' ? 'good' : 'bad'}>{result}</Chip> {error && <small>{error}</small>}
+        {result === 'ok' ? <Chip tone="good">ok</Chip> : <FaultCode root={visit.root} code={result} />}{' '}
+        {error && <small>{error}</small>}
         {result !== 'ok' && requestId && <small>request {requestId}</small>}
       </td>
     </tr>

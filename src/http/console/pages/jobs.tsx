@@ -47,7 +47,7 @@ function problemContent(visit: ConsoleVisit, title: string, called: Called & { r
   const content = (
     <>
       <h1>{title}</h1>
-      <Said message={{ text: problem.title, problem }} />
+      <Said root={visit.root} message={{ text: problem.title, problem }} />
     </>
   );
   return showPage(visit, { title, page: 'jobs', status: problem.status, content });

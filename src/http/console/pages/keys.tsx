@@ -57,7 +57,8 @@ interface SignedKeysProps {
 
 async function SignedKeys({ visit, id, session, said }: SignedKeysProps) {
   const called = await call({ ...visit, session }, 'listKeys', { query: { organization: id } });
-  if (called.problem !== null) return <Said message={{ text: 'The keys cannot be shown', problem: called.problem }} />;
+  if (called.problem !== null)
+    return <Said root={visit.root} message={{ text: 'The keys cannot be shown', problem: called.problem }} />;
   const { keys } = called.value as { readonly keys: readonly ListedKey[] };
   return (
     <>

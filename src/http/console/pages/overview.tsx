@@ -2,6 +2,7 @@ import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { DaemonAlerts } from '../parts/alerts.tsx';
+import { FaultCode } from '../parts/fault-code.tsx';
 import { placeOf, shelfSites } from '../parts/shelf-sites.ts';
 import { StateChip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
@@ -95,7 +96,15 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
       </td>
       <td data-column="Search">{search?.keyword ?? 'off'}</td>
       <td data-column="Answers">{placeOf(site)}</td>
-      <td data-column="Last error">{lastError === null ? <span class="soft">none</span> : lastError.message}</td>
+      <td data-column="Last error">
+        {lastError === null ? (
+          <span class="soft">none</span>
+        ) : (
+          <>
+            {lastError.message} <FaultCode root={visit.root} code={lastError.code} />
+          </>
+        )}
+      </td>
     </tr>
   );
 }

@@ -6,5 +6,10 @@ import type { ConsoleVisit } from '../visit.ts';
 /** In place of a page or of what an action leads to. @param headers of the problem document */
 export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Headers): Promise<Response> {
   const { status, title } = problem;
-  return showPage(visit, { title, status, headers, content: <Said message={{ text: title, problem }} /> });
+  return showPage(visit, {
+    title,
+    status,
+    headers,
+    content: <Said root={visit.root} message={{ text: title, problem }} />,
+  });
 }

@@ -54,7 +54,7 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
   const content = (
     <>
       <h1>Sign in</h1>
-      {problem && <Said message={{ text: 'You are not signed in', problem }} />}
+      {problem && <Said root={visit.root} message={{ text: 'You are not signed in', problem }} />}
       {isOpen ? (
         <form method="post" action={`${visit.root}sign-in`} class="card narrow">
           <input type="hidden" name="to" value={to} />

@@ -1,5 +1,6 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
 import type { ConsoleVisit } from '../visit.ts';
+import { FaultCode } from './fault-code.tsx';
 import { TimeAgo } from './time.tsx';
 
 /** Of one site: its fault, the refused config, what goes on, what to know. */
@@ -8,7 +9,7 @@ export function SiteAlerts({ visit, site }: { readonly visit: ConsoleVisit; read
   return (
     <>
       {lastError && <ErrorAlert visit={visit} error={lastError} />}
-      <ReloadAlert status={site} />
+      <ReloadAlert visit={visit} status={site} />
       <section class="alert info" id="activity" role="status" hidden={activity === null}>
         <h2>Under way</h2>
         <p>{activity}</p>
@@ -19,10 +20,10 @@ export function SiteAlerts({ visit, site }: { readonly visit: ConsoleVisit; read
 }
 
 /** Of all of them, without what is one site's. */
-export function DaemonAlerts({ status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
+export function DaemonAlerts({ visit, status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
   return (
     <>
-      <ReloadAlert status={status} />
+      <ReloadAlert visit={visit} status={status} />
       <Notices notices={status.notices} />
     </>
   );
@@ -47,7 +48,7 @@ function ErrorAlert({
       )}
       <p>
         <small>
-          <code>{code}</code>, <TimeAgo at={at} now={visit.now} />
+          <FaultCode root={visit.root} code={code} />, <TimeAgo at={at} now={visit.now} />
         </small>
       </p>
     </section>
@@ -55,8 +56,10 @@ function ErrorAlert({
 }
 
 function ReloadAlert({
+  visit,
   status: { lastReload, lastError },
 }: {
+  readonly visit: ConsoleVisit;
   readonly status: Pick<StatusReport, 'lastReload' | 'lastError'>;
 }) {
   if (lastReload === null || lastReload.ok || lastReload.error === lastError?.message) return null;
@@ -65,7 +68,13 @@ function ReloadAlert({
       <h2>The changed config was refused</h2>
       <p>{lastReload.error ?? ''}</p>
       <p>
-        <small>The one before it is still in force.</small>
+        <strong>Next:</strong> Mend the config: the one before it is still in force, and a change to the file is noticed
+        by itself.
+      </p>
+      <p>
+        <small>
+          <FaultCode root={visit.root} code="config_invalid" />, <TimeAgo at={lastReload.at} now={visit.now} />
+        </small>
       </p>
     </section>
   );

@@ -1,7 +1,9 @@
 import type { ActionMessage } from '../session/messages.ts';
+import { FaultCode } from './fault-code.tsx';
 
 /** What an action has done, or why it has not; the first that a reader of screens hears. */
-export function Said({ message: { text, problem, link } }: { readonly message: ActionMessage }) {
+export function Said({ root, message }: { readonly root: string; readonly message: ActionMessage }) {
+  const { text, problem, link } = message;
   return (
     <section class={`alert ${problem === null ? 'good' : 'bad'}`} id="said" role="status" tabindex={-1} autofocus>
       <h2>{text}</h2>
@@ -14,7 +16,7 @@ export function Said({ message: { text, problem, link } }: { readonly message: A
       {problem && (
         <p>
           <small>
-            <code>{problem.code}</code>
+            <FaultCode root={root} code={problem.code} />
             {problem.requestId && ` · request ${problem.requestId}`}
           </small>
         </p>
