@@ -93,6 +93,8 @@ export interface SearchRequest {
   readonly isByWords?: boolean;
   /** The answer says what there is to choose from, too. Default false. */
   readonly wantsFacts?: boolean;
+  /** Each result has its `reasons`: for operators, no reader can ask for it. Default false. */
+  readonly isExplained?: boolean;
 }
 
 /** What a search box shows besides the results. */
@@ -157,4 +159,20 @@ export const searchResultsSchema = {
     },
   },
 } as const;
-export type SearchResult = ShapeOf<typeof searchResultsSchema>[number];
+export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { readonly reasons?: ScoreReasons };
+
+/** What a score is made of: the sum of `words`, `meaning` and `lift` is the order, and by a curve the score. */
+export interface ScoreReasons {
+  /** 0: found by its meaning alone. */
+  readonly words: number;
+  /** Null: the model has no vote, or has not judged this section. */
+  readonly meaning: number | null;
+  /** Above all that has none; 0 where `exact` is null. */
+  readonly lift: number;
+  /** `title`: the query is the title of the section's page. `identifier`: it is one name, and the section has it. */
+  readonly exact: 'title' | 'identifier' | null;
+  /** Where words of the query stand. */
+  readonly places: readonly ('title' | 'headings' | 'text')[];
+  /** Of the page in its site, 0 to 1; it decides among equals. */
+  readonly prior: number;
+}

@@ -2,8 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { tellBreaches } from '../helpers/accessibility.ts';
-import { appWith, TOKEN } from '../http/admin/admin-example.ts';
-import { STATES } from '../http/console/states.ts';
+import { appWith, observedAt, TOKEN } from '../http/admin/admin-example.ts';
+import { RESULT, STATES } from '../http/console/states.ts';
 import { STATUS } from '../http/status-example.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
@@ -22,7 +22,16 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
   let listener: Listener;
   let page: Page;
   beforeAll(async () => {
-    const { app } = appWith({ status: async () => shown.status });
+    const findings = {
+      policy: 'on',
+      origins: [{ origin: `https://${'cdn.'.repeat(40)}example`, reports: 1234 }],
+      ruleFaults: [{ file: '_redirects', line: 12, reason: `"${'/x'.repeat(120)}" says no target` }],
+      ruleFaultCount: 1,
+    } as const;
+    const { app } = appWith({
+      status: async () => shown.status,
+      observe: () => observedAt('https://acme.example/', findings, async () => [RESULT]),
+    });
     listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
     browser = await launchChromium();
     page = await browser.newPage();
@@ -60,6 +69,21 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     await page.getByRole('button', { name: 'Compare' }).press('Enter');
     await page.getByText('3 more, 1 gone').waitFor();
     expect(await breaches()).toEqual([]);
+    for (const { width } of LOOKS) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    }
+  });
+
+  it.each([
+    ['a row of the manual', 'manual/errors#window_too_large', '#window_too_large'],
+    ['a search', 'sites/acme/search?q=key', 'mark'],
+    ['what pages and rules of a site do', 'sites/acme', '#rules'],
+  ])('%s', async (_, path, what) => {
+    shown.status = STATUS;
+    await page.goto(`${listener.url}/${path}`);
+    await page.locator(what).first().waitFor();
+    expect(await breaches(LOOKS.slice(0, 2))).toEqual([]);
     for (const { width } of LOOKS) {
       await page.setViewportSize({ width, height: 844 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);

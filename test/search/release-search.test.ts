@@ -66,7 +66,8 @@ async function openRelease() {
   const sections = Uint32Array.from(SECTIONS.flatMap((section, at) => section.signs.map(() => at)));
   const vectors = new VectorIndex(memoryRows(values, DIMS, sections), COMMON_SCALE);
   const semantic = { digest: '', revision: 1, load: async () => ({ embedder, vectors }) };
-  const search = (query = REQUEST.query) => release.search({ ...REQUEST, query }, 'v1', semantic);
+  const search = (query = REQUEST.query, isExplained = false) =>
+    release.search({ ...REQUEST, query, ...(isExplained && { isExplained }) }, 'v1', semantic);
   return { search, asked };
 }
 
@@ -99,6 +100,23 @@ describe('ReleaseSearch', () => {
     const first = (await searching).find(({ path }) => path === '/p0');
     expect(first?.content).toBe('Rotate keys: rotate all keys.');
     expect(first?.metadata.highlights).toHaveLength(4);
+  });
+
+  it('says what a score is made of where that is asked for, and changes nothing else', async () => {
+    const { search, asked } = await openRelease();
+    const both = [search(), search(REQUEST.query, true)];
+    await turns(1);
+    for (const { resolve } of asked) resolve(like(1));
+    const [plain = [], explained = []] = await Promise.all(both);
+    expect(explained.map(({ reasons: _, ...result }) => result)).toEqual(plain);
+    expect(plain.some((result) => 'reasons' in result)).toBe(false);
+    const of = Object.fromEntries(explained.map(({ path, reasons }) => [path, reasons]));
+    expect(of['/p1']).toMatchObject({ exact: 'title', lift: 9, meaning: 0, places: ['title', 'headings'] });
+    expect(of['/p0']).toMatchObject({ exact: null, lift: 0, places: ['title', 'text'] });
+    expect(of['/p2']).toMatchObject({ words: 0, places: [] });
+    expect(of['/p2']?.meaning).toBeGreaterThan(1.5);
+    const sums = explained.map(({ reasons }) => (reasons ? reasons.words + (reasons.meaning ?? 0) + reasons.lift : 0));
+    expect(sums).toEqual(sums.toSorted((a, b) => b - a));
   });
 
   it('works ahead while the model reads the query, and answers the same whenever that ends', async () => {

@@ -1,10 +1,18 @@
 import { dirname } from 'node:path';
 import type { SiteConfig } from '../../config/index.ts';
 import type { KeptVersion } from '../../deploy/index.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
+import { searchRequestOf } from '../../domain/search.ts';
 import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
-import { type IndexedRelease, MountedSearch, type Search, type SiteSearch } from '../../search/index.ts';
+import {
+  type IndexedRelease,
+  MountedSearch,
+  type Search,
+  type SearchResult,
+  type SiteSearch,
+} from '../../search/index.ts';
 import type { Logger } from '../log.ts';
 import { logFailure, logSearchEvent } from '../log-events.ts';
 import type { Network } from '../network.ts';
@@ -49,6 +57,16 @@ export function readersSearch({ host, active, versions, config, domain, features
   const onFault = (error: unknown): void => logFailure(log, 'search', error);
   const reader = new ReaderSearch({ local, config: () => config().config, features, network, onFault });
   return new MountedSearch(reader, () => config().basePath);
+}
+
+/** By the engine here, also where a hosted one answers readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
+export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {
+  if (search === null)
+    throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
+      next: 'Set search.enabled to true.',
+    });
+  const { results } = await search.search({ ...searchRequestOf({ query }), isExplained: true });
+  return results;
 }
 
 /** Loaded with the first search: a start needs no validator. */

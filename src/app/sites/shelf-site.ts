@@ -12,7 +12,7 @@ import { guarded } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
-import type { Search, SiteSearch } from '../../search/index.ts';
+import type { Search, SearchResult, SiteSearch } from '../../search/index.ts';
 import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
 import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { ENGLISH } from '../../web/words/index.ts';
@@ -22,7 +22,7 @@ import { deploySlice, featureReport, heldConfig } from '../slices.ts';
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
-import { indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
+import { explainedSearch, indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, signInKey } from './sign-ins.ts';
 import type { SiteHost } from './site-host.ts';
 import { siteFindings, siteReport } from './site-report.ts';
@@ -219,6 +219,11 @@ export class ShelfSite {
 
   findings(): SiteFindings {
     return siteFindings({ site: this.#parts.site, config: this.#held.config, reports: this.#reports });
+  }
+
+  /** For operators. */
+  explain(query: string): Promise<readonly SearchResult[]> {
+    return explainedSearch(this.#parts.localSearch, query);
   }
 
   /** For operators: one sentence, free of secrets. */

@@ -89,5 +89,6 @@ export function observedSite(site: ShelfSite, port: number): ObservedSite {
   return {
     address: originOf(site.config, port) + site.config.basePath,
     findings: () => site.findings(),
+    search: (query) => site.explain(query),
   };
 }

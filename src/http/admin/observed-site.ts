@@ -1,3 +1,4 @@
+import type { SearchResult } from '../../domain/search.ts';
 import type { RuleFault } from '../../web/rules/index.ts';
 import type { ReportedOrigin } from '../site/page-reports.ts';
 
@@ -18,4 +19,9 @@ export interface ObservedSite {
   /** Where readers find it. */
   readonly address: string;
   findings(): SiteFindings;
+  /**
+   * What the engine here finds in the active version, best first, with the reasons of each score.
+   * @throws DocshelfError `search_off`, `index_building`, `queue_full`
+   */
+  search(query: string): Promise<readonly SearchResult[]>;
 }

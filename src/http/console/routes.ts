@@ -5,6 +5,7 @@ import { keyRoutes } from './pages/keys.tsx';
 import { manualRoutes } from './pages/manual.tsx';
 import { organizationRoutes } from './pages/organizations.tsx';
 import { overviewRoutes } from './pages/overview.tsx';
+import { searchRoutes } from './pages/search.tsx';
 import { signInRoutes } from './pages/sign-in.tsx';
 import { siteRoutes } from './pages/site.tsx';
 import type { ConsoleRoute } from './visit.ts';
@@ -13,6 +14,7 @@ import type { ConsoleRoute } from './visit.ts';
 export const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
+  ...searchRoutes,
   ...diffRoutes,
   ...jobRoutes,
   ...organizationRoutes,

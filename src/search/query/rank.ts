@@ -1,3 +1,4 @@
+import type { ScoreReasons } from '../../domain/search.ts';
 import { Best } from '../keyword/best.ts';
 import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
@@ -15,6 +16,8 @@ export interface RankedSection {
   readonly score: number;
 }
 
+export type RankParts = Omit<ScoreReasons, 'places' | 'prior'>;
+
 /**
  * relevance = known · n^0.8 + 1.9 · cosine²: a near passage counts for much, a far one for hardly anything, so that words do not outvote the
  * model where sections are code, nor it them where it has found nothing. One setting for all sites; the neighbourhood is flat (.7 to .9, 1.7 to 2,
@@ -31,10 +34,10 @@ const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 
 export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSection[] {
   const best = new Best(limit);
   const found = new Set<number>();
-  for (const { section, normalised, exact } of hits) {
-    found.add(section);
-    const lift = exact === null ? 0 : EXACT_LIFT[exact];
-    best.offer(section, keywordPart(normalised, known) + cosinePart(nearest?.get(section)?.cosine ?? 0) + lift);
+  for (const hit of hits) {
+    found.add(hit.section);
+    const cosine = nearest?.get(hit.section)?.cosine ?? 0;
+    best.offer(hit.section, keywordPart(hit.normalised, known) + cosinePart(cosine) + liftOf(hit.exact));
   }
   let bestCosine: number | null = null;
   for (const [section, { cosine }] of nearest ?? []) {
@@ -43,6 +46,18 @@ export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSecti
   }
   const facts: QueryFacts = { known, bestCosine };
   return best.ranked().map(({ section, score: relevance }) => ({ section, score: scoreOf(relevance, facts) }));
+}
+
+/** What `fuse` has added up for a section. */
+export function partsOf(section: number, { hits, nearest, known }: Legs): RankParts {
+  const { normalised = 0, exact = null } = hits.find((hit) => hit.section === section) ?? {};
+  const cosine = nearest?.get(section)?.cosine ?? null;
+  const meaning = cosine === null ? null : cosinePart(cosine);
+  return { words: keywordPart(normalised, known), meaning, lift: liftOf(exact), exact };
+}
+
+function liftOf(exact: Exact | null): number {
+  return exact === null ? 0 : EXACT_LIFT[exact];
 }
 
 function cosinePart(cosine: number): number {

@@ -7,7 +7,7 @@ import { KeywordIndex, RANKING } from '../keyword/index.ts';
 import type { Embedder } from '../ports.ts';
 import type { SearchFacts, SearchRequest, SearchResult } from '../request.ts';
 import type { VectorIndex } from '../semantic/index.ts';
-import { fuse } from './rank.ts';
+import { fuse, partsOf } from './rank.ts';
 import { SemanticLeg } from './semantic-leg.ts';
 import { ShownSections } from './shown-sections.ts';
 
@@ -95,7 +95,7 @@ export class ReleaseSearch {
   }
 
   async #search(request: SearchRequest, label: string, semantic: SemanticSource | null): Promise<SearchResult[]> {
-    const { query, prefixLast, pageSize, scoreThreshold, filter } = request;
+    const { query, prefixLast, pageSize, scoreThreshold, filter, isExplained } = request;
     const limit = Math.max(CANDIDATES_MIN, CANDIDATES_PER_RESULT * pageSize);
     const leg = semantic && (await this.#semanticLeg(semantic));
     // Asked first: the model reads the query in its thread while the keywords are looked up in this one.
@@ -106,10 +106,10 @@ export class ReleaseSearch {
     const shown = new ShownSections(this.#keyword, this.#facts, matchedIn);
     const vector = reading && (await this.#meanwhile(reading, shown.prepare(found.slice(0, PREPARED * pageSize))));
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
-    const ranked = fuse({ hits, nearest, known }, pageSize).filter(
-      ({ score }) => scoreThreshold === null || score >= scoreThreshold,
-    );
-    return shown.results(ranked, (section) => nearest?.get(section)?.passage);
+    const legs = { hits, nearest, known };
+    const ranked = fuse(legs, pageSize).filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
+    const passageOf = (section: number) => nearest?.get(section)?.passage;
+    return shown.results(ranked, passageOf, isExplained ? (section) => partsOf(section, legs) : null);
   }
 
   /** Once the queries under way have their answers. */

@@ -1,8 +1,9 @@
+import type { ScoreReasons } from '../../domain/search.ts';
 import type { SectionFacts } from '../indexing/section-facts.ts';
 import { type Highlight, highlightsOf, type IndexedSection, type KeywordIndex } from '../keyword/index.ts';
 import type { SearchResult } from '../request.ts';
 import type { Passage } from '../section.ts';
-import type { RankedSection } from './rank.ts';
+import type { RankedSection, RankParts } from './rank.ts';
 
 interface Shown {
   readonly content: string;
@@ -32,10 +33,24 @@ export class ShownSections {
     }
   }
 
-  /** @param passageOf the nearest in meaning; undefined: the one with the most query words */
-  results(ranked: readonly RankedSection[], passageOf: (section: number) => number | undefined): SearchResult[] {
+  /**
+   * @param passageOf the nearest in meaning; undefined: the one with the most query words
+   * @param partsOf null: the results have no reasons
+   */
+  results(
+    ranked: readonly RankedSection[],
+    passageOf: (section: number) => number | undefined,
+    partsOf: ((section: number) => RankParts) | null = null,
+  ): SearchResult[] {
     this.#readAll(ranked.map(({ section }) => section));
-    return ranked.flatMap(({ section, score }) => this.#read.get(section)?.result(score, passageOf(section)) ?? []);
+    return ranked.flatMap(({ section, score }) => {
+      const read = this.#read.get(section) ?? null;
+      if (read === null) return [];
+      const result = read.result(score, passageOf(section));
+      if (partsOf === null) return result;
+      const prior = this.#keyword.priors[section] ?? 0;
+      return { ...result, reasons: { ...partsOf(section), places: read.places(), prior } };
+    });
   }
 
   #readAll(sections: readonly number[]): void {
@@ -70,6 +85,11 @@ function shownSection(read: IndexedSection, passages: readonly Passage[], matche
   return {
     markAll(): void {
       for (const passage of passages.keys()) mark(passage);
+    },
+    places(): ScoreReasons['places'] {
+      const texts = { title: [title], headings, text: [text] };
+      const holds = (each: string) => highlightsOf(each, matched).length > 0;
+      return (['title', 'headings', 'text'] as const).filter((place) => texts[place].some(holds));
     },
     result(score: number, nearest: number | undefined): SearchResult {
       const isUnknown = passages.length > 1 && passages[nearest ?? -1] === undefined;

@@ -1,5 +1,5 @@
-import { HeaderRules, parseHeaders } from './header-rules.ts';
-import { parseRedirects, RedirectRules } from './redirects.ts';
+import { type HeaderRules, parseHeaders } from './header-rules.ts';
+import { parseRedirects, type RedirectRules } from './redirects.ts';
 import { RULE_FILE_BYTES_MAX, type RuleFault } from './rule-file.ts';
 
 export { type HeaderRules, NO_HEADERS, type SiteHeaders } from './header-rules.ts';

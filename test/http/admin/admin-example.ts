@@ -94,9 +94,13 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
   };
 }
 
-export function observedAt(address: string, findings: Partial<SiteFindings> = {}): ObservedSite {
+export function observedAt(
+  address: string,
+  findings: Partial<SiteFindings> = {},
+  search: ObservedSite['search'] = async () => [],
+): ObservedSite {
   const none = { policy: 'off', origins: [], ruleFaults: [], ruleFaultCount: 0, notices: [] } as const;
-  return { address, findings: () => ({ ...none, ...findings }) };
+  return { address, findings: () => ({ ...none, ...findings }), search };
 }
 
 export type AppChanges = Partial<Omit<AdminOptions, 'actions'>> & { readonly actions?: Partial<AdminActions> };

@@ -1,3 +1,4 @@
+import type { SearchResult } from '../../../src/domain/search.ts';
 import type { SiteStatusReport, StatusReport } from '../../../src/domain/status.ts';
 import { STATUS } from '../status-example.ts';
 
@@ -59,4 +60,18 @@ export const STATES: Readonly<Record<string, StatusReport>> = {
     siteWith('x'.repeat(63), { title: LONG, activity: 'unpacking a.zip', lastError: null }),
   ]),
   '200 sites': shelf(Array.from({ length: 200 }, (_, at) => siteWith(`site-${at}`, { lastError: null }))),
+};
+
+/** Of a search with reasons. */
+export const RESULT: SearchResult = {
+  content: 'Rotate a key before it ends.',
+  path: '/keys/#rotate',
+  metadata: {
+    ...{ score: 0.8765, title: 'Keys', headings: ['Keys', 'Rotate a key'], version: null, language: 'en', tags: [] },
+    highlights: [
+      { start: 0, end: 6 },
+      { start: 9, end: 12 },
+    ],
+  },
+  reasons: { words: 1.234, meaning: 0.5678, lift: 9, exact: 'title', places: ['title', 'text'], prior: 0.25 },
 };

@@ -42,7 +42,7 @@ interface DiffProps {
 async function Diff({ visit, query }: DiffProps) {
   const called = await call(visit, 'diff', { domain: parameterOf(visit, 'domain'), query });
   if (called.problem !== null)
-    return <Said message={{ text: 'The versions are not compared', problem: called.problem }} />;
+    return <Said root={visit.root} message={{ text: 'The versions are not compared', problem: called.problem }} />;
   const diff = called.value as VersionsDiff;
   const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
   return (

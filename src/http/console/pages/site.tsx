@@ -6,6 +6,7 @@ import { SiteAlerts } from '../parts/alerts.tsx';
 import { DiffForm } from '../parts/diff-form.tsx';
 import { Features } from '../parts/features.tsx';
 import { Findings } from '../parts/findings.tsx';
+import { SearchBox } from '../parts/search-box.tsx';
 import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
 import { Chip, STATES, StateChip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
@@ -61,7 +62,7 @@ export function SiteContent({ visit, site }: SiteProps) {
       <SiteAlerts visit={visit} site={{ ...site, notices: others }} />
       <div class="cards">
         <ActiveCard visit={visit} site={site} address={observed.address} />
-        <SearchCard site={site} />
+        <SearchCard visit={visit} site={site} />
       </div>
       <Versions visit={visit} site={site} />
       <DiffForm visit={visit} site={site} />
@@ -119,7 +120,7 @@ function Digest({ digest }: { readonly digest: string }) {
   return <code title={digest}>{digest.slice(0, 12)}</code>;
 }
 
-function SearchCard({ site: { search } }: { readonly site: SiteStatusReport }) {
+function SearchCard({ visit, site: { search, deployment } }: SiteProps) {
   return (
     <section class="card" id="search">
       <h2>Search</h2>
@@ -129,6 +130,9 @@ function SearchCard({ site: { search } }: { readonly site: SiteStatusReport }) {
           by words {search.keyword}, by meaning {search.semantic}; {countInWords(search.sections)} sections,{' '}
           {countInWords(search.embedded)} embedded
         </p>
+      )}
+      {visit.session && search && search.keyword !== 'off' && (
+        <SearchBox visit={visit} domain={deployment.domain ?? ''} />
       )}
     </section>
   );

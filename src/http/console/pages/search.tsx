@@ -1,0 +1,140 @@
+import { DocshelfError } from '../../../domain/errors.ts';
+import { type ScoreReasons, type SearchResult, searchRequestSchema } from '../../../domain/search.ts';
+import { showPage } from '../layout.tsx';
+import { SearchBox } from '../parts/search-box.tsx';
+import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
+
+export const searchRoutes: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/sites/:domain/search', run: showSearch },
+];
+
+/** Text of pages, also of sites whose readers sign in: for operators alone. */
+async function showSearch(visit: ConsoleVisit): Promise<Response> {
+  const { c, root, parts, session } = visit;
+  const domain = parameterOf(visit, 'domain');
+  const site = parts.observe(domain);
+  const query = queryOf(c.req.query('q') ?? '');
+  const results = session === null || query === '' ? null : await site.search(query);
+  const title = `Search of ${domain}`;
+  const content = (
+    <>
+      <p class="up">
+        <a href={`${root}sites/${domain}`}>{domain}</a>
+      </p>
+      <h1>{title}</h1>
+      {session === null ? (
+        <p class="card empty">
+          <a href={`${root}sign-in?to=${encodeURIComponent(c.req.path.slice(1))}`}>Sign in</a> to search.
+        </p>
+      ) : (
+        <SearchBox visit={visit} domain={domain} query={query} />
+      )}
+      {results && <Results results={results} address={site.address} />}
+    </>
+  );
+  return showPage(visit, { title, isStill: true, content });
+}
+
+/** @throws DocshelfError `bad_request` */
+function queryOf(written: string): string {
+  const query = written.toWellFormed().trim();
+  const { maxLength } = searchRequestSchema.properties.query;
+  if ([...query].length <= maxLength) return query;
+  throw new DocshelfError('bad_request', `Cannot search: the query is longer than ${maxLength} characters`, {
+    next: 'Ask for less of it.',
+    fields: { field: 'q' },
+  });
+}
+
+function Results({ results, address }: { readonly results: readonly SearchResult[]; readonly address: string }) {
+  if (results.length === 0) return <p class="card empty">Nothing is found.</p>;
+  return (
+    <>
+      <p class="soft">
+        The engine here, in the active version. What words, meaning and place add up to is the order, and by a curve the
+        score, 0 to 1.
+      </p>
+      <ol class="results">
+        {results.map((result) => (
+          <Result result={result} address={address} />
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Result({ result, address }: { readonly result: SearchResult; readonly address: string }) {
+  const { path, metadata, reasons } = result;
+  const { title, headings, score } = metadata;
+  return (
+    <li class="card">
+      <h2>
+        <a href={address + path.replace(/^\//, '')}>{headings.at(-1) ?? title}</a>
+      </h2>
+      <p class="soft">{[...new Set([title, ...headings.slice(0, -1)])].join(' › ')}</p>
+      <p>
+        <Marked result={result} />
+      </p>
+      <dl class="facts">
+        <Reason name="Score" value={inDigits(score)} />
+        {reasons && <Reasons reasons={reasons} />}
+      </dl>
+    </li>
+  );
+}
+
+const EXACT: Readonly<Record<NonNullable<ScoreReasons['exact']>, string>> = {
+  title: 'the query is the title of its page',
+  identifier: 'the query is a name that it has',
+};
+
+function Reasons({ reasons }: { readonly reasons: ScoreReasons }) {
+  const { words, meaning, lift, exact, places, prior } = reasons;
+  return (
+    <>
+      <Reason
+        name="Words"
+        value={inDigits(words)}
+        note={places.length === 0 ? 'none' : `in its ${places.join(', ')}`}
+      />
+      <Reason
+        name="Meaning"
+        value={meaning === null ? '–' : inDigits(meaning)}
+        note={meaning === null ? 'not judged' : 'how near it is'}
+      />
+      <Reason name="Place" value={inDigits(lift)} note={exact === null ? 'neither title nor name' : EXACT[exact]} />
+      <Reason name="Page" value={inDigits(prior)} note="of 1; in words, among equals" />
+    </>
+  );
+}
+
+function Reason({ name, value, note }: { readonly name: string; readonly value: string; readonly note?: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value} {note && <small>{note}</small>}
+      </dd>
+    </div>
+  );
+}
+
+/** Its content, with the words of the query. */
+function Marked({ result: { content, metadata } }: { readonly result: SearchResult }) {
+  const { highlights } = metadata;
+  return (
+    <>
+      {highlights.map(({ start, end }, at) => (
+        <>
+          {content.slice(highlights[at - 1]?.end ?? 0, start)}
+          <mark>{content.slice(start, end)}</mark>
+        </>
+      ))}
+      {content.slice(highlights.at(-1)?.end ?? 0)}
+    </>
+  );
+}
+
+function inDigits(value: number): string {
+  return value.toFixed(2);
+}

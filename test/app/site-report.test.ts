@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { explainedSearch } from '../../src/app/sites/readers-search.ts';
+import { siteFindings } from '../../src/app/sites/site-report.ts';
+import type { SiteSwitch } from '../../src/app/sites/site-switch.ts';
+import type { Config } from '../../src/config/index.ts';
+import { PageReports } from '../../src/http/site/page-reports.ts';
+import { readSiteRules } from '../../src/web/rules/index.ts';
+
+it('findings have what notices of the status say, piece by piece', async () => {
+  const reports = new PageReports(() => undefined);
+  for (const origin of ['https://a.example', 'https://b.example', 'https://b.example']) {
+    const body = JSON.stringify({ 'csp-report': { 'blocked-uri': `${origin}/x.js` } });
+    await reports.answer(new Request('http://x/', { method: 'POST', body }));
+  }
+  const rules = readSiteRules(new Map([['_redirects', Buffer.from('/a /b\n/only')]]));
+  const config = { deployment: { type: 'air-gapped' }, features: { enforce: null } } as unknown as Config;
+  const findings = siteFindings({ config, site: { rules } as unknown as SiteSwitch, reports });
+  expect(findings).toEqual({
+    policy: 'on',
+    origins: [
+      { origin: 'https://b.example', reports: 2 },
+      { origin: 'https://a.example', reports: 1 },
+    ],
+    ruleFaults: [{ file: '_redirects', line: 2, reason: 'says no target' }],
+    ruleFaultCount: 1,
+    notices: [...rules.notices, ...reports.notices],
+  });
+});
+
+it('a search with reasons is refused where there is no engine', async () => {
+  await expect(explainedSearch(null, 'x')).rejects.toMatchObject({ code: 'search_off' });
+});
