@@ -8,7 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json ./
 COPY src src
-COPY scripts/build.mjs scripts/copy-assets.mjs scripts/image-sbom.mjs scripts/sbom.mjs scripts/search-box.mjs scripts/write-built-files.mjs scripts/
+COPY scripts/*.mjs scripts/
 RUN node scripts/build.mjs && node scripts/copy-assets.mjs && node scripts/write-built-files.mjs
 
 FROM ${BASE} AS dependencies
@@ -16,7 +16,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # The optional dependencies are Node itself, for machines whose own is older; the base has it.
 RUN npm ci --omit=dev --omit=optional
-COPY scripts/prune-packages.mjs ./
+COPY scripts/outside.mjs scripts/prune-packages.mjs ./
 RUN node prune-packages.mjs
 
 FROM ${BASE}

@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = posix.join(import.meta.dirname, '..');
 const VERBS = ['deploy', 'serve', 'search', 'export', 'crawl'];
-const NOUNS = ['web', 'archive', 'config', 'net'];
+const NOUNS = ['web', 'archive', 'config', 'net', 'database', 'traces'];
 /** What even a noun may stand on. */
 const GROUND = ['files', 'threads', 'domain'];
 
@@ -54,6 +54,7 @@ const SOCKETS: Readonly<Record<string, readonly string[]>> = {
 const SOCKET_MAKERS: Readonly<Record<string, string>> = {
   '@aws-sdk/client-s3': 'S3Client',
   '@aws-sdk/credential-provider-web-identity': 'fromTokenFile',
+  pg: 'Pool',
 };
 const SOCKET_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']);
 /** Past the gate to a daemon of ours: by commands and its own serving processes alone. */

@@ -15,6 +15,9 @@ had to end first, readers would be without the site.
 {{- if and (eq ($store.kind | default "disk") "s3") (not $store.bucket) -}}
 {{- fail "config.exportApi.store.kind is s3, which needs a bucket: set config.exportApi.store.bucket" -}}
 {{- end -}}
+{{- if and $store.kmsKeyId (ne ($store.encryption | default "bucket") "kms") -}}
+{{- fail "config.exportApi.store.kmsKeyId is a key of KMS, and config.exportApi.store.encryption is not kms: set it, or remove the key" -}}
+{{- end -}}
 {{- $hasId := or $store.accessKeyId (include "docshelf.isFrom" (list . "exportApi.store.accessKeyId")) -}}
 {{- $hasKey := or $store.secretAccessKey (include "docshelf.isFrom" (list . "exportApi.store.secretAccessKey")) -}}
 {{- if ne (empty $hasId) (empty $hasKey) -}}

@@ -1,6 +1,6 @@
 {{/*
 The parts of the release, as {parts: [...]}: the site always, and the export API where it has pods of its own. "split" runs what answers calls
-apart from what runs jobs.
+apart from what runs jobs, in any number of pods of each.
 */}}
 {{- define "docshelf.parts" -}}
 parts:
@@ -13,6 +13,14 @@ parts:
   - export-worker
   {{- end }}
   {{- end }}
+{{- end -}}
+
+{{/* How many pods a part has, and of what size: {replicas, autoscaling, resources} of {root, part}. */}}
+{{- define "docshelf.scale" -}}
+{{- $exports := .root.Values.exportApi -}}
+{{- $of := dict "site" .root.Values "export" $exports "export-worker" $exports.workers -}}
+{{- $scale := pick (get $of .part) "replicas" "autoscaling" "resources" -}}
+{{- toYaml $scale -}}
 {{- end -}}
 
 {{- define "docshelf.hasOwnExports" -}}
@@ -36,8 +44,19 @@ parts:
 {{- end -}}
 {{- end -}}
 
+{{/* Of what has replicas and autoscaling. */}}
+{{- define "docshelf.hasMany" -}}
+{{- if or .autoscaling.enabled (gt (int .replicas) 1) -}}true{{- end -}}
+{{- end -}}
+
 {{- define "docshelf.isMany" -}}
-{{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) -}}true{{- end -}}
+{{- include "docshelf.hasMany" .Values -}}
+{{- end -}}
+
+{{/* Whether pods may share jobs: those wait in PostgreSQL, and what they make is in S3. */}}
+{{- define "docshelf.sharesJobs" -}}
+{{- $hasDatabase := or (hasKey (include "docshelf.files" . | fromYaml) "database.urlFile") (dig "database" "urlFile" "" .Values.config) -}}
+{{- if and $hasDatabase (eq (dig "exportApi" "store" "kind" "disk" .Values.config) "s3") -}}true{{- end -}}
 {{- end -}}
 
 {{- define "docshelf.isShared" -}}

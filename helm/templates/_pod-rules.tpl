@@ -16,13 +16,15 @@ values sees it.
 {{- end -}}
 {{- end -}}
 
-{{- with $values.autoscaling -}}
+{{- range $where, $scale := dict "" $values "exportApi." $values.exportApi "exportApi.workers." $values.exportApi.workers -}}
+{{- with $scale.autoscaling -}}
 {{- if .enabled -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) -}}
-{{- fail (printf "autoscaling.minReplicas is %d, more than autoscaling.maxReplicas, which is %d: exchange them" (int .minReplicas) (int .maxReplicas)) -}}
+{{- fail (printf "%sautoscaling.minReplicas is %d, more than %sautoscaling.maxReplicas, which is %d: exchange them" $where (int .minReplicas) $where (int .maxReplicas)) -}}
 {{- end -}}
-{{- if not (dig "requests" "cpu" "" ($values.resources | default dict)) -}}
-{{- fail "autoscaling goes by the processor time in percent of the request, and resources.requests.cpu is not set: set it, or autoscaling.enabled to false" -}}
+{{- if not (dig "requests" "cpu" "" ($scale.resources | default dict)) -}}
+{{- fail (printf "%sautoscaling goes by the processor time in percent of the request, and %sresources.requests.cpu is not set: set it, or %sautoscaling.enabled to false" $where $where $where) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -3,7 +3,7 @@
 {{- $root := .root -}}
 {{- $part := .part -}}
 {{- $isSite := eq $part "site" -}}
-{{- $workload := ternary $root.Values $root.Values.exportApi $isSite -}}
+{{- $scale := include "docshelf.scale" . | fromYaml -}}
 {{- $files := include "docshelf.partFiles" . | fromYaml -}}
 {{- $scheme := include "docshelf.scheme" (dict "root" $root "section" "admin") | upper -}}
 metadata:
@@ -81,7 +81,7 @@ spec:
           # Until every proxy has taken the pod off its list, it answers as before.
           sleep: { seconds: {{ $root.Values.preStopSeconds }} }
       securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 8 }}
-      resources: {{- toYaml $workload.resources | nindent 8 }}
+      resources: {{- toYaml $scale.resources | nindent 8 }}
       volumeMounts:
         # The whole folder, never a subPath: that one would not see a change.
         - { name: config, mountPath: /etc/docshelf, readOnly: true }
@@ -137,13 +137,7 @@ spec:
   {{- with $root.Values.tolerations }}
   tolerations: {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- $affinity := deepCopy $root.Values.affinity }}
-  {{- if and (not $isSite) (eq $root.Values.exportApi.pods "split") }}
-  {{- $podAffinity := $affinity.podAffinity | default dict }}
-  {{- $required := concat (include "docshelf.queueAffinity" $root | fromYamlArray) ($podAffinity.requiredDuringSchedulingIgnoredDuringExecution | default list) }}
-  {{- $_ := set $affinity "podAffinity" (set $podAffinity "requiredDuringSchedulingIgnoredDuringExecution" $required) }}
-  {{- end }}
-  {{- with $affinity }}
+  {{- with $root.Values.affinity }}
   affinity: {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- if $isSite }}
@@ -155,15 +149,6 @@ spec:
     {{- end }}
   {{- end }}
   {{- end }}
-{{- end -}}
-
-{{/* The queue of exports is a SQLite file, whose readers and writers share memory: they run on one node. */}}
-{{- define "docshelf.queueAffinity" -}}
-- topologyKey: kubernetes.io/hostname
-  labelSelector:
-    matchLabels: {{- include "docshelf.selector" . | nindent 6 }}
-    matchExpressions:
-      - { key: app.kubernetes.io/component, operator: In, values: [export, export-worker] }
 {{- end -}}
 
 {{/* A null takes a setting away, as OpenShift needs, which chooses users itself. */}}
@@ -180,7 +165,7 @@ spec:
 {{- $persistence := ternary .root.Values.persistence .root.Values.exportApi.persistence $isSite -}}
 {{- if not $persistence.enabled -}}
 emptyDir: {}
-{{- else if and $isSite $persistence.perReplica -}}
+{{- else if ternary $persistence.perReplica (eq .root.Values.exportApi.pods "split") $isSite -}}
 ephemeral:
   volumeClaimTemplate:
     metadata:

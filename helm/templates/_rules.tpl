@@ -25,11 +25,21 @@
 {{- end -}}
 
 {{- if .Values.exportApi.enabled -}}
-{{- if and $isMany (eq .Values.exportApi.pods "shared") -}}
-{{- fail "exportApi.pods is shared, and the queue of exports works in one pod alone: set exportApi.pods to own, or replicas to 1" -}}
+{{- $exports := .Values.exportApi -}}
+{{- $sharesJobs := include "docshelf.sharesJobs" . -}}
+{{- if and $isMany (eq $exports.pods "shared") (not $sharesJobs) -}}
+{{- fail "exportApi.pods is shared, and without PostgreSQL (database.urlFile) and S3 (config.exportApi.store) the queue of exports works in one pod alone: set both, exportApi.pods to own, or replicas to 1" -}}
 {{- end -}}
-{{- if and (eq .Values.exportApi.pods "split") (not .Values.exportApi.persistence.enabled) -}}
-{{- fail "exportApi.pods is split, and its pods need a volume in common: set exportApi.persistence.enabled to true, or exportApi.pods to own" -}}
+{{- if and (eq $exports.pods "split") (not $sharesJobs) -}}
+{{- fail "exportApi.pods is split, and its pods share jobs by PostgreSQL and S3: name the Secret with the URL in fromSecret, under database.urlFile, and set config.exportApi.store, or exportApi.pods to own" -}}
+{{- end -}}
+{{- if and (eq $exports.pods "split") $exports.persistence.existingClaim -}}
+{{- fail "exportApi.persistence.existingClaim is one volume, and the pods of exportApi.pods split have one each: keep one of them" -}}
+{{- end -}}
+{{- range $where, $scale := dict "exportApi" $exports "exportApi.workers" $exports.workers -}}
+{{- if and (ne $exports.pods "split") (include "docshelf.hasMany" $scale) -}}
+{{- fail (printf "%s asks for several pods, and exportApi.pods is %s: set it to split" $where $exports.pods) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -61,8 +71,13 @@
 {{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
 {{/* Not by urlParse, which prints a link that it cannot read: the link is a credential. */}}
 {{- $host := regexReplaceAll `(?s)^[A-Za-z0-9+.-]+://(?:[^/?#\\]*@)?([^/?#\\]*).*$` $link "${1}" -}}
-{{- if and $host (not (include "docshelf.isAllowedHost" (dict "host" $host "allowed" (dig "network" "allowedHosts" list .Values.config)))) -}}
-{{- fail (printf "%sdeployment.type is air-gapped, and staticExport.bundleUrl leads to %s: bring the bundle in another way, or, where that host is inside, list it in config.network.allowedHosts" $where $host) -}}
+{{- if hasPrefix "s3://" $link -}}{{- $host = include "docshelf.bucketHost" (dict "bucket" $host "s3" (dig "network" "s3" dict .Values.config)) -}}{{- end -}}
+{{- $isAllowed := false -}}
+{{- range $each := splitList " " $host -}}
+{{- if include "docshelf.isAllowedHost" (dict "host" $each "allowed" (dig "network" "allowedHosts" list $.Values.config)) -}}{{- $isAllowed = true -}}{{- end -}}
+{{- end -}}
+{{- if and $host (not $isAllowed) -}}
+{{- fail (printf "%sdeployment.type is air-gapped, and staticExport.bundleUrl leads to %s: bring the bundle in another way, or, where that host is inside, list it in config.network.allowedHosts" $where (splitList " " $host | first)) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -82,6 +97,20 @@
 {{- if hasKey $values.fromConfigMap $key -}}{{- $places = append $places "in fromConfigMap" -}}{{- end -}}
 {{- if gt (len $places) 1 -}}{{- fail (printf "%s%s is set %s: keep one of them" $where $key (join " and " $places)) -}}{{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{/*
+Hosts that may be asked for a bucket, of which one is: with the bucket's name before it, or without. None where the place is Amazon's and nothing here
+says the region, or it is one of a partition that is not the common one: then docshelf itself judges it.
+*/}}
+{{- define "docshelf.bucketHost" -}}
+{{- $at := "" -}}
+{{- if .s3.endpoint -}}
+{{- $at = regexReplaceAll `(?s)^[A-Za-z]+://(?:[^/?#\\]*@)?([^/?#\\]*).*$` .s3.endpoint "${1}" -}}
+{{- else if and .s3.region (not (regexMatch "^(?:cn-|eusc-|us-iso|eu-iso)" .s3.region)) -}}
+{{- $at = printf "s3.%s.amazonaws.com" .s3.region -}}
+{{- end -}}
+{{- if $at -}}{{- printf "%s.%s %s" .bucket $at $at -}}{{- end -}}
 {{- end -}}
 
 {{/* Whether a host, perhaps with its port, is listed: itself, with any port, or by *.domain. As config.network.allowedHosts says. */}}

@@ -67,14 +67,38 @@ const volume = {
   annotations: words('Annotations of the claim.'),
 };
 
+const autoscaling = (description: string) =>
+  group(
+    {
+      enabled: flag('Whether the number of pods follows their load.'),
+      minReplicas: count(1, 'At least so many.'),
+      maxReplicas: count(1, 'At most so many.'),
+      targetCPUUtilizationPercentage: count(1, 'Processor time that is aimed at, in percent of the request.'),
+    },
+    description,
+  );
+
 export const exportApi = group(
   {
     enabled: flag('Whether the static export API is offered.'),
     pods: oneOf(
       ['shared', 'own', 'split'],
-      "shared: in the site's pod. own: in a pod of its own. split: what answers calls and what runs jobs in two pods on one node.",
+      "shared: in the site's pods. own: in a pod of its own. split: pods that answer calls and pods that run jobs, any number of each, over PostgreSQL and S3.",
     ),
-    persistence: group(volume, 'Its jobs, files and bundles; of pods of its own.'),
+    replicas: count(0, 'With split: pods that answer calls.'),
+    autoscaling: autoscaling('Those pods, by load.'),
+    workers: group(
+      {
+        replicas: count(0, 'How many.'),
+        autoscaling: autoscaling('Their number, by load.'),
+        resources: resources('a pod that runs jobs'),
+      },
+      'With split: pods that run jobs.',
+    ),
+    persistence: group(
+      volume,
+      'Its jobs, files and bundles; of pods of its own. With split a volume for each pod, that lives as long as the pod.',
+    ),
     resources: resources('pods of its own'),
   },
   'The static export API; its settings are under config.exportApi.',
@@ -131,15 +155,7 @@ export const kubernetes: TProperties = {
     'Bundles that come as images.',
   ),
   replicas: count(0, 'Pods of the site.'),
-  autoscaling: group(
-    {
-      enabled: flag('Whether the number of pods follows their load.'),
-      minReplicas: count(1, 'At least so many.'),
-      maxReplicas: count(1, 'At most so many.'),
-      targetCPUUtilizationPercentage: count(1, 'Processor time that is aimed at, in percent of the request.'),
-    },
-    "The site's pods, by load.",
-  ),
+  autoscaling: autoscaling("The site's pods, by load."),
   podDisruptionBudget: group(
     {
       enabled: flag('Whether there is one, where there are several pods.'),

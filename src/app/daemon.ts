@@ -1,4 +1,5 @@
 import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
+import type { Database } from '../database/database.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
@@ -19,6 +20,7 @@ import type { SignIns } from './sites/sign-ins.ts';
 import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
+import type { Traces } from './traces/open-traces.ts';
 import { readVolume, volumeNotices } from './volume.ts';
 import type { Workers } from './workers/workers.ts';
 
@@ -34,7 +36,9 @@ export interface DaemonOptions {
 
 export interface DaemonParts {
   readonly network: Network;
+  readonly database: Database | null;
   readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly sites: Sites;
@@ -137,8 +141,7 @@ export class Daemon {
       config: this.#opened.config,
       current: () => this.#config,
       publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
-      network: this.#parts.network,
-      metrics: this.#parts.metrics,
+      ...this.#parts,
       onCompleted: () => this.#parts.ownExports.look(),
       log,
       programVersion,
@@ -181,21 +184,21 @@ export class Daemon {
         () => undefined,
       ),
     ]);
+    await this.#parts.traces.stop();
     await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop(), this.#listeners?.flush()]);
-    await this.#listeners?.admin.stop(ADMIN_STOP_MS);
+    await Promise.all([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
   }
 
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
-    const { metrics, sites, workers, keys, audit } = this.#parts;
+    const { sites, keys, audit } = this.#parts;
     const exports = this.#exports?.promise ?? null;
     const config = (): Config => this.#config;
     const sitePort = (): number => this.sitePort ?? this.#config.server.port;
     return openListeners({
+      ...this.#parts,
       config: this.#opened.config,
       current: config,
-      sites,
-      workers,
       admin: {
         token: () => this.#config.admin.token,
         hosts: () => this.#config.admin.hosts,
@@ -212,11 +215,8 @@ export class Daemon {
         service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
         actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),
       },
-      keys,
-      audit,
       exports,
       apiHasSearch: this.#apiHasSearch,
-      metrics,
       log,
       logRequest,
       programVersion,
@@ -277,7 +277,6 @@ export class Daemon {
   }
 
   async #status(): Promise<StatusReport> {
-    const jobs = await this.#jobs().catch(() => NO_JOBS);
     const volume = await readVolume(this.#opened.config.storage.dir);
     return daemonStatus(this.#parts.sites, {
       notices: [
@@ -292,7 +291,7 @@ export class Daemon {
       current: this.#loaded,
       lastReload: this.#lastReload,
       apiHasSearch: this.#apiHasSearch,
-      jobs,
+      jobs: await this.#jobs().catch(() => NO_JOBS),
       startedAt: this.#startedAt,
       programVersion: this.#options.programVersion,
     });

@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
+import type { Database } from '../database/database.ts';
 import { type DaemonSocket, dataPaths, handOnPath, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
-import { RateLogFile } from '../http/limits/rate-log-file.ts';
-import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
+import type { OrganizationRates } from '../http/limits/organization-rates.ts';
 import { accessLog } from '../http/listener/access-log.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
 import { takePeer } from '../http/listener/remote-address.ts';
@@ -13,6 +12,7 @@ import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listen
 import type { Metrics } from '../http/metrics/metrics.ts';
 import type { OwnNames } from '../http/openapi.ts';
 import { redirectAnswer } from '../http/tls/redirect.ts';
+import type { OpenedRates } from './keys/open-rates.ts';
 import type { ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
@@ -20,11 +20,14 @@ import type { Exports } from './open-exports.ts';
 import { once } from './sites/once.ts';
 import type { Sites } from './sites/sites.ts';
 import { tlsSlice } from './tls.ts';
+import type { Traces } from './traces/open-traces.ts';
 import type { Workers } from './workers/workers.ts';
 
 interface ListenerParts {
   readonly config: Config;
   readonly current: () => Config;
+  /** Null: all is of this daemon alone. */
+  readonly database: Database | null;
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly keys: ServiceKeys;
@@ -35,6 +38,7 @@ interface ListenerParts {
   /** Decided at the start: a site that comes later waits for the next. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly log: Logger;
   readonly logRequest: (fields: string) => void;
   readonly programVersion: string;
@@ -99,11 +103,12 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     // Probes and scrapes say nothing that the metrics do not.
     if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
   };
-  const rateLog = new RateLogFile({
-    dir: join(config.storage.dir, 'rates'),
-    keepMs: ORGANIZATION_RATE.windowMs,
-    recordsMax: ORGANIZATION_RATE.requestsMax,
-    onFault: (error) => logFailure(log, 'rates', error),
+  // Loaded by the first call of the API.
+  let rates: OpenedRates | null = null;
+  const openedRates = once(async () => {
+    const { openRates } = await import('./keys/open-rates.ts');
+    rates = await openRates(parts);
+    return rates.rates;
   });
   try {
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
@@ -125,7 +130,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       }));
     const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
     const hasApi = parts.apiHasSearch || parts.exports !== null;
-    const api = hasApi ? await open('api', { fetch: apiAnswer(parts, rateLog) }) : null;
+    const api = hasApi ? await open('api', { fetch: apiAnswer(parts, openedRates) }) : null;
     for (const [name, listener] of secure) await openRedirect(name, listener);
     const useConfig = (next: Config): void => {
       for (const [name, listener] of secure) {
@@ -134,7 +139,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       }
     };
     const handedOn = shared?.handedOn ?? null;
-    return { site, handedOn, admin, api, commands, redirects, useConfig, flush: () => rateLog.flush() };
+    return { site, handedOn, admin, api, commands, redirects, useConfig, flush: async () => rates?.flush() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
     throw error;
@@ -181,13 +186,10 @@ function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): Listener
   return (request, env) => admin.fetch(request, env);
 }
 
-function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions['fetch'] {
+function apiAnswer(parts: ListenerParts, rates: () => Promise<OrganizationRates>): ListenerOptions['fetch'] {
   const { metrics, programVersion, sites, current, keys } = parts;
   const app = once(async () => {
-    const [{ createApiApp }, { OrganizationRates }] = await Promise.all([
-      import('../http/api/api.ts'),
-      import('../http/limits/organization-rates.ts'),
-    ]);
+    const { createApiApp } = await import('../http/api/api.ts');
     const exports = await parts.exports;
     return createApiApp({
       access: () => keys.access,
@@ -195,8 +197,9 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions[
       ...(parts.apiHasSearch ? { search: (domain) => sites.find(domain)?.search ?? null } : {}),
       ...(exports?.service ? { exports: exports.service } : {}),
       ...(exports?.download ? { download: exports.download } : {}),
-      rates: new OrganizationRates(rateLog),
+      rates: await rates(),
       audit: parts.audit,
+      tracer: parts.traces.tracer,
       programVersion,
       publicUrl: () => current().api.publicUrl,
       ownSite: () => openSite(sites),

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
+import type { Database } from '../database/database.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
-import type { BundleStore, JobCounts } from '../export/ports.ts';
+import type { BundleStore, JobCounts, JobQueue, SharedFiles } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api/api.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
@@ -10,7 +11,8 @@ import type { Logger } from './log.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
-import { archiveLimits, exportSlice, organizationsSlice, s3Slice } from './slices.ts';
+import { archiveLimits, exportSlice, organizationsSlice, queueKind, s3Slice } from './slices.ts';
+import type { Traces } from './traces/open-traces.ts';
 
 export interface Exports {
   /** Null where this daemon only runs jobs. */
@@ -26,7 +28,9 @@ interface ExportsParts {
   readonly current: () => Config;
   readonly publicUrl: () => string;
   readonly network: Network;
+  readonly database: Database | null;
   readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly onCompleted: () => void;
   readonly log: Logger;
   readonly programVersion: string;
@@ -40,22 +44,28 @@ const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;
-  const [exporting, { SqliteJobQueue }] = await Promise.all([
-    import('../export/index.ts'),
-    import('../export/jobs/queue/sqlite-job-queue.ts'),
-  ]);
-  const { applyRetention, ExportService, JobRunner, openExportsFolder, readPicture, repackBundle, Signatures } =
-    exporting;
+  const {
+    applyRetention,
+    ExportService,
+    JobRunner,
+    openExportsFolder,
+    readPicture,
+    repackBundle,
+    SharedJobs,
+    Signatures,
+  } = await import('../export/index.ts');
   const stopping = new AbortController();
   const folder = await openExportsFolder(join(config.storage.dir, 'exports'));
-  const queue = await SqliteJobQueue.open({ file: folder.jobsFile });
-  const { store, download } = await openStore(parts, folder.dir);
+  const queue = await openQueue(parts, folder.jobsFile);
+  const { store, files, download } = await openStore(parts, folder.dir);
+  const shared = files === null || queueKind(config) === 'sqlite' ? null : new SharedJobs(files, folder);
   const jobOptions: RunJobOptions = {
     folder,
     queue,
     store,
+    shared,
     searchData: await openBundleSearch(config, parts.network),
-    signatures: new Signatures(folder.signatures, () => current().exportApi.signingKeyFile?.text ?? null),
+    signatures: new Signatures(folder.signatures, () => current().exportApi.signingKeyFile?.text ?? null, shared),
     siteOf: (job) => siteOf(current(), job),
     jobEntry: threadEntry('./export-thread', import.meta),
     pageThreads: PAGE_THREADS,
@@ -63,6 +73,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     browser: () => current().exportApi.browser,
     limits: () => archiveLimits(current()),
     generator: `docshelf ${parts.programVersion}`,
+    tracer: parts.traces.tracer,
   };
   const onFault = (error: unknown): void => logFailure(log, 'export', error);
 
@@ -91,6 +102,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     if (runsJobs) retaining = retaining.then(retain).catch(onFault);
   }, RETENTION_EVERY_MS);
 
+  const readShared = shared && ((name: string) => shared.readFile(name, stopping.signal));
   const service =
     role === 'worker'
       ? null
@@ -99,9 +111,10 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
           store,
           settings: () => exportSlice(current()),
           repack: (job, signal) => repackBundle(job, jobOptions, signal),
-          pictureOf: (jobId, name) => readPicture(folder, jobId, name),
+          pictureOf: (jobId, name) => readPicture(folder, jobId, name, readShared),
           signatureOf: (sha256) => jobOptions.signatures.read(sha256),
           onStarted: () => runner.nudge(),
+          tracer: parts.traces.tracer,
           signal: stopping.signal,
         });
   return {
@@ -118,6 +131,15 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   };
 }
 
+async function openQueue({ config, database, log }: ExportsParts, file: string): Promise<JobQueue> {
+  if (database === null || queueKind(config) === 'sqlite') {
+    const { SqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
+    return SqliteJobQueue.open({ file });
+  }
+  const { PostgresJobQueue } = await import('../export/jobs/postgres/postgres-job-queue.ts');
+  return new PostgresJobQueue({ database, onFault: (error) => logFailure(log, 'queue', error) });
+}
+
 /** A domain may have gone to another organization since the job was queued. */
 function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
   const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
@@ -128,13 +150,14 @@ function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOpt
 async function openStore(
   { config, current, network, publicUrl, log }: ExportsParts,
   dir: string,
-): Promise<{ store: BundleStore; download: AnswerDownload | null }> {
+): Promise<{ store: BundleStore; files: SharedFiles | null; download: AnswerDownload | null }> {
   const settings = s3Slice(config);
   if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
     const { caFile: _, ...bucket } = settings;
     const policy = (await network.policy()).forStore(() => current().exportApi.store.caFile);
-    return { store: new S3BundleStore({ ...bucket, policy, nowMs: Date.now }), download: null };
+    const store = new S3BundleStore({ ...bucket, policy, nowMs: Date.now });
+    return { store, files: store.shared, download: null };
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
     import('../export/stores/disk-bundle-store.ts'),
@@ -142,5 +165,5 @@ async function openStore(
   ]);
   const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });
   const onFault = (error: unknown, requestId: string | null): void => logFailure(log, 'download', error, requestId);
-  return { store, download: bundleDownload({ follow: (link) => store.follow(link), onFault }) };
+  return { store, files: null, download: bundleDownload({ follow: (link) => store.follow(link), onFault }) };
 }

@@ -92,12 +92,23 @@ export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSe
   return { concurrency, deadlineMs, leaseMs: queue.leaseMs, linkTtlMs, queuedMax };
 }
 
+/** That a queue of postgres has its database is a rule of the config. */
+export function queueKind({ exportApi, database }: Config): 'sqlite' | 'postgres' {
+  return exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
+}
+
 /** Null: bundles are kept on disk. That there is a bucket is a rule of the config. */
 export function s3Slice({ exportApi: { store } }: Config) {
-  const { bucket, region, endpoint, pathStyle, prefix, accessKeyId, secretAccessKey, caFile } = store;
-  if (store.kind === 'disk' || bucket === null) return null;
-  const credentials = accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey };
-  return { bucket, region, endpoint, pathStyle, prefix: prefix ?? '', credentials, caFile };
+  const { kind, bucket, prefix, encryption, kmsKeyId, accessKeyId, secretAccessKey, ...place } = store;
+  if (kind === 'disk' || bucket === null) return null;
+  const algorithm = ({ bucket: null, s3: 'AES256', kms: 'aws:kms' } as const)[encryption];
+  return {
+    ...place,
+    bucket,
+    prefix: prefix ?? '',
+    encryption: algorithm && { algorithm, kmsKeyId },
+    credentials: accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey },
+  };
 }
 
 type ModelSlice =

@@ -4,14 +4,15 @@ import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { AuditFile } from '../http/audit/audit-file.ts';
 import { AuditTrail } from '../http/audit/audit-trail.ts';
-import { FolderKeys } from '../http/keys/folder-keys.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
+import { openKeyStore } from './keys/open-key-store.ts';
 import { ServiceKeys } from './keys/service-keys.ts';
 import { logAudit, logFailure } from './log-events.ts';
 import { Network } from './network.ts';
+import { openDatabase } from './open-database.ts';
 import type { Exports } from './open-exports.ts';
 import { openSearch } from './open-search.ts';
 import { OwnExportDesk } from './own-exports.ts';
@@ -20,17 +21,20 @@ import { OpenVersions } from './sites/open-versions.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
+import { openTraces } from './traces/open-traces.ts';
 import { followerOf, placesOf } from './workers/follower.ts';
 import { Workers, type WorkersOptions } from './workers/workers.ts';
 
 /**
  * Once the listeners are open, no fault of a bundle or of a changed config ends it.
- * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`
+ * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit`
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
+  const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
   const metrics = new Metrics(() => network.config.sites.length <= network.config.metrics.sites);
+  const traces = await openTraces(loaded.config, network, log, options.programVersion);
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
   const ownExports = new OwnExportDesk({
@@ -40,7 +44,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
   });
   const folder = await openFolder(loaded.config, network, ownExports);
-  const store = await FolderKeys.open({
+  const store = await openKeyStore({
+    database,
     dir: folder.paths.dir,
     onFault: (error) => logFailure(log, 'keys', error),
   });
@@ -94,6 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     hostOf: (domain) => ({
       network,
+      tracer: traces.tracer,
       search,
       folder,
       bodies,
@@ -126,7 +132,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await sites.accept(loaded.sites);
   daemon = new Daemon(options, {
     network,
+    database,
     metrics,
+    traces,
     search,
     folder,
     sites,

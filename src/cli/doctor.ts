@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
 import { ConfigError, type LoadedConfig } from '../config/index.ts';
-import { type Diagnosis, faulty, sound } from '../domain/diagnosis.ts';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
 import { answer, type CommonOptions, command, loadFor, ToldFailure } from './command.ts';
 

@@ -3,6 +3,7 @@ import type { KeptRelease } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import { type PruneRule, prune } from './releases/prune.ts';
+import { ServedChanges } from './releases/served-changes.ts';
 import type { ActivePointer } from './releases/site-store.ts';
 import { type DeploySettings, fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
@@ -25,11 +26,15 @@ export class Activation {
   #current: ActiveVersion | null = null;
   #previousDigest: string | null = null;
   #pruneAtMs: number | null = null;
-  /** Digests beside the served one, as serving knows them. */
+  /** Releases beside the served one, as serving knows them. */
   #others = '';
+  /** Between the swap of the reference and the end of all that follows it. */
+  #isSwapping = false;
+  readonly #changes: ServedChanges;
 
   constructor(context: SiteContext) {
     this.#context = context;
+    this.#changes = new ServedChanges(context.store);
   }
 
   get current(): ActiveVersion | null {
@@ -44,13 +49,19 @@ export class Activation {
    * What can fail (tables, new state, choice, pointer) comes before the swap of one reference; a failure changes nothing.
    */
   async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
-    const { store, registration, journal, settings, prepareSwap } = this.#context;
-    const { enabled, keep, version: pin } = settings();
-    const previous = this.#current;
-    if (!enabled || isSame(previous, release)) {
+    const { settings, tracer } = this.#context;
+    const { enabled, version: pin } = settings();
+    if (!enabled || isSame(this.#current, release)) {
       if (pin === null) await this.#point(release, reason);
       return;
     }
+    await tracer.span('swap', { facts: releaseFacts(release) }, () => this.#swap(release, reason));
+  }
+
+  async #swap(release: ReleaseRef, reason: ActivationReason): Promise<void> {
+    const { store, registration, journal, settings, prepareSwap } = this.#context;
+    const { keep, version: pin } = settings();
+    const previous = this.#current;
     const view = await store.view(release.digest, release.version);
     const older = await this.#olderThan(release.digest);
     const commit = await prepareSwap(view, older);
@@ -69,8 +80,11 @@ export class Activation {
     const isDated = (await store.info(release.digest))?.manifest != null;
     if (isDated) await store.noteActive({ version: view.version, createdAt: view.createdAt });
     if (pin === null) await this.#point(release, reason);
-    await commit();
-    this.#others = digestsOf(older);
+    this.#isSwapping = true;
+    await Promise.resolve(commit()).finally(() => {
+      this.#isSwapping = false;
+    });
+    this.#others = stateOf(older);
     const { version, digest, pages, bytes } = view;
     this.#current = { version, digest, pages, bytes, activatedAt: now };
     this.#previousDigest = previous?.digest ?? null;
@@ -80,16 +94,25 @@ export class Activation {
 
   /** Tells serving of releases that came or went since the swap: `immutable` and old assets go by all of them. Never rejects. */
   async followOthers(): Promise<void> {
-    if (this.#current === null) return;
     const { onOthers, journal } = this.#context;
     try {
-      const older = await this.#olderThan(this.#current.digest);
-      if (digestsOf(older) === this.#others) return;
-      this.#others = digestsOf(older);
+      const served = this.#current;
+      if (served === null) return;
+      const older = await this.#olderThan(served.digest);
+      // A swap in between tells of them itself.
+      if (this.#isSwapping || this.#current !== served || stateOf(older) === this.#others) return;
+      this.#others = stateOf(older);
       onOthers(older);
     } catch (error) {
       journal.failed('deploy', error);
     }
+  }
+
+  /** `followOthers`, where another daemon on the folder may have swapped since. @returns whether there was something to tell */
+  async lookAgain(): Promise<boolean> {
+    const former = this.#others;
+    if (this.#current !== null) await this.#changes.follow(() => this.followOthers()).catch(() => undefined);
+    return this.#others !== former;
   }
 
   /** Serves a fetched release; an operator's choice instead, until a fetch gives another digest than the one before. */
@@ -201,8 +224,11 @@ export class Activation {
   }
 }
 
-const digestsOf = (releases: readonly KeptRelease[]): string =>
-  releases
-    .map(({ digest }) => digest)
-    .sort()
-    .join();
+/** In their order, since an asset comes from the one that was active last; a staged one gives none. */
+const stateOf = (releases: readonly KeptRelease[]): string =>
+  releases.map(({ digest, servedAt }) => `${digest} ${servedAt}`).join();
+
+const releaseFacts = ({ version, digest }: ReleaseRef) => ({
+  'docshelf.version': version,
+  'docshelf.bundle.sha256': digest,
+});

@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
+import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { RenewLoop } from './fetch/renew-loop.ts';
 import { Journal } from './journal.ts';
@@ -43,6 +43,7 @@ export class Deployment {
   constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
     this.#settings = settings;
     this.#context = {
+      tracer: NO_TRACES,
       ...options,
       settings: () => this.#settings,
       sources: () => options.sources(this.#settings),
@@ -76,11 +77,10 @@ export class Deployment {
     await store.ownReleases();
     await store.open();
     await this.#context.registration.serves([]);
-    const now = Date.now();
     const { site } = store;
+    const now = Date.now();
     await sweepTemporaries([site.dir, site.versions, site.served], now);
-    // Of a site of a list, it is made with the first fetch.
-    if (existsSync(site.spool)) await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
+    await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
     this.#isOpen = true;
     this.#firstOpened.resolve();
   }
@@ -203,6 +203,9 @@ export class Deployment {
       this.#context.journal.event({ kind: 'removed', version });
     });
   }
+
+  /** Tells serving of what other daemons on the folder have swapped to. @returns whether it was another; never rejects */
+  readonly lookAgain = (): Promise<boolean> => this.#reconciler.activation.lookAgain();
 
   /** @throws DocshelfError `version_not_found` */
   async stored(version: string): Promise<ReleaseRef & { readonly releaseDir: string }> {

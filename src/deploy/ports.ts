@@ -54,6 +54,8 @@ export interface FreshLink {
   readonly link: Secret;
   readonly sha256: string | null;
   readonly signature: string | null;
+  /** Of the job's start, where it is known. */
+  readonly traceparent?: string | null;
 }
 
 /** The service side of this daemon, as far as its own sites take bundles from it. */
@@ -62,7 +64,12 @@ export interface OwnExportService {
   newest(
     domain: string,
     version: string | null,
-  ): Promise<{ readonly jobId: string; readonly sha256: string; readonly signature: string | null } | null>;
+  ): Promise<{
+    readonly jobId: string;
+    readonly sha256: string;
+    readonly signature: string | null;
+    readonly traceparent: string | null;
+  } | null>;
 
   read(
     domain: string,

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 /** Longest wait of `setTimeout`, 24 days (HTML standard, timers: a signed 32-bit integer). */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -21,6 +23,8 @@ export class SingleFlight {
   readonly #orders: Order[] = [];
   readonly #answers: (() => void)[] = [];
   readonly #quiet: (() => void)[] = [];
+  /** Passes are in the trace of nobody who wakes the loop; an order is in that of its giver. */
+  readonly #outside = AsyncLocalStorage.snapshot();
   #isRunning = false;
   #isAwake = false;
   #timer: NodeJS.Timeout | undefined;
@@ -35,13 +39,13 @@ export class SingleFlight {
 
   wake(): void {
     this.#isAwake = true;
-    if (!this.#isRunning) void this.#run();
+    if (!this.#isRunning) void this.#outside(() => this.#run());
   }
 
   /** Carries an act out in a pass. Resolves when that pass is over. */
   inTurn<T>(act: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#orders.push({ act, resolve, reject });
+    this.#orders.push({ act: AsyncLocalStorage.bind(act), resolve, reject });
     this.wake();
     return promise;
   }

@@ -1,5 +1,6 @@
 import type { KeptRelease, ReleaseView } from '../domain/release.ts';
 import { Slots } from '../files/lanes.ts';
+import type { Tracer } from '../traces/tracer.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
 import type { Journal } from './journal.ts';
 import type { Wanted } from './plan.ts';
@@ -38,6 +39,7 @@ export interface DeploymentOptions {
   /** Null where this daemon keeps no exports. */
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
   readonly unpack: Unpack;
+  readonly tracer?: Tracer;
   readonly beforeSeal: readonly BeforeSeal[];
   readonly prepareSwap: PrepareSwap;
   /** The site's other releases have changed, and the active one has not. */
@@ -54,6 +56,7 @@ export interface IntakeSlots {
 }
 
 export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sources' | 'onEvent' | 'registration'> {
+  readonly tracer: Tracer;
   readonly sources: () => Promise<readonly BundleSource[]>;
   readonly settings: () => DeploySettings;
   readonly wanted: () => Wanted;

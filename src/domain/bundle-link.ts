@@ -1,9 +1,11 @@
+import { type S3Place, s3UrlOf } from './egress.ts';
+
 interface LinkScheme {
   /** As it is written, in a sentence. */
   readonly form: string;
   readonly isSound: (link: string) => boolean;
   readonly leadsTo: 'file' | 'bundle';
-  /** Key of the config with the credentials; null: the link is the credential. */
+  /** Key of the config with the credentials; null: the link is the credential, of `s3` the environment has them. */
   readonly credentialsKey: string | null;
   /** An air-gapped deployment must name the host in `network.allowedHosts`. */
   readonly asksHost: boolean;
@@ -20,6 +22,13 @@ export const LINK_SCHEMES = {
     isSound: (link) => parseOciReference(link) !== null,
     leadsTo: 'bundle',
     credentialsKey: 'network.registryAuthFile',
+    asksHost: true,
+  },
+  s3: {
+    form: 's3://bucket/key',
+    isSound: (link) => parseS3Link(link) !== null,
+    leadsTo: 'file',
+    credentialsKey: null,
     asksHost: true,
   },
 } as const satisfies Readonly<Record<string, LinkScheme>>;
@@ -67,4 +76,35 @@ export function parseOciReference(link: string): OciReference | null {
   if (parts?.registry === undefined || parts.repository === undefined) return null;
   const { registry, repository, tag = null, digest = null } = parts;
   return { registry: registry.toLowerCase(), repository, tag, digest };
+}
+
+export interface S3Link {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+/** Names of Amazon and, with `_` and capitals, of older buckets and of other services. */
+const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
+const S3_KEY_BYTES_MAX = 1024;
+
+/** `s3://bucket/key`, the key as it is: nothing is decoded, and no segment is one that a URL would fold away. */
+export function parseS3Link(link: string): S3Link | null {
+  const { bucket, key } = S3_LINK.exec(link)?.groups ?? {};
+  if (bucket === undefined || key === undefined || Buffer.byteLength(key) > S3_KEY_BYTES_MAX) return null;
+  return key.split('/').some((segment) => /^\.{1,2}$/.test(segment)) ? null : { bucket, key };
+}
+
+/**
+ * A URL of the host that a link asks. Null for one that asks none, or is none, and for a bucket of which nothing says
+ * here where it is: the environment names the region, and the gate judges what it leads to.
+ */
+export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
+  if (link === null || schemeOf(link)?.asksHost !== true) return null;
+  const object = parseS3Link(link);
+  if (object !== null) {
+    const isKnown = s3 !== null && (s3.region ?? s3.endpoint) !== null;
+    return isKnown ? URL.parse(s3UrlOf({ ...s3, bucket: object.bucket })) : null;
+  }
+  const image = parseOciReference(link);
+  return URL.parse(image === null ? link : `https://${image.registry}`);
 }

@@ -47,13 +47,17 @@ const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = 
 
 const BUCKET_LABEL = /^[a-z0-9][a-z0-9-]{2,62}$/;
 
-/** As the SDK asks it: the bucket in the host, where it can stand there and no certificate of `*.host` forbids its dots. */
-export function s3UrlOf(store: {
-  readonly bucket: string;
+/** Where buckets are. */
+export interface S3Place {
+  /** Null: `us-east-1` with an endpoint, else the environment's. */
   readonly region: string | null;
+  /** URL of another S3 service; null: Amazon's. */
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
-}): string {
+}
+
+/** As the SDK asks it: the bucket in the host, where it can stand there and no certificate of `*.host` forbids its dots. */
+export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';
   const suffix = AMAZON_SUFFIXES.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';

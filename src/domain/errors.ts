@@ -85,6 +85,7 @@ const UNAVAILABLE_STATUS = {
   no_version: 409,
   no_bundle: 409,
   daemon_unreachable: 503,
+  database_unavailable: 503,
   embedder_failed: 502,
   index_building: 503,
   // As with a site that is turned off: not offered here, and asking again does not help.
@@ -126,6 +127,7 @@ const OTHER = {
   model_invalid: { exit: 78, status: 422 },
   data_folder_newer: { exit: 78, status: 503 },
   data_folder_older: { exit: 78, status: 503 },
+  database_unfit: { exit: 78, status: 503 },
   index_damaged: { exit: 69, status: 503 },
   unauthorized: { exit: 77, status: 401 },
   forbidden: { exit: 77, status: 403 },

@@ -71,13 +71,15 @@ async function isInUse(folder: string): Promise<boolean> {
 /** Rank of the page, and the site that the picture shows. */
 const NAME = /^[1-9]-(?:live|written)\.png$/;
 
-/** A PNG that the report of a job names, or null. @throws the system's own errors */
+/** A PNG that the report of a job names, or null. @param shared reads what is not here. @throws the system's own errors */
 export async function readPicture(
   { pictures }: Pick<ExportsFolder, 'pictures'>,
   jobId: string,
   name: string,
+  shared: ((name: string) => Promise<Uint8Array<ArrayBuffer> | null>) | null = null,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  return NAME.test(name) ? readBytesIfThere(join(pictures, jobId, name)) : null;
+  if (!NAME.test(name)) return null;
+  return (await readBytesIfThere(join(pictures, jobId, name))) ?? (await shared?.(`pictures/${jobId}/${name}`)) ?? null;
 }
 
 export async function removePictures(

@@ -6,5 +6,6 @@ export { repackBundle } from './jobs/repack.ts';
 export { applyRetention } from './jobs/retention.ts';
 export type { RunJobOptions } from './jobs/run-job.ts';
 export { type JobEvent, JobRunner, type JobRunnerSettings } from './jobs/runner.ts';
+export { SharedJobs } from './jobs/shared-jobs.ts';
 export { ExportService, type ExportSettings } from './service.ts';
 export { Signatures } from './signatures.ts';

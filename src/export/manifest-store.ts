@@ -3,7 +3,7 @@ import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestWords } from '../archive/pack/manifest.ts';
 import type { FileEntry } from '../domain/release.ts';
-import { readBytesIfThere, writeOnce } from '../files/index.ts';
+import { readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
 
 export interface BundleContent {
   readonly domain: string;
@@ -40,6 +40,11 @@ export class ManifestStore {
     return readBytesIfThere(this.#pathOf(contentSha256));
   }
 
+  /** In place of one that was made here. */
+  async keep(contentSha256: string, bytes: Uint8Array): Promise<void> {
+    await replaceFile(this.#pathOf(contentSha256), bytes);
+  }
+
   /** Removes manifests that no job names, and leftovers of killed processes, once they are that old. */
   async sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<void> {
     for (const name of await readdir(this.#dir)) {
@@ -53,6 +58,11 @@ export class ManifestStore {
   #pathOf(contentSha256: string): string {
     return join(this.#dir, `${contentSha256}.json`);
   }
+}
+
+/** @param manifest of our own store, which nobody else writes */
+export function wordsOf(manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } {
+  return JSON.parse(Buffer.from(manifest).toString());
 }
 
 function digestOf({ domain, version, files }: BundleContent): string {

@@ -11,12 +11,15 @@ export interface StoredJob extends Job {
   readonly attempt: number;
   readonly isCanceled: boolean;
   readonly checkpoint: string | null;
+  /** Of the call that it was queued by (W3C Trace Context); null where that was in no trace. */
+  readonly traceparent: string | null;
   readonly bundle: ExportedBundle | null;
 }
 
 export interface NewJob extends ExportRequest {
   readonly jobId: string;
   readonly organizationId: string;
+  readonly traceparent: string | null;
 }
 
 /** Right to run a job, until its lease expires or another attempt begins. */
@@ -121,6 +124,30 @@ export interface BundleStore {
   remove(sha256: string): Promise<void>;
 
   close(): Promise<void>;
+}
+
+export interface SharedFile {
+  readonly name: string;
+  /** Unix time. */
+  readonly changedMs: number;
+}
+
+/** What daemons with data folders of their own need of each other's jobs, beside bundles: by names with slashes. */
+export interface SharedFiles {
+  /** Nothing where it is kept already and not old. @throws DocshelfError `cannot_read`; the signal's reason */
+  put(
+    name: string,
+    bytes: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
+    signal: AbortSignal,
+  ): Promise<void>;
+
+  /** Null where there is none. @throws the stream, the signal's reason */
+  read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
+
+  /** @param folder with a slash at its end, which names are without */
+  list(folder: string): AsyncIterable<SharedFile>;
+
+  remove(name: string): Promise<void>;
 }
 
 export interface FollowedLink {

@@ -12,6 +12,8 @@ import {
   type JobPage,
 } from '../domain/job.ts';
 import type { OwnedSite } from '../domain/organization.ts';
+import type { Tracer } from '../traces/tracer.ts';
+import { jobFacts, queueFacts } from './jobs/job-facts.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
 
 export interface ExportSettings {
@@ -29,6 +31,7 @@ export interface ExportServiceOptions {
   /** Null where bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
   readonly onStarted: () => void;
+  readonly tracer: Tracer;
   readonly signal: AbortSignal;
 }
 
@@ -46,12 +49,17 @@ export class ExportService {
     { domain, organization, source }: OwnedSite,
     { version, paths }: Omit<ExportRequest, 'domain'>,
   ): Promise<Job> {
-    const { queue, settings, onStarted } = this.#options;
+    const { queue, settings, onStarted, tracer } = this.#options;
     if (source === null) throw noSource(domain);
     // 64 random bits: two of a billion jobs are alike with a chance of 1 in 37.
     const jobId = `se_${randomBytes(8).toString('hex')}`;
-    const job = { jobId, organizationId: organization.id, domain, version, paths };
-    const queued = await queue.add(job, settings().queuedMax);
+    const order = { jobId, organizationId: organization.id, domain, version, paths };
+    const queued = await tracer.span('send exports', { kind: 'producer', facts: queueFacts('send') }, async (span) => {
+      const job = await queue.add({ ...order, traceparent: tracer.traceparent }, settings().queuedMax);
+      // An equal job may have waited already: it stays in the trace of its own start.
+      span.note(jobFacts(job));
+      return job;
+    });
     onStarted();
     return jobView(queued);
   }
@@ -124,14 +132,17 @@ export class ExportService {
     organizationId: string,
     domain: string,
     version: string | null,
-  ): Promise<{ readonly jobId: string; readonly sha256: string; readonly signature: string | null } | null> {
+  ): Promise<
+    (Pick<StoredJob, 'jobId' | 'traceparent'> & { readonly sha256: string; readonly signature: string | null }) | null
+  > {
     const filter = { organizationId, domain, status: 'completed', limit: JOBS_LIMIT_MAX } as const;
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await this.#options.queue.list({ ...filter, ...(cursor === undefined ? {} : { cursor }) });
       const job = page.jobs.find(({ paths, ...each }) => paths === null && (version ?? each.version) === each.version);
       if (job?.bundle != null) {
         const { sha256 } = job.bundle;
-        return { jobId: job.jobId, sha256, signature: await this.#options.signatureOf(sha256) };
+        const { jobId, traceparent } = job;
+        return { jobId, traceparent, sha256, signature: await this.#options.signatureOf(sha256) };
       }
       cursor = page.nextCursor;
     }

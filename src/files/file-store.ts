@@ -45,8 +45,9 @@ export class FileStore {
    * Stores a content, or renews the time of its last use; the digest is always that of the stored bytes.
    * @throws DocshelfError `cannot_read` for the file that is given; the system's own errors where writing fails
    */
-  async put(content: Uint8Array | { readonly file: string }): Promise<StoredFile> {
+  async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
     if (content instanceof Uint8Array) return this.#putBytes(content);
+    if ('chunks' in content) return this.#write(content.chunks);
     const { file } = content;
     await using handle = await open(file, 'r').catch(cannotRead(file));
     const { size } = await handle.stat();
@@ -113,6 +114,12 @@ export class FileStore {
       if (!NO_LINK.has(errnoOf(error) ?? '')) throw error;
       await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     }
+  }
+
+  /** True where it is stored; its time of use is renewed. */
+  async renew(sha256: string): Promise<boolean> {
+    const info = await ifThere(stat(this.pathOf(sha256)));
+    return info !== null && this.#use({ sha256, size: info.size });
   }
 
   /** As `sweepFiles`. */

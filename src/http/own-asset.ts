@@ -12,6 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** What styles of docshelf's own pages begin with. */
 export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
+/** Beside their names, and in the browser's tab. */
+export const ICON = new URL('site/assets/shelf.svg', import.meta.url);
+
 /** A file of docshelf's own pages. @param before stands before it, in the same answer */
 export function ownAsset(file: URL, before: URL | null = null): HashedAsset {
   const bytes = Buffer.concat([...(before === null ? [] : [readFileSync(before)]), readFileSync(file)]);

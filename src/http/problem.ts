@@ -2,6 +2,11 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, statusOf, toDocshelfError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
 
+/** What a caller who does not run docshelf is told of a database that is away, but by faults `isForCallers`: its address is in the log. */
+const DATABASE_AWAY = new DocshelfError('database_unavailable', 'Cannot answer now: the database does not answer', {
+  next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
+});
+
 /** An unforeseen fault may name anything: it goes to the log, under the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshelf has failed', {
   next: 'Look for the request id in the log of docshelf: its line has the cause.',
@@ -44,6 +49,8 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
 }
 
 export interface FaultHooks {
+  /** Who asks need not run docshelf. Default false. */
+  readonly isPublic?: boolean;
   readonly metrics: { onError(code: ErrorCode): void };
   onError?(error: DocshelfError, requestId: string | null): void;
 }
@@ -52,7 +59,9 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
   const error = request.signal.aborted ? clientLeft('answer') : toDocshelfError(cause);
   hooks.metrics.onError(error.code);
   if (statusOf(error.code) >= 500) hooks.onError?.(error, requestId);
-  return problemResponse(error, requestId);
+  const isHidden =
+    hooks.isPublic === true && error.code === 'database_unavailable' && error.fields.isForCallers !== true;
+  return problemResponse(isHidden ? DATABASE_AWAY : error, requestId);
 }
 
 /** For the metrics: work given up with its client is no fault of ours. */

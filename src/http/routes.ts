@@ -57,7 +57,7 @@ export function addRoutes<E extends BoundEnv>(
 }
 
 /** `/v1/jobs/:jobId`; what ends a segment is a part of its parameter there: `:name{[^/]+[.]minisig}`. */
-const honoPath = (path: string): string =>
+export const honoPath = (path: string): string =>
   path.replaceAll(/\{(\w+)\}(\.\w+)?/g, (_, name: string, end?: string) =>
     end === undefined ? `:${name}` : `:${name}{[^/]+[.]${end.slice(1)}}`,
   );

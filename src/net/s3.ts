@@ -1,14 +1,34 @@
 import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent, type AgentOptions as TlsOptions } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { getCACertificates } from 'node:tls';
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { GetObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { fromTokenFile } from '@aws-sdk/credential-provider-web-identity';
-import { portOf, urlHost } from '../domain/egress.ts';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import type { S3Link } from '../domain/bundle-link.ts';
+import { bareHost, portOf, type S3Place, urlHost } from '../domain/egress.ts';
+import { Secret } from '../domain/secret.ts';
 import { readCertificates } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
+import { gatedFetch } from './gated-fetch.ts';
+import type { HttpClient } from './http-client.ts';
 
 type Credentials = Extract<S3ClientConfig['credentials'], (...given: never[]) => unknown>;
+
+/** The place in the SDK's words, and what holds wherever it is. */
+export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
+  const region = place.region ?? (endpoint === null ? null : 'us-east-1');
+  return {
+    ...(region === null ? {} : { region }),
+    ...(endpoint === null ? {} : { endpoint }),
+    // By itself the SDK puts a bucket with dots before an address, where it makes no URL.
+    forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
+    // Uploads carry our checksums; older services refuse those that the SDK would add.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  } as const;
+}
 
 /**
  * Credentials that the config lacks come from the environment, see `environmentOf`.
@@ -79,4 +99,46 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
     return connect({ ...options, ...authorities?.(), lookup } as AgentOptions, callback) as Socket;
   };
   return agent;
+}
+
+/** Amazon looks at it when the request begins: what it allows for is a clock that is behind. */
+const SIGNED_S = 3600;
+
+/** Links to objects, by credentials of the environment. Of the network STS is asked alone, by `http` as all else. */
+export class S3Signer {
+  readonly #client: S3Client;
+
+  constructor(place: S3Place, http: HttpClient) {
+    const requestHandler = handlerOver(http);
+    const credentials = environmentOf(requestHandler);
+    this.#client = new S3Client({ ...s3ConfigOf(place), credentials, requestHandler, defaultsMode: 'legacy' });
+  }
+
+  /** Signed for GET, an hour from `nowMs` (since 1970) on. @throws the SDK's errors; as `HttpClient.get` */
+  async linkTo({ bucket, key }: S3Link, nowMs: number): Promise<Secret> {
+    const get = new GetObjectCommand({ Bucket: bucket, Key: key });
+    return new Secret(await getSignedUrl(this.#client, get, { expiresIn: SIGNED_S, signingDate: new Date(nowMs) }));
+  }
+}
+
+interface SdkRequest {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** The SDK's requests through the gate and the proxy of a client. */
+function handlerOver(http: HttpClient) {
+  const ask = gatedFetch(async () => http);
+  return {
+    handle: async ({ protocol, hostname, port, path, ...message }: SdkRequest) => {
+      const answer = await ask(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`, message);
+      const body = Readable.from([Buffer.from(await answer.arrayBuffer())]);
+      return { response: { statusCode: answer.status, headers: Object.fromEntries(answer.headers), body } };
+    },
+  };
 }

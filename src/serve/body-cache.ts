@@ -111,7 +111,7 @@ const zstdAsync = promisify(zstdCompress);
 export const BROTLI_QUALITY = 5;
 export const GZIP_LEVEL = 6;
 
-export async function compress(bytes: Buffer, coding: Coding): Promise<Buffer<ArrayBuffer>> {
+export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   const act = {
     gzip: () => gzipAsync(bytes, { level: GZIP_LEVEL }),

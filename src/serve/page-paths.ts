@@ -46,6 +46,13 @@ export class PagePaths {
     return null;
   }
 
+  /** False for the address of a page that `isOpen` is false of. @param path as `pageAt` */
+  leadsOn(path: string): boolean {
+    if (!this.#redirects.hasForced) return true;
+    const page = this.fileAt(this.#builtFor + path);
+    return page === null || this.isOpen(page);
+  }
+
   /** False for a page that rules with `!` go before at each of its addresses. */
   isOpen(page: string): boolean {
     if (!this.#redirects.hasForced) return true;

@@ -265,7 +265,7 @@ describe('docshelf mcp', () => {
     const folder = await bench.folder();
     const wrong = await bench.run(['mcp', '--config', join(folder, 'none.yaml')]);
     expect([wrong.code, wrong.stdout]).toEqual([78, '']);
-    const configFile = await bench.writeConfig(folder, {});
+    const configFile = await bench.writeConfig(folder, { search: {} });
     const client = await startLocal(configFile);
     const answer = await client.callTool({ name: 'search', arguments: { query: 'a' } });
     expect(answer).toMatchObject({

@@ -25,7 +25,7 @@ async function startWith(base: string, server: object) {
     cwd: folder,
   });
   expect([imported.code, imported.stderr]).toEqual([0, expect.anything()]);
-  const daemon = await bench.start({ server, log: { access: false } }, { folder });
+  const daemon = await bench.start({ server, search: {}, log: { access: false } }, { folder });
   await daemon.untilServing('1');
   const ask = async (path: string) => {
     const response = await fetch(daemon.site + path, { redirect: 'manual' });

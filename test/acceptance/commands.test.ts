@@ -91,7 +91,7 @@ describe('serve with a faulty config', () => {
         '  bundelUrl: https://x.example',
         'server:',
         '  port: many',
-        'exportApi: { queue: { kind: postgres } }',
+        'exportApi: { retention: { completed: 5 } }',
       ].join('\n'),
       ['serve'],
     );
@@ -99,7 +99,7 @@ describe('serve with a faulty config', () => {
     expect(stderr).toMatch(/config\.yaml:2:3: staticExport\.enabled/);
     expect(stderr).toMatch(/config\.yaml:3:3: .*"staticExport\.bundelUrl".*"staticExport\.bundleUrl"/);
     expect(stderr).toMatch(/config\.yaml:5:3: server\.port/);
-    expect(stderr).toMatch(/config\.yaml:6:23: exportApi\.queue\.kind is not built yet/);
+    expect(stderr).toMatch(/config\.yaml:6:14: exportApi\.retention is not built yet/);
   });
 
   test('ends with 78 for what is no YAML, with line and column', async () => {
@@ -113,11 +113,11 @@ describe('serve with a faulty config', () => {
   });
 
   test('ends with 78 for what is not built yet, by a code of its own', async () => {
-    const result = await runWith('exportApi: { queue: { kind: postgres } }', ['serve', '--json']);
+    const result = await runWith('exportApi: { retention: { completed: 5 } }', ['serve', '--json']);
     expect(result.code).toBe(78);
     expect(result.json<Failure>()).toMatchObject({
       code: 'config_not_built',
-      faults: [{ key: 'exportApi.queue.kind', where: 'config.yaml:1:23' }],
+      faults: [{ key: 'exportApi.retention', where: 'config.yaml:1:14' }],
     });
   });
 

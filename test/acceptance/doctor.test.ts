@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Diagnosis } from '../../src/domain/diagnosis.ts';
+import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
 import { type CommandResult, type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { httpServer, tlsServer } from '../helpers/local-server.ts';

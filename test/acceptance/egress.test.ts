@@ -170,6 +170,7 @@ describe('an air-gapped deployment', () => {
       admin: { port: admin },
       api: { port: api },
       features: { search: true, assistant: true },
+      search: {},
       exportApi: { enabled: true },
       organizations: organizations(),
     };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { verifyFile } from '../../src/archive/minisign/index.ts';
-import { openBench, startDaemon } from '../helpers/daemon.ts';
+import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { setClock, withClock } from '../helpers/shifted-clock.ts';
 import { sha256Of } from './bundles.ts';
@@ -107,24 +107,6 @@ describe.each<[kind: string, site: Files, change: Files]>([
     const report = await service.report(job.jobId);
     expect([report.pages, report.counts]).toEqual([job.pageCount, {}]);
   });
-});
-
-test('two processes on one data folder: one takes calls, one runs jobs', async () => {
-  const api = await startExporter(bench, { exportApi: { role: 'api' } });
-  const { jobId } = await api.start();
-  const configFile = join(api.daemon.folder, 'worker.yaml');
-  const config = await readFile(api.daemon.configFile, 'utf8');
-  await writeFile(configFile, config.replace('role: api', 'role: worker').replace(/port: [1-9]\d*/, 'port: 0'));
-  expect((await api.job(jobId)).status).toBe('queued');
-  const worker = await startDaemon(configFile);
-  bench.onEnd(() => worker.kill());
-  expect(await api.ended(jobId)).toMatchObject({ status: 'completed', pageCount: 2 });
-  const { bundleUrl, sha256 } = await api.bundle(jobId);
-  expect(sha256Of(await api.download(bundleUrl))).toBe(sha256);
-  expect(worker.lines()).toContainEqual(expect.objectContaining({ event: 'job-completed', jobId }));
-  expect(api.daemon.log()).not.toContain('job-started');
-  expect(await worker.stop()).toBe(0);
-  expect(await api.daemon.stop()).toBe(0);
 });
 
 test('a daemon that is stopped gives its job back, and the next one goes on with it', async () => {

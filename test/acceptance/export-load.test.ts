@@ -1,21 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { residentMiBOf } from '../helpers/process-facts.ts';
 import { runs } from '../helpers/runs.ts';
-import {
-  adminKey,
-  type ExportClient,
-  type Exporter,
-  JOBS,
-  problemOf,
-  SITE,
-  startAgain,
-  startExporter,
-  writeSite,
-} from './export-service.ts';
+import { adminKey, type ExportClient, type Exporter, SITE, startExporter, writeSite } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
@@ -36,10 +27,26 @@ const PAUSE_MS = 50;
 
 const keyOf = (organization: string): string => `svc_load-${organization}`;
 
-/** A service that takes calls and runs no job yet, with an organization more that waits behind none: `probe`. */
-async function startQueueing(): Promise<Exporter> {
+/** A service whose jobs wait for it already, with an organization more that waits behind none: `probe`. */
+async function startLoaded(): Promise<Exporter> {
   const folder = await bench.folder();
   await writeSite(join(folder, 'site'), SITE);
+  const queue = await SqliteJobQueue.open({ file: join(folder, 'data/exports/jobs.sqlite') });
+  // One organization after the other, so that the order of arrival is as unfair as can be.
+  for (const organizationId of ORGANIZATIONS) {
+    for (let n = 0; n < JOBS_OF_EACH; n++) {
+      const site = {
+        domain: `${organizationId}-${n % DOMAINS_OF_EACH}`,
+        version: `v${n}`,
+        paths: null,
+        traceparent: null,
+      };
+      const jobId = `se_${randomBytes(8).toString('hex')}`;
+      await queue.add({ jobId, organizationId, ...site }, JOBS_OF_EACH);
+    }
+  }
+  expect(await queue.counts()).toEqual({ queued: ALL_JOBS, running: 0 });
+  await queue.close();
   const source = { kind: 'folder', path: './site' };
   const organizations = [...ORGANIZATIONS, 'probe'].map((id) => ({
     id,
@@ -47,7 +54,7 @@ async function startQueueing(): Promise<Exporter> {
     domains: Object.fromEntries(Array.from({ length: DOMAINS_OF_EACH }, (_, n) => [`${id}-${n}`, { source }])),
     keys: [adminKey('ci', keyOf(id))],
   }));
-  const exportApi = { role: 'api', queuedMax: JOBS_OF_EACH, concurrency: CONCURRENCY };
+  const exportApi = { concurrency: CONCURRENCY };
   return startExporter(bench, { organizations, exportApi, search: { enabled: false } }, { folder });
 }
 
@@ -88,24 +95,7 @@ const p99 = (values: readonly number[]): number => {
 test(`${ALL_JOBS} jobs of five organizations are run in turns, within their limits, in memory that does not grow`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
-  const queueing = await startQueueing();
-  // One organization after the other, so that the order of arrival is as unfair as can be.
-  for (const organization of ORGANIZATIONS) {
-    const client = queueing.as(keyOf(organization));
-    await Promise.all(
-      Array.from({ length: JOBS_OF_EACH }, (_, n) =>
-        client.start(`${organization}-${n % DOMAINS_OF_EACH}`, { version: `v${n}` }),
-      ),
-    );
-    const more = await client.call('POST', JOBS, { body: { domain: `${organization}-0`, version: 'more' } });
-    expect(await problemOf(more)).toMatchObject({ status: 429, code: 'queue_full' });
-  }
-  expect((await queueing.daemon.status()).jobs).toEqual({ queued: ALL_JOBS, running: 0 });
-  await queueing.daemon.stop();
-
-  const config = await readFile(queueing.daemon.configFile, 'utf8');
-  await writeFile(queueing.daemon.configFile, config.replace('role: api', 'role: both'));
-  const service = await startAgain(bench, queueing);
+  const service = await startLoaded();
   const ownLines = () => jobLines(service).filter(({ domain }) => !domain.startsWith('probe'));
   const completed = () => ownLines().filter(({ event }) => event === 'job-completed').length;
   const beganMs = performance.now();

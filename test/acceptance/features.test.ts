@@ -39,7 +39,7 @@ const TABLE = {
 
 describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature report of a %s deployment', (type) => {
   test('has the cells of the table, and is the same wherever it is asked for', async () => {
-    const daemon = await bench.start({ deployment: { type, domain: 'acme' } });
+    const daemon = await bench.start({ deployment: { type, domain: 'acme' }, search: {} });
     const onAdmin = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
     const onSite = await (await fetch(`${daemon.site}/_docshelf/features.json`)).json();
     const command = await bench.run(['features', '--json', '--config', daemon.configFile]);

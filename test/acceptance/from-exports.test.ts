@@ -8,6 +8,7 @@ const bench = openBench(afterEach);
 test('a daemon exports a site, serves and searches it, and follows the next export, without a link in between', async () => {
   const service = await startExporter(bench, {
     staticExport: { enabled: true, from: 'exports' },
+    search: {},
   });
   const { daemon } = service;
   const waiting = await daemon.until(({ lastError }) => lastError !== null);

@@ -57,6 +57,9 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'ca.crt'), '-----BEGIN CERTIFICATE-----\n');
   writeFileSync(join(folder, 'export-key'), 'svc_example\n');
   writeFileSync(join(folder, 'minisign.key'), 'untrusted comment: a key\n');
+  writeFileSync(join(folder, 'database-url'), 'postgres://docshelf:hidden-word@127.0.0.1:1/docs\n');
+  writeFileSync(join(folder, 'access-key-id'), 'AK\n');
+  writeFileSync(join(folder, 'secret-access-key'), 'SK\n');
   writeFileSync(
     join(folder, 'organizations.yaml'),
     `organizations:\n  - { id: acme, plan: enterprise, domains: { acme: {} }, keys: [{ id: ci, type: admin, sha256: ${DIGEST} }] }\n`,

@@ -86,6 +86,7 @@ test('a new organization makes its keys, exports and pins by the published lines
     staticExport: { enabled: true, bundleUrl, version: '2024-06-01', sha256 },
     admin: { port: 0, token: TOKEN },
     api: { port },
+    search: {},
     organizations: acme({}),
   });
   await reader.until(({ state, search }) => state === 'ready' && search.keyword === 'ready');

@@ -153,8 +153,8 @@ describe('a faulty config', () => {
     ['with an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
     [
       'that asks for what is not built',
-      'staticExport: { enabled: true }\nexportApi: { queue: { kind: postgres } }',
-      /exportApi\.queue\.kind/,
+      'staticExport: { enabled: true }\nexportApi: { retention: { completed: 5 } }',
+      /exportApi\.retention/,
     ],
     ['that is empty of sense', '- 1\n- 2\n', /./],
   ])('%s changes nothing, is said, and is recovered from', async (_what, text, fault) => {

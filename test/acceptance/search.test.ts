@@ -151,6 +151,21 @@ test('over swaps, an answer leads only to pages of the version that is served', 
   expect([...seen].sort()).toEqual(['july', 'june']);
 });
 
+test('pages that rules with `!` keep from readers are found by nobody', async () => {
+  const page = (word: string) =>
+    `<!doctype html><title>${word}</title><main><h1>${word}</h1><p>zebracrossing ${word}</p></main>`;
+  const files = {
+    'internal/plan.html': page('plan'),
+    'open.html': page('open'),
+    '404.html': '<!doctype html><title>Nothing</title>',
+    _redirects: '/internal/* /404 404!\n',
+  };
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', files) }, { search: { model: 'off' } });
+  await daemon.until(({ active, search }) => active?.version === JUNE && search.keyword === 'ready');
+  expect((await fetch(`${daemon.site}/internal/plan`)).status).toBe(404);
+  expect(pathsOf(await ofSite(daemon, 'zebracrossing'))).toEqual(['/open']);
+});
+
 test('search that is turned off is nowhere: no route, no listener, status off', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june') }, { search: { enabled: false } });
   const { search } = await daemon.untilServing(JUNE);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   }));
   // The documentation addresses of RFC 5737: nobody of this machine.
   const server = { trustedProxies: ['192.0.2.1'], publicUrl: 'http://127.0.0.1:8080' };
-  daemon = await bench.start({ staticExport: null, server, sites }, { folder });
+  daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
   await daemon.until(
     (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
   );

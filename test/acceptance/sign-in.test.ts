@@ -32,7 +32,7 @@ describe('one site behind htpasswd', () => {
     await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('lighthouse') });
     await writeFile(join(folder, 'users'), ANNA_LINE);
     const server = { auth: { kind: 'basic', usersFile: './users' } };
-    daemon = await bench.start({ staticExport: { enabled: true }, server }, { folder });
+    daemon = await bench.start({ staticExport: { enabled: true }, server, search: {} }, { folder });
     await daemon.untilServing('2024-06-01');
   });
 
@@ -132,7 +132,7 @@ describe('a shelf of sites', () => {
     }
     const sites = SITES.map(({ mark, reader, ...site }) => ({ ...site, staticExport: { enabled: true } }));
     const server = { auth: { kind: 'basic', usersFile: './users' } };
-    daemon = await bench.start({ staticExport: null, server, sites }, { folder });
+    daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
     await daemon.until(
       (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
     );
@@ -255,7 +255,7 @@ describe('sites behind an identity provider', () => {
         { domain: 'open', hosts: ['open.test'], auth: { kind: 'none' }, staticExport },
       ];
       const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
-      const daemon = await bench.start({ staticExport: null, server, sites }, { folder });
+      const daemon = await bench.start({ staticExport: null, server, sites, search: {} }, { folder });
       await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
       const browser = new BrowserLike();
       const before = await browser.visit(`${origin}/`);

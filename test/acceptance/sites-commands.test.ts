@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Diagnosis } from '../../src/domain/diagnosis.ts';
+import type { Diagnosis } from '../../src/app/doctor/diagnosis.ts';
 import type { DaemonFeatures, FeatureReport } from '../../src/domain/feature.ts';
 import { type Bench, type CommandResult, type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
@@ -42,7 +42,7 @@ class Shelf {
       'docs-2024-06-01.tar.gz': bundle('june'),
       'docs-2024-07-01.tar.gz': bundle('july'),
     });
-    await shelf.configure({ sites: SITES, admin });
+    await shelf.configure({ sites: SITES, admin, search: {} });
     if (hasDaemon) shelf.daemon = await from.start(null, { folder: shelf.folder });
     return shelf;
   }

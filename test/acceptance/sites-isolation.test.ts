@@ -42,7 +42,7 @@ beforeAll(async () => {
     basePath,
     staticExport: { enabled: true },
   }));
-  daemon = await bench.start({ staticExport: null, sites }, { folder });
+  daemon = await bench.start({ staticExport: null, sites, search: {} }, { folder });
   await daemon.until(
     (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
   );

@@ -80,12 +80,17 @@ describe('the unit for systemd', () => {
 
 describe('compose.yaml', () => {
   test('opens its ports to this machine alone, and takes from the container what it does not need', async () => {
-    const { services } = parse(await readFile(join(ROOT, 'compose.yaml'), 'utf8')) as {
-      services: { docshelf: Record<string, unknown> };
+    const { services } = parse(await readFile(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true }) as {
+      services: Record<string, { readonly image: string; readonly ports?: readonly string[] }>;
     };
-    const { docshelf } = services;
-    expect(docshelf).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
-    for (const port of docshelf.ports as string[]) expect(port).toMatch(/^127\.0\.0\.1:/);
+    const own = Object.values(services).filter(({ image }) => image === 'docshelf');
+    expect(own).toHaveLength(3);
+    for (const service of own) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    }
+    for (const port of Object.values(services).flatMap(({ ports = [] }) => ports)) {
+      expect(port).toMatch(/^127\.0\.0\.1:/);
+    }
   });
 
   test('mounts a config that holds', async () => {
@@ -96,5 +101,13 @@ describe('compose.yaml', () => {
       preload: { dir: join(ROOT, 'examples/compose/bundles') },
       bundleUrl: null,
     });
+  });
+
+  test.each(['api', 'worker'])('mounts a config of exports that holds for the role %s', async (role) => {
+    const file = join(ROOT, 'examples/compose/exports.yaml');
+    const env = { DOCSHELF__EXPORT_API__ROLE: role };
+    const { config } = await loadConfig({ file, env, cwd: ROOT });
+    expect(config.exportApi).toMatchObject({ role, store: { kind: 's3', bucket: 'bundles' } });
+    expect(config.database.urlFile?.text.reveal()).toContain('@postgres:5432/');
   });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { makeVariants } from '../../src/serve/variants/make-variants.ts';
@@ -98,12 +99,15 @@ test('a killed daemon goes on where it was; a file that ends the process is left
   const folder = await variantsOf(daemon);
   const temporaries = async (): Promise<string[]> =>
     (await readdir(folder).catch(() => [] as string[])).filter((name) => name.startsWith('.tmp-'));
-  /** Its gzip form is there, and another file is being written. */
+  /** Its gzip form is there, and a file has been written for longer than a small one takes. */
   const untilBegun = async (left: readonly string[]): Promise<void> => {
     await waitFor(
       async () => {
         const isZipped = (await stat(join(folder, `${large}.gz`)).catch(() => null)) !== null;
-        return isZipped && (await temporaries()).some((name) => !left.includes(name)) ? true : null;
+        const before = await temporaries();
+        await sleep(200);
+        const after = await temporaries();
+        return isZipped && before.some((name) => after.includes(name) && !left.includes(name)) ? true : null;
       },
       () => 'the large file is not begun',
     );

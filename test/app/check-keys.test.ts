@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/index.ts';
 
 it('checkKeys() says nothing of a folder without keys, and what to do about a damaged file', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
-  const config = { storage: { dir } } as Config;
+  const config = { storage: { dir }, database: { urlFile: null } } as Config;
   expect(await checkKeys(config)).toEqual([]);
   await writeFile(join(dir, 'keys.json'), '{"format":1,"keys":[]');
   expect(await checkKeys(config)).toMatchObject([

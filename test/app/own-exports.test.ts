@@ -19,7 +19,7 @@ function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) 
     newest: async (...request: unknown[]) => {
       asked.push(request);
       const jobId = jobs.at(-1);
-      return jobId === undefined ? null : { jobId, sha256: 'a'.repeat(64), signature: null };
+      return jobId === undefined ? null : { jobId, sha256: 'a'.repeat(64), signature: null, traceparent: null };
     },
     read: async (...request: unknown[]) => {
       asked.push(request);

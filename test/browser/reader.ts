@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
-/** Of the browser. */
-export const executablePath = process.env.DOCSHELF_CHROMIUM ?? '/usr/bin/chromium';
+/**
+ * Of the browser. A reader may have the Chromium without windows, for two fifths of the processor time; crawls have the whole one,
+ * since the other opens each window that a script asks for.
+ */
+export const executablePath = process.env.DOCSHELF_TEST_READER ?? process.env.DOCSHELF_CHROMIUM ?? '/usr/bin/chromium';
 
 export const hasChromium = existsSync(executablePath);
 

@@ -55,7 +55,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
         search: { widget: 'replace', model: 'off' },
         features: { enforce: domain === 'plain' ? 'off' : 'on' },
       }));
-      daemon = await bench.start({ sites, staticExport: null, log: { access: false } }, { folder });
+      daemon = await bench.start({ sites, staticExport: null, search: {}, log: { access: false } }, { folder });
       const add = async (domain: string, files: ReadonlyMap<string, Buffer>) => {
         const to = join(folder, `${domain}.tar.gz`);
         await packTarGz({ files: Array.from(files, ([path, bytes]) => ({ path, bytes })), to });

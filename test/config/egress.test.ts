@@ -16,6 +16,7 @@ describe('a host that the config names and network.allowedHosts does not', () =>
       'staticExport.signature.url',
       2,
     ],
+    ['traces: { endpoint: "https://x.dev" }', 'traces.endpoint', 2],
     ['search: { model: { url: "https://x.dev/", model: m } }', 'search.model', 2],
     [`${STORE}, endpoint: "https://x.dev" } }`, 'exportApi.store.endpoint', 2],
     [`${STORE} } }`, 'exportApi.store.bucket', 2],
@@ -36,6 +37,21 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     }
     await load(`network: { allowedHosts: [x.dev, b.x.dev, "*.amazonaws.com"] }\n${yaml}`);
     await load(yaml);
+  });
+
+  it('is one for a bucket, by the host that it has at its place', async () => {
+    const link = 'staticExport: { enabled: true, bundleUrl: "s3://docs/a.zip" }';
+    const place = (s3: string, host: string) => `network: { allowedHosts: ["${host}"], s3: { ${s3} } }\n${link}`;
+    for (const [s3, host] of [
+      ['region: eu-central-1', 'docs.s3.eu-central-1.amazonaws.com'],
+      ['endpoint: "https://x.dev:9000"', 'docs.x.dev:9000'],
+      ['endpoint: "https://x.dev:9000", pathStyle: true', 'x.dev'],
+    ] as const) {
+      await load(place(s3, host));
+      expect(await briefsOf(place(s3, 'y.dev'))).toEqual(['config_invalid staticExport.bundleUrl config.yaml:2:32']);
+    }
+    // The environment names the region: the gate judges it.
+    await load(`network: { allowedHosts: [y.dev] }\n${link}`);
   });
 
   it('is one in an entry of sites', async () => {
@@ -116,6 +132,7 @@ describe('a user or a password in a link', () => {
     ],
     ['search: { model: { url: "https://u:c4n4ry@x.dev/", model: m } }', 'search.model', 'search.model.keyFile'],
     [`${STORE}, endpoint: "https://c4n4ry@x.dev" } }`, 'exportApi.store.endpoint', 'accessKeyId'],
+    ['network: { s3: { endpoint: "https://u:c4n4ry@x.dev" } }', 'network.s3.endpoint', 'AWS_ACCESS_KEY_ID'],
     [
       ORGANIZATION('kind: crawl, url: "https://u:c4n4ry@x.dev/"'),
       'organizations[0].domains.d.source.url',

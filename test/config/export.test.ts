@@ -17,11 +17,23 @@ describe('exportApi', () => {
     expect(JSON.stringify(store)).not.toMatch(/AK1|SK1/);
   });
 
+  it('encrypts as the bucket does, unless told', async () => {
+    const encryptionOf = async (words: string) =>
+      s3Slice((await load(`exportApi: { store: { kind: s3, bucket: b${words} } }`)).config)?.encryption;
+    expect(await encryptionOf('')).toBeNull();
+    expect(await encryptionOf(', encryption: s3')).toEqual({ algorithm: 'AES256', kmsKeyId: null });
+    expect(await encryptionOf(', encryption: kms, kmsKeyId: k')).toEqual({ algorithm: 'aws:kms', kmsKeyId: 'k' });
+  });
+
   it.each([
     ['exportApi: { store: { kind: s3 } }', 'config_invalid exportApi.store.kind config.yaml:1:23'],
     [
       'exportApi: { store: { kind: s3, bucket: b, accessKeyId: a } }',
       'config_invalid exportApi.store.accessKeyId config.yaml:1:44',
+    ],
+    [
+      'exportApi: { store: { kind: s3, bucket: b, encryption: s3, kmsKeyId: a } }',
+      'config_invalid exportApi.store.kmsKeyId config.yaml:1:60',
     ],
     ['{ api: { host: 0.0.0.0 }, exportApi: { enabled: true } }', 'config_invalid api.host config.yaml:1:10'],
     ['exportApi: { concurrency: 0 }', 'config_invalid exportApi.concurrency config.yaml:1:14'],
@@ -33,7 +45,6 @@ describe('exportApi', () => {
   it('needs api.publicUrl only where links lead elsewhere than to this machine', async () => {
     await load('{ api: { host: "::1" }, exportApi: { enabled: true } }');
     await load('{ api: { host: 0.0.0.0, publicUrl: "https://x" }, exportApi: { enabled: true } }');
-    await load('{ api: { host: 0.0.0.0 }, exportApi: { enabled: true, role: worker } }');
     await load('{ api: { host: 0.0.0.0 } }');
   });
 });

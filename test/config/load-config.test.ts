@@ -83,6 +83,7 @@ describe('loadConfig() without a config file', () => {
         proxy: 'env',
         caFile: null,
         registryAuthFile: null,
+        s3: { region: null, endpoint: null, pathStyle: false },
         tokenHosts: [],
         fileRoots: [],
         connectTimeoutMs: 10_000,
@@ -117,16 +118,19 @@ describe('loadConfig() without a config file', () => {
           pathStyle: false,
           caFile: null,
           prefix: null,
+          encryption: 'bucket',
+          kmsKeyId: null,
           accessKeyId: null,
           secretAccessKey: null,
         },
-        queue: { kind: 'sqlite', leaseMs: 15_000 },
+        queue: { kind: null, leaseMs: 15_000 },
       },
-      database: { urlFile: null },
+      database: { urlFile: null, caFile: null },
       rateLimits: { onFault: 'open' },
       organizations: [],
       organizationsFile: null,
       metrics: { sites: 200 },
+      traces: { endpoint: null, headersFile: null },
       log: { level: 'info', format: 'auto', access: true },
     });
   });
@@ -240,7 +244,7 @@ network: { proxy: "http://user:pass@proxy.example.com:3128" }
 
 describe('loadConfig() reports faults', () => {
   it('of all sources together, those of the file by line, with one code for the whole', async () => {
-    const yaml = 'rateLimits:\n  onFault: closed\nserver:\n  port: 70000\nadmni: 1\n';
+    const yaml = 'exportApi:\n  retention: { completed: 5 }\nserver:\n  port: 70000\nadmni: 1\n';
     const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
     const flags = { 'api.port': -1 };
     const cwd = await folderWith({ 'config.yaml': yaml });
@@ -248,7 +252,7 @@ describe('loadConfig() reports faults', () => {
     expect(error.code).toBe('config_invalid');
     expect(error.fields.faults).toBe(error.faults);
     expect(error.faults.map(({ code, key, where }) => `${code} ${key} ${where}`)).toEqual([
-      'config_not_built rateLimits.onFault config.yaml:2:3',
+      'config_not_built exportApi.retention config.yaml:2:3',
       'config_invalid server.port config.yaml:4:3',
       'config_invalid admni config.yaml:5:1',
       'config_invalid null environment DOCSHELF__NOTHING',

@@ -3,10 +3,7 @@ import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 
 describe('what is not built yet', () => {
   it.each([
-    ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
-    ['database: { urlFile: ./url }', 'database.urlFile'],
-    ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],
     [
       'organizations: [{ id: a, domains: { d: { source: { kind: command } } } }]',
       'organizations[0].domains.d.source.kind',
@@ -23,7 +20,7 @@ describe('what is not built yet', () => {
   });
 
   it('gives the whole error its code where nothing else is wrong', async () => {
-    expect((await errorOf(load('rateLimits: { onFault: closed }'))).code).toBe('config_not_built');
+    expect((await errorOf(load('exportApi: { retention: { completed: 5 } }'))).code).toBe('config_not_built');
   });
 
   it('loads where a key asks for what holds anyway, however it is written', async () => {
@@ -45,8 +42,9 @@ organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
   });
 
   it('is reported once where the value is wrong as well', async () => {
-    expect(await briefsOf('rateLimits: { onFault: maybe }')).toEqual([
-      'config_invalid rateLimits.onFault config.yaml:1:15',
+    const source = 'kind: folder, path: /srv, timeout: maybe';
+    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([
+      'config_invalid organizations[0].domains.d.source.timeout config.yaml:1:78',
     ]);
   });
 });

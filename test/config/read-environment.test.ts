@@ -144,5 +144,5 @@ it('environmentName() gives every key a name of its own', () => {
   const names = listKeys().map(({ path }) => environmentName(path));
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
-  expect(Object.keys(configSchema.properties ?? {})).toHaveLength(18);
+  expect(Object.keys(configSchema.properties ?? {})).toHaveLength(19);
 });

@@ -4,13 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { FileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { OciBundleSource } from '../../src/deploy/sources/oci-bundle-source.ts';
+import { S3BundleSource } from '../../src/deploy/sources/s3-bundle-source.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { BUCKET, KEY, putObject, startS3Server } from '../export/stores/s3-server.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
 import { httpClientOf } from '../net/http-client-of.ts';
 
@@ -22,6 +24,7 @@ interface Subject {
   /** Leads to nothing. */
   readonly deadLink: Secret;
   readonly foreignLink: Secret;
+  readonly environment?: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -84,6 +87,24 @@ async function ociSubject(): Promise<Subject> {
   };
 }
 
+/** Credentials of the environment, and a store that checks what they signed. */
+async function s3Subject(): Promise<Subject> {
+  const server = await startS3Server();
+  await putObject(server.endpoint, `docs/ä b+c/${NAME}`, BUNDLE);
+  const client = httpClientOf();
+  return {
+    source: new S3BundleSource(client, { region: null, endpoint: server.endpoint, pathStyle: true }),
+    link: new Secret(`s3://${BUCKET}/docs/ä b+c/${NAME}`),
+    deadLink: new Secret(`s3://${BUCKET}/docs/missing.zip`),
+    foreignLink: new Secret('https://docs.invalid/a.zip'),
+    environment: { AWS_ACCESS_KEY_ID: KEY, AWS_SECRET_ACCESS_KEY: KEY, AWS_SESSION_TOKEN: '' },
+    close: async () => {
+      await client.close();
+      await server.close();
+    },
+  };
+}
+
 /** Ranges without a validator: what is named by its digest cannot have changed. */
 function answerRanges(request: IncomingMessage, response: ServerResponse): void {
   const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
@@ -96,12 +117,16 @@ describe.each([
   ['HttpBundleSource', httpSubject],
   ['FileBundleSource', fileSubject],
   ['OciBundleSource', ociSubject],
+  ['S3BundleSource', s3Subject],
 ])('%s', (_, create) => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await create();
   });
   afterAll(() => subject.close());
+  beforeEach(() => {
+    for (const [name, value] of Object.entries(subject.environment ?? {})) vi.stubEnv(name, value);
+  });
 
   const bytesOf = async (bundle: OpenedBundle): Promise<Buffer> => {
     const chunks: Uint8Array[] = [];

@@ -1,15 +1,21 @@
-import { describe } from 'vitest';
+import { describe, test } from 'vitest';
+import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { leases } from './job-queue/leases.ts';
 import { lifeOfAJob } from './job-queue/life.ts';
 import { listing } from './job-queue/listing.ts';
+import { postgresSubject } from './job-queue/postgres-subject.ts';
 import { processes } from './job-queue/processes.ts';
 import { type OpenSubject, sqliteSubject } from './job-queue/subject.ts';
 import { turns } from './job-queue/turns.ts';
 
 /** What every JobQueue keeps (src/export/ports.ts), wherever its jobs are. */
-const SUBJECTS: readonly (readonly [name: string, open: OpenSubject])[] = [['SqliteJobQueue', sqliteSubject]];
+const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSubject])[] = [
+  ['SqliteJobQueue', true, sqliteSubject],
+  ['PostgresJobQueue', HAS_POSTGRES, postgresSubject()],
+];
 
-describe.each(SUBJECTS)('%s', { timeout: 30_000 }, (_name, open) => {
+describe.for(SUBJECTS)('%s', { timeout: 30_000 }, ([, isThere, open]) => {
+  if (!isThere) return test.skip('is not there');
   describe('the life of a job', () => lifeOfAJob(open));
   describe('list()', () => listing(open));
   describe('leases', () => leases(open));

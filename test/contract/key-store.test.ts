@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MadeKey } from '../../src/http/keys/key-store.ts';
 import { newKey } from '../../src/http/keys/new-key.ts';
+import { HAS_POSTGRES } from '../helpers/postgres.ts';
+import { postgresSubject } from './key-store/postgres-subject.ts';
 import { folderSubject, type KeysSubject } from './key-store/subject.ts';
 
 /** What every KeyStore keeps (src/http/keys/key-store.ts), wherever its keys are. */
-const SUBJECTS: readonly (readonly [name: string, open: () => Promise<KeysSubject>])[] = [
-  ['FolderKeys', folderSubject],
+const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: () => Promise<KeysSubject>])[] = [
+  ['FolderKeys', true, folderSubject],
+  ['PostgresKeys', HAS_POSTGRES, postgresSubject()],
 ];
 
 const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
@@ -19,7 +22,8 @@ const madeKey = (id: string, changes: Partial<MadeKey> = {}): MadeKey => ({
   ...changes,
 });
 
-describe.each(SUBJECTS)('%s', (_name, open) => {
+describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
+  if (!isThere) return it.skip('is not there');
   let subject: KeysSubject;
   beforeEach(async () => {
     subject = await open();

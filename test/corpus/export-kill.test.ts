@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { adminKey, type Exporter, startExporter, writeSite } from '../acceptance/export-service.ts';
-import { type ConfigFile, type DaemonProcess, openBench, startDaemon, waitFor } from '../helpers/daemon.ts';
+import { adminKey, type Exporter, startAgain, startExporter, writeSite } from '../acceptance/export-service.ts';
+import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { readFolder } from '../helpers/read-archive.ts';
 import { runs } from '../helpers/runs.ts';
@@ -15,9 +14,7 @@ const KILLS = runs(15);
 /** At least; whenever few are left, another is started, so that there is always something to fall into. */
 const JOBS = 20;
 const UNFINISHED_MIN = 3;
-const WORKERS = 2;
-/** Now and then all workers die at once. */
-const ALL_DIE = 0.3;
+const CONCURRENCY = 2;
 /** Of each site; with this, an export that nothing disturbs takes about a second. */
 const PAGES = 200;
 const SITE_COUNT = 5;
@@ -34,23 +31,13 @@ const random = new SeededRandom(seedOfEnvironment());
 /** Where a kill fell: what the work folders of the job had by then. */
 const fellInto = new Map<string, number>();
 
-test(`kill -9 of workers at ${KILLS} random moments of ${JOBS} jobs or more: each ends once, and no half file is reachable`, {
+test(`kill -9 of a daemon at ${KILLS} random moments of ${JOBS} jobs or more: each ends once, and no half file is reachable`, {
   timeout: ALL_MS_MAX + 60_000,
 }, async () => {
   const clock = join(await bench.folder(), 'clock');
   const env = withClock(clock);
-  const api = await startApi(env);
-  const workers: Promise<DaemonProcess>[] = [];
-  const logs: DaemonProcess[] = [];
-  const startWorker = (at: number): void => {
-    const starting = startDaemon(join(api.daemon.folder, `worker-${at}.yaml`), env);
-    workers[at] = starting.then((worker) => {
-      logs.push(worker);
-      return worker;
-    });
-  };
-  bench.onEnd(() => Promise.all(workers.map(async (worker) => (await worker).kill())));
-  for (let at = 0; at < WORKERS; at++) startWorker(at);
+  let api = await startApi(env);
+  const logs = [api.daemon];
 
   const { ids: measured, ms: undisturbedMs } = await measure(api);
   const started: string[] = [];
@@ -66,14 +53,13 @@ test(`kill -9 of workers at ${KILLS} random moments of ${JOBS} jobs or more: eac
       async () => ((await api.daemon.status()).jobs.running > 0 ? true : null),
       () => `no job runs, after ${kill} kills`,
     );
-    // Twice as long as a job takes alone: killed workers start anew beside it, and some jobs have to come through.
+    // Twice as long as a job takes alone: two run at once, and some have to come through.
     await sleep(random.next() * 2 * undisturbedMs);
     await note(api);
-    const victims = random.next() < ALL_DIE ? [...workers.keys()] : [Math.floor(random.next() * WORKERS)];
-    // One that is still starting has nothing to lose yet.
-    await Promise.all(victims.map(async (at) => (await workers[at])?.kill()));
+    await api.daemon.kill();
     setClock(clock, -random.next() * SHIFT_MS_MAX);
-    victims.forEach(startWorker);
+    api = withKey(await startAgain(bench, api, env));
+    logs.push(api.daemon);
   }
   while (started.length < JOBS) await startJob();
 
@@ -157,7 +143,6 @@ async function note({ daemon }: Exporter): Promise<void> {
   fellInto.set(what, (fellInto.get(what) ?? 0) + 1);
 }
 
-/** The process that takes the calls, and the configs of the workers beside its own. */
 async function startApi(env: Readonly<Record<string, string>>): Promise<Exporter> {
   const folder = await bench.folder();
   const domains: Record<string, ConfigFile> = {};
@@ -167,13 +152,11 @@ async function startApi(env: Readonly<Record<string, string>>): Promise<Exporter
     domains[`site-${site}`] = { source: { kind: 'folder', path } };
   }
   const organizations = [{ id: 'kill', plan: 'enterprise', domains, keys: [adminKey('ci', KEY)] }];
-  const exportApi = { role: 'api', queue: { lease: '1s' } };
-  const api = await startExporter(bench, { organizations, exportApi }, { folder, env });
-  const config = parse(await readFile(api.daemon.configFile, 'utf8')) as { exportApi: object; api: object };
-  const worker = { ...config, api: { port: 0 }, exportApi: { ...config.exportApi, role: 'worker' } };
-  for (let at = 0; at < WORKERS; at++) await writeFile(join(folder, `worker-${at}.yaml`), stringify(worker));
-  return Object.assign(api.as(KEY), { daemon: api.daemon });
+  const exportApi = { concurrency: CONCURRENCY, queue: { lease: '1s' } };
+  return withKey(await startExporter(bench, { organizations, exportApi }, { folder, env }));
 }
+
+const withKey = (api: Exporter): Exporter => Object.assign(api.as(KEY), { daemon: api.daemon });
 
 /** Pages whose bytes are worth packing, each with a link to the next. */
 function pagesOf(site: number): Record<string, string> {

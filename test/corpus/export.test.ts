@@ -67,22 +67,24 @@ describe.skipIf(corpus === undefined).each(SITES)(
       expect((await service.job(jobId)).pageCount).toBe(known.pages);
     });
 
-    it('is served as it was built, every link included', async () => {
-      const { bundleUrl } = await service.bundle(jobId);
-      const file = join(await bench.folder(), 'acme.tar.gz');
-      await writeFile(file, await service.download(bundleUrl));
-      const folder = await newHome(bench);
-      const { version } = await importBundle(bench, folder, file);
-      const daemon = await bench.start(null, { folder });
-      await daemon.untilServing(version);
-      const crawl = new SiteCrawl(daemon.site);
-      bench.onEnd(() => crawl.close());
-      expect(await crawl.wrongFiles(site, isServed)).toEqual([]);
-      const { wrong, links } = await crawl.wrongLinks(site, isServed);
-      expect(wrong).toEqual([]);
-      expect(links).toBeGreaterThan(known.pages / 2);
-      await daemon.kill();
-    });
+    // Of the same bytes as the archive, which is served and crawled elsewhere.
+    if (known.name === 'docusaurus-classic.tar.gz')
+      it('is served as it was built, every link included', async () => {
+        const { bundleUrl } = await service.bundle(jobId);
+        const file = join(await bench.folder(), 'acme.tar.gz');
+        await writeFile(file, await service.download(bundleUrl));
+        const folder = await newHome(bench);
+        const { version } = await importBundle(bench, folder, file);
+        const daemon = await bench.start(null, { folder });
+        await daemon.untilServing(version);
+        const crawl = new SiteCrawl(daemon.site);
+        bench.onEnd(() => crawl.close());
+        expect(await crawl.wrongFiles(site, isServed)).toEqual([]);
+        const { wrong, links } = await crawl.wrongLinks(site, isServed);
+        expect(wrong).toEqual([]);
+        expect(links).toBeGreaterThan(known.pages / 2);
+        await daemon.kill();
+      });
 
     it('exported once more, is the same archive, and nothing is stored twice', async () => {
       const before = await storedFiles(service);

@@ -143,12 +143,12 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     const second = await bench.start(null, { folder });
     await second.until((status) => status.active !== null && status.lastError?.code === 'link_refused');
     await expectWhole(second, phase === 'done' ? 'new' : 'old');
-    await expectClean(second.dataDir, ['lock', 'part', 'json']);
+    await expectClean(second.dataDir, ['lock', 'part', 'json', 'done']);
 
     await second.rewriteConfig({ staticExport: { bundleUrl: source.link('valid') } });
     await second.untilServing(labelOfNew);
     await expectWhole(second, 'new');
-    await expectClean(second.dataDir, ['lock']);
+    await expectClean(second.dataDir, ['lock', 'done']);
     await second.kill();
     await rm(folder, { recursive: true });
     return phase;
@@ -169,7 +169,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     const version = active?.version ?? '';
     expect(means === 'pin' ? ['new'] : ['old', 'new']).toContain(version);
     await expectWhole(second, version);
-    await expectClean(second.dataDir, ['lock']);
+    await expectClean(second.dataDir, ['lock', 'done']);
     await swap(second, 'action');
     await expectWhole(second, 'new');
     await second.kill();

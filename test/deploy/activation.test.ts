@@ -105,6 +105,21 @@ describe('a swap', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
+  test('is known to another daemon on the folder that looks again, of a release that was staged as well', async () => {
+    const store = await copyOf(seed);
+    const one = await openDaemon(store, { version: V1 });
+    await one.deployment.settle();
+    const isServed = () => one.site.older.find(({ digest }) => digest === seed.february.digest)?.servedAt !== null;
+    expect(isServed()).toBe(false);
+    expect(await one.deployment.lookAgain()).toBe(false);
+    const other = await openDaemon(store, { version: V2 });
+    await other.deployment.settle();
+    expect(await one.deployment.lookAgain()).toBe(true);
+    expect(isServed()).toBe(true);
+    expect(one.deployment.active).toMatchObject({ version: V1 });
+    expect(await one.deployment.lookAgain()).toBe(false);
+  });
+
   test('ends on one of two that come together, and pointer and site agree', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);

@@ -36,7 +36,8 @@ class FakeService implements OwnExportService {
 
   async newest(domain: string, version: string | null) {
     const job = this.jobs.findLast((each) => domain === 'acme' && (version === null || each.version === version));
-    return job === undefined ? null : { jobId: job.jobId, sha256: job.bundle.digest, signature: null };
+    if (job === undefined) return null;
+    return { jobId: job.jobId, sha256: job.bundle.digest, signature: null, traceparent: null };
   }
 
   async read(domain: string, jobId: string, signal: AbortSignal) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseOciReference } from '../../src/domain/bundle-link.ts';
+import { parseOciReference, parseS3Link } from '../../src/domain/bundle-link.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
@@ -24,5 +24,31 @@ describe('parseOciReference()', () => {
     `oci://registry.example/${'a/'.repeat(600)}a:1`,
   ])('refuses %s', (link) => {
     expect(parseOciReference(link)).toBeNull();
+  });
+});
+
+describe('parseS3Link()', () => {
+  test.each([
+    ['s3://bundles/acme.tar.gz', 'bundles', 'acme.tar.gz'],
+    ['s3://docs.acme.dev/a//b c/ä%20+.zip', 'docs.acme.dev', 'a//b c/ä%20+.zip'],
+    ['s3://Old_Bucket/a', 'Old_Bucket', 'a'],
+  ])('reads %s', (link, bucket, key) => {
+    expect(parseS3Link(link)).toEqual({ bucket, key });
+  });
+
+  test.each([
+    's3://bundles',
+    's3://bundles/',
+    's3:///acme.zip',
+    's3://key:secret@bundles/a',
+    's3://bundles/a?versionId=1',
+    's3://bundles/a#b',
+    's3://bundles/a/../b',
+    's3://bundles/./a',
+    's3://bundles/a\nb',
+    'https://bundles/a',
+    `s3://bundles/${'ä'.repeat(513)}`,
+  ])('refuses %s', (link) => {
+    expect(parseS3Link(link)).toBeNull();
   });
 });

@@ -34,6 +34,8 @@ describe('the manual', () => {
   // The files that samples name.
   writeFileSync(join(dir, 'export-key'), 'svc_example');
   writeFileSync(join(dir, 'client-secret'), 'a-secret');
+  writeFileSync(join(dir, 'database-url'), 'postgres://docshelf:a-secret@db.acme.dev/docs');
+  writeFileSync(join(dir, 'collector-headers'), 'Authorization: Bearer a-secret');
   for (const name of ['users', 'board-users']) {
     writeFileSync(join(dir, name), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba');
   }

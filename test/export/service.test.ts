@@ -204,6 +204,7 @@ describe('newest()', () => {
       jobId: newer,
       sha256: BUNDLE.sha256,
       signature: null,
+      traceparent: null,
     });
     expect(await exports.newest('acme-inc', 'acme', 'v1')).toMatchObject({ jobId: old });
     expect(await exports.newest('acme-inc', 'acme', 'v3')).toBe(null);

@@ -107,6 +107,15 @@ describe('the config', () => {
   });
 });
 
+const SPLIT = [
+  'exportApi.enabled=true',
+  'exportApi.pods=split',
+  'config.exportApi.store.kind=s3',
+  'config.exportApi.store.bucket=docs',
+  'fromSecret.database\\.urlFile.name=db',
+  'fromSecret.database\\.urlFile.key=url',
+];
+
 describe('pods of the export API', () => {
   it('are the site itself where they are shared', () => {
     const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=shared');
@@ -131,19 +140,45 @@ describe('pods of the export API', () => {
     expect(only(manifests, 'PersistentVolumeClaim', 'docshelf-export').spec.accessModes).toEqual(['ReadWriteOnce']);
   });
 
-  it('share a volume and a node where they are split by role', () => {
-    const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=split');
+  it('are any number of each role where they are split, over PostgreSQL and S3', () => {
+    const manifests = templateWith(
+      ...SPLIT,
+      'exportApi.replicas=3',
+      'exportApi.workers.autoscaling.enabled=true',
+      'exportApi.workers.resources.requests.cpu=2',
+    );
     expect(configOf(manifests, 'docshelf-export').exportApi.role).toBe('api');
     expect(configOf(manifests, 'docshelf-export-worker').exportApi.role).toBe('worker');
-    for (const name of ['docshelf-export', 'docshelf-export-worker']) {
-      const { spec } = only(manifests, 'Deployment', name).spec.template;
-      expect(spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'docshelf-export' } });
-      const [term] = spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution;
-      expect(term.topologyKey).toBe('kubernetes.io/hostname');
+    for (const name of ['docshelf', 'docshelf-export', 'docshelf-export-worker']) {
+      expect(configOf(manifests, name).database.urlFile).toBe('/etc/docshelf/database.urlFile');
     }
+    const deploymentOf = (name: string) => only(manifests, 'Deployment', name).spec;
+    expect(deploymentOf('docshelf-export').replicas).toBe(3);
+    expect(deploymentOf('docshelf-export-worker')).not.toHaveProperty('replicas');
+    expect(deploymentOf('docshelf-export-worker').template.spec.containers[0].resources.requests.cpu).toBe(2);
+    for (const name of ['docshelf-export', 'docshelf-export-worker']) {
+      const { strategy, template } = deploymentOf(name);
+      expect(strategy.type).toBe('RollingUpdate');
+      expect(template.spec.volumes).toContainEqual(
+        expect.objectContaining({ name: 'data', ephemeral: expect.anything() }),
+      );
+    }
+    const scaler = only(manifests, 'HorizontalPodAutoscaler');
+    expect(scaler.spec.scaleTargetRef.name).toBe('docshelf-export-worker');
+    const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget');
+    expect(budgets.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+      'docshelf-export',
+      'docshelf-export-worker',
+    ]);
     expect(only(manifests, 'Service', 'docshelf-export').spec.selector).toMatchObject({
       'app.kubernetes.io/component': 'export',
     });
+  });
+
+  it('are those of the site in any number, too, where they share jobs', () => {
+    const shared = templateWith(...SPLIT, 'exportApi.pods=shared', 'replicas=3', 'persistence.perReplica=true');
+    expect(siteOf(shared).spec.replicas).toBe(3);
+    expect(configOf(shared).exportApi.role).toBe('both');
   });
 });
 

@@ -24,6 +24,8 @@ export const GIVEN: Given = {
   'docs-export-key': { key: 'svc_example' },
   'docs-search': { key: 'svc_dsc_example' },
   'docs-signing-key': { 'minisign.key': 'untrusted comment: a key' },
+  'docs-database': { url: 'postgres://docshelf:hidden-word@10.0.0.7/docs' },
+  'docs-bucket': { accessKeyId: 'AK', secretAccessKey: 'SK' },
   admin: { token: 'a-long-random-text' },
   'internal-ca': { 'ca.crt': '-----BEGIN CERTIFICATE-----' },
 };

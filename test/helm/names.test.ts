@@ -42,7 +42,7 @@ describe('names of the release', () => {
   });
 
   it('are the same at each rendering', () => {
-    const settings = ['exportApi.enabled=true', 'exportApi.pods=split', 'config.admin.token=abcdefghijklmnop'];
+    const settings = ['exportApi.enabled=true', 'config.admin.token=abcdefghijklmnop'];
     expect(release('docs', 'docs', ...settings)).toEqual(release('docs', 'docs', ...settings));
   });
 });
@@ -60,18 +60,5 @@ describe('labels', () => {
 describe('a version', () => {
   it.each(['0', '007', '1e3', '2024.10', '0x10', '12345678901234'])('%s pins that version', (version) => {
     expect(configOf(templateWith(`staticExport.version=${version}`)).staticExport.version).toBe(version);
-  });
-});
-
-describe('affinity', () => {
-  it('of yours stays beside that of the export pods', () => {
-    const term = 'affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]';
-    const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=split', `${term}.topologyKey=zone`);
-    for (const name of ['docshelf-export', 'docshelf-export-worker']) {
-      const { podAffinity } = only(manifests, 'Deployment', name).spec.template.spec.affinity;
-      expect(
-        podAffinity.requiredDuringSchedulingIgnoredDuringExecution.map(({ topologyKey }: Manifest) => topologyKey),
-      ).toEqual(['kubernetes.io/hostname', 'zone']);
-    }
   });
 });

@@ -68,6 +68,23 @@ describe('the network', () => {
     ).not.toThrow();
   });
 
+  it('counts a bucket as inside where allowedHosts lists the host that it has at its place', () => {
+    const inside = (allowed: string, ...s3: string[]) =>
+      templateWith(
+        'deployment.type=air-gapped',
+        'staticExport.bundleUrl=s3://docs/a.tar.gz',
+        `config.network.allowedHosts={${allowed}}`,
+        ...s3.map((words) => `config.network.s3.${words}`),
+      );
+    const minio = 'endpoint=https://minio.internal:9000';
+    expect(() => inside('minio.internal:9000', minio, 'pathStyle=true')).not.toThrow();
+    expect(() => inside('docs.minio.internal', minio)).not.toThrow();
+    expect(() => inside('docs', minio)).toThrow(/leads to docs.minio.internal:9000/);
+    expect(() => inside('docs.s3.eu-central-1.amazonaws.com', 'region=eu-central-1')).not.toThrow();
+    // A region of the environment is judged by docshelf itself.
+    expect(() => inside('elsewhere.dev')).not.toThrow();
+  });
+
   it('brings readers to the site, searches to the API and exports to theirs, by Ingress and by HTTPRoute', () => {
     const manifests = template('--values', everything);
     const { rules } = only(manifests, 'Ingress').spec;

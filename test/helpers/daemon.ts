@@ -241,7 +241,10 @@ export function openBench(hook: (clear: () => Promise<void>) => unknown): Bench 
   return bench;
 }
 
-/** Free ports, loopback only, JSON lines, serving turned on, no model of meanings; a test's own words come on top. */
+/**
+ * Free ports, loopback only, JSON lines, serving turned on; the search, without its model, where the test has a word on it.
+ * A test's own words come on top.
+ */
 export function withDefaults(config: ConfigFile): ConfigFile {
   const defaults = {
     staticExport: { enabled: true },
@@ -249,8 +252,8 @@ export function withDefaults(config: ConfigFile): ConfigFile {
     admin: { port: 0 },
     api: { port: 0 },
     storage: { dir: './data' },
-    // Loading it, and embedding, take more processor time than most tests.
-    search: { model: 'off' },
+    // An index takes as much processor time as the rest of a start, the model more than most tests.
+    search: { model: 'off', ...('search' in config ? {} : { enabled: false }) },
     log: { format: 'json' },
   };
   return merge(defaults, config);

@@ -30,7 +30,7 @@ async function writeSite(siteDir: string): Promise<FileEntry[]> {
   return files;
 }
 
-describe('BundleSearchMaker', { timeout: 60_000 }, () => {
+describe('BundleSearchMaker', { timeout: 300_000 }, () => {
   it('does not hold the sections of a site in its heap', async () => {
     const siteDir = join(dir, 'site');
     const files = await writeSite(siteDir);

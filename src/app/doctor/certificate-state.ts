@@ -1,5 +1,5 @@
-import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError } from '../../domain/errors.ts';
+import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const DAY_MS = 86_400_000;
 /** Time for a person to get another one. */

@@ -1,9 +1,9 @@
 import { access, constants, readdir } from 'node:fs/promises';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
-import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { bundleLink, organizationsSlice } from '../slices.ts';
+import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts';
-import { type Diagnosis, sound, warning } from '../../domain/diagnosis.ts';
 import { certificateFindings, presentedCertificates } from '../tls.ts';
+import { type Diagnosis, sound, warning } from './diagnosis.ts';
 
 /** Of our own listeners. That files can be read and fit is a rule of the config. */
 export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {

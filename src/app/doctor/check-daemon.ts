@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import { dataPaths, runningDaemons } from '../../deploy/index.ts';
-import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { SiteReport, StatusReport } from '../../domain/status.ts';
 import { askDaemon } from '../../net/daemon-request.ts';
+import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const ANSWER_MS_MAX = 3_000;
 

@@ -1,12 +1,13 @@
 import type { Config } from '../../config/index.ts';
-import { type Diagnosis, faulty, sound } from '../../domain/diagnosis.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import { FolderKeys } from '../../http/keys/folder-keys.ts';
+import { type Diagnosis, faulty, sound } from './diagnosis.ts';
 
 const SUBJECT = 'keys.json';
 
-/** Nothing is said of a folder without keys. */
-export async function checkKeys({ storage }: Config): Promise<Diagnosis[]> {
+/** Nothing is said of a folder without keys, nor where they are in the database. */
+export async function checkKeys({ storage, database }: Config): Promise<Diagnosis[]> {
+  if (database.urlFile !== null) return [];
   const store = await FolderKeys.open({ dir: storage.dir, onFault: () => undefined });
   await store.stop();
   const { fault, keys } = store;

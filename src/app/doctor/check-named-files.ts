@@ -3,9 +3,9 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { type LoadedConfig, valueAt } from '../../config/index.ts';
 import { NamedFile } from '../../config/named-files.ts';
 import { listKeys } from '../../config/schema-node.ts';
-import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { certificateState } from './certificate-state.ts';
+import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 /** Who else may read the secret ones, and when authorities end. */
 export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {

@@ -2,9 +2,8 @@ import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/http-refusal.ts';
-import { schemeOf } from '../../domain/bundle-link.ts';
-import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
-import { bareHost, s3UrlOf } from '../../domain/egress.ts';
+import { askedUrl } from '../../domain/bundle-link.ts';
+import { bareHost, type S3Place, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { EgressPolicy } from '../../net/egress.ts';
@@ -14,6 +13,7 @@ import { openSources } from '../open-sources.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { askIssuer } from './ask-issuer.ts';
 import { certificateState } from './certificate-state.ts';
+import { type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
 /** Links are made for an hour; one that ends sooner is of no use to a rollout. */
@@ -75,9 +75,9 @@ async function checkTarget(
   const isNeeded = needsLink || kind !== 'bundle';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
   const isDead = found.some(({ code }) => code === 'link_expired');
-  const url = new URL(link);
+  const url = askedUrl(link, inEnvironment(config.network.s3));
   try {
-    const name = schemeOf(link)?.asksHost === false ? null : await checkName(url, setting, target, config, signal);
+    const name = url === null ? null : await checkName(url, setting, target, config, signal);
     if (name !== null) found.push(name);
     if (name?.state === 'fault') return found;
     const startMs = performance.now();
@@ -93,9 +93,12 @@ async function checkTarget(
     const afterMs = Math.round(performance.now() - startMs);
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
   } catch (cause) {
-    const isBehindGap = config.deployment.type === 'air-gapped' && toDocshelfError(cause).code === 'host_not_allowed';
+    const { code, fields } = toDocshelfError(cause);
+    const isBehindGap = config.deployment.type === 'air-gapped' && code === 'host_not_allowed';
     found.push(
-      isBehindGap ? behindGap(setting, shown, url) : faulty('reach', setting, unreached(cause, shown), isNeeded),
+      isBehindGap
+        ? behindGap(setting, shown, String(fields.host))
+        : faulty('reach', setting, unreached(cause, shown), isNeeded),
     );
   }
   return found;
@@ -185,9 +188,9 @@ function unreached(cause: unknown, shown: string): DocshelfError {
   });
 }
 
-function behindGap(setting: string, shown: string, url: URL): Diagnosis {
+function behindGap(setting: string, shown: string, host: string): Diagnosis {
   const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
-  return skipped('reach', setting, state, `Where it stands inside, add "${url.host}" to network.allowedHosts.`);
+  return skipped('reach', setting, state, `Where it stands inside, add "${host}" to network.allowedHosts.`);
 }
 
 function observed(watch: ExchangeWatch): Diagnosis[] {
@@ -219,7 +222,7 @@ interface NetworkTarget {
 }
 
 function networkTargets(config: Config): NetworkTarget[] {
-  const { staticExport, features, search, exportApi, deployment, server } = config;
+  const { staticExport, features, search, exportApi, deployment, server, traces } = config;
   const model = modelSlice(config);
   const policy = new EgressPolicy(egressSlice(config, portsOf(config)));
   const targets: NetworkTarget[] = [];
@@ -236,13 +239,19 @@ function networkTargets(config: Config): NetworkTarget[] {
   const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
   if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
   if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
+  add('traces.endpoint', traces.endpoint);
   const store = s3Slice(config);
   if (exportApi.enabled && store !== null) {
-    const link = s3UrlOf({ ...store, region: store.region ?? process.env.AWS_REGION ?? null });
+    const link = s3UrlOf({ ...store, ...inEnvironment(store) });
     targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(() => store.caFile) });
   }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
+}
+
+/** With the region that the SDK finds there. */
+function inEnvironment({ region, endpoint, pathStyle }: S3Place): S3Place {
+  return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
 /** As the daemon's own, which it never asks; 0 is a free one, that nobody can name. */

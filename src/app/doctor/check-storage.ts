@@ -3,8 +3,8 @@ import { rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
-import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const SUBJECT = 'storage.dir';
 const GiB = 1024 ** 3;

@@ -1,6 +1,5 @@
 import type { LoadedConfig } from '../../config/index.ts';
 import { dataPaths, SiteStore } from '../../deploy/index.ts';
-import type { Diagnosis } from '../../domain/diagnosis.ts';
 import { listedDomain, readStore } from '../slices.ts';
 import { checkBundle, checkExportSources, checkPreload } from './check-bundles.ts';
 import { checkCertificates } from './check-certificates.ts';
@@ -9,6 +8,7 @@ import { checkKeys } from './check-keys.ts';
 import { checkNamedFiles } from './check-named-files.ts';
 import { type CheckedConfig, checkNetwork } from './check-network.ts';
 import { checkDataFolder, checkSpace } from './check-storage.ts';
+import type { Diagnosis } from './diagnosis.ts';
 
 const TOTAL_MS_MAX = 30_000;
 

@@ -35,7 +35,7 @@ export class ServiceKeys {
     const { current, sites, store } = this.#parts;
     const of = [current(), sites.entries, sites.only?.domain, store.keys];
     if (this.#made?.of.every((each, at) => each === of[at]) !== true) {
-      this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys)) };
+      this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys), () => store.fault) };
     }
     return this.#made.access;
   }

@@ -19,9 +19,11 @@ import {
 import type { LinkSource, OwnExportService } from '../../deploy/ports.ts';
 import { OwnExports } from '../../deploy/sources/own-exports.ts';
 import type { SiteSearch } from '../../search/index.ts';
+import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import type { Network } from '../network.ts';
 import { openSources } from '../open-sources.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
+import { tracedClient } from '../traces/traced-client.ts';
 
 /** The data folder, shared by the sites of a daemon. */
 export interface ShelfFolder {
@@ -48,6 +50,7 @@ export async function openFolder(
 /** The serving side of a daemon, or nothing for a command. */
 interface ShelfHooks {
   readonly folder: ShelfFolder;
+  readonly tracer?: Tracer;
   readonly prepareSwap: PrepareSwap;
   readonly onOthers: DeploymentOptions['onOthers'];
   readonly onOff: DeploymentOptions['onOff'];
@@ -67,7 +70,7 @@ export interface OpenedShelf {
 export async function openShelf(
   config: Config,
   network: Network,
-  { folder, search, ...hooks }: ShelfHooks,
+  { folder, search, tracer = NO_TRACES, ...hooks }: ShelfHooks,
 ): Promise<OpenedShelf> {
   const { paths, registration, slots, unpack } = folder;
   const store = new SiteStore(paths, listedDomain(config));
@@ -84,7 +87,8 @@ export async function openShelf(
       const others = await openSources(network.config, await network.client(), folders);
       return own === null ? others : [own, ...others];
     },
-    openLinks: (renew) => openLinks(network, renew),
+    openLinks: (renew) => openLinks(network, renew, tracer),
+    tracer,
     unpack,
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
@@ -100,12 +104,13 @@ export async function openShelf(
   return { store, deployment };
 }
 
-async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
+async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer): Promise<LinkSource> {
   const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([
     import('../../deploy/sources/export-links.ts'),
     import('../../deploy/sources/export-service.ts'),
   ]);
-  return new ExportLinks(new ExportServiceClient(await network.client(), renew), renew);
+  const client = tracedClient(await network.client(), tracer);
+  return new ExportLinks(new ExportServiceClient(client, renew), renew);
 }
 
 /** Before the swap: a version is searchable from its first moment. */

@@ -13,6 +13,8 @@ import {
   type SearchResult,
   type SiteSearch,
 } from '../../search/index.ts';
+import type { SiteSnapshot } from '../../serve/index.ts';
+import { decodeOrKeep } from '../../web/index.ts';
 import type { Logger } from '../log.ts';
 import { logFailure, logSearchEvent } from '../log-events.ts';
 import type { Network } from '../network.ts';
@@ -53,10 +55,33 @@ export function readersSearch({ host, active, versions, config, domain, features
       return made ?? active;
     });
   };
-  const local = new VersionSearch({ active, find: (version) => versions.searched(version), open });
+  const local = new VersionSearch({
+    active: openPagesOf(active, () => versions.at(null)),
+    find: (version) => versions.searched(version),
+    open: (kept) =>
+      openPagesOf(open(kept), async () => (await versions.at(kept.version).catch(() => null)) ?? versions.at(null)),
+  });
   const onFault = (error: unknown): void => logFailure(log, 'search', error);
   const reader = new ReaderSearch({ local, config: () => config().config, features, network, onFault });
   return new MountedSearch(reader, () => config().basePath);
+}
+
+/** Without the pages that rules with `!` keep from readers: an index has all pages of its release. */
+function openPagesOf(search: Search, snapshot: () => Promise<SiteSnapshot | null>): Search {
+  return {
+    search: async (request, signal) => {
+      const answer = await search.search(request, signal);
+      const pages = (await snapshot())?.pages;
+      if (pages === undefined) return answer;
+      const results = answer.results.filter(({ path }) =>
+        pages.leadsOn(decodeOrKeep(path.slice(1).replace(/[?#].*$/s, ''))),
+      );
+      // An answer may hold its own JSON.
+      return results.length === answer.results.length
+        ? answer
+        : { results, ...(answer.facts && { facts: answer.facts }) };
+    },
+  };
 }
 
 /** By the engine here, also where a hosted one answers readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */

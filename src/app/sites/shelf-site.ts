@@ -7,6 +7,7 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
+import { pathOf } from '../../http/listener/served-request.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import { guarded } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
@@ -15,6 +16,7 @@ import { createSiteApp, plainBelow } from '../../http/site/site.ts';
 import type { Search, SearchResult, SiteSearch } from '../../search/index.ts';
 import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
 import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
+import { isPagePart } from '../../web/media-type.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
@@ -84,6 +86,7 @@ export class ShelfSite {
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
+      tracer: host.tracer,
       search: localSearch,
       prepareSwap: async (active, older) => {
         const commit = await site.prepare(active, older);
@@ -175,8 +178,8 @@ export class ShelfSite {
     if (this.#signIn !== null) return null;
     this.#host.search.noteRead();
     const answer = plainBelow(this.#parts.server, this.#config.basePath, incoming);
-    // What the site does not have may be the door for assistants.
-    return answer?.status === 404 && this.hasMcp ? null : answer;
+    // What the site does not have may be the door for assistants, or of a version that another replica serves.
+    return answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/'))) ? null : answer;
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
@@ -278,6 +281,7 @@ export class ShelfSite {
       ...{ reports: this.#reports, assets },
       versions: this.#versions,
       mcp: () => (this.hasMcp ? mcp : null),
+      lookAgain: () => deployment.lookAgain(),
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;

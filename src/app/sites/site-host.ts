@@ -3,6 +3,7 @@ import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import type { BodyCache, VariantMaker } from '../../serve/index.ts';
+import type { Tracer } from '../../traces/tracer.ts';
 import type { Logger } from '../log.ts';
 import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
@@ -14,6 +15,7 @@ import type { SwapFollower } from './site-switch.ts';
 /** What a daemon gives each of its sites. */
 export interface SiteHost {
   readonly network: Network;
+  readonly tracer: Tracer;
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly bodies: BodyCache;

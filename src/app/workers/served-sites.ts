@@ -8,6 +8,7 @@ import { siteRequest } from '../../http/listener/site-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
 import { isMcp, plainBelow } from '../../http/site/site.ts';
 import { type BodyCache, loadSiteRules, type PlainAnswer, SiteServer, SiteSnapshot } from '../../serve/index.ts';
+import { isPagePart } from '../../web/media-type.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import type { ServedPlace, SiteOrder, StampedOrder, UseOrder } from './orders.ts';
 
@@ -80,8 +81,9 @@ export class ServedSites {
     const found = this.#find(incoming);
     if (found === null || found.place.isGuarded) return null;
     const answer = plainBelow(found.site.server, found.place.basePath, incoming);
-    // `answer` looks closer at what is not there: it may be in the next version, or docshelf's own.
-    if (answer?.status === 404 && (found.site.prepared !== null || found.place.hasMcp)) return null;
+    // `answer` looks closer at what is not there: it may be in another version, or docshelf's own.
+    const path = pathOf(incoming.url ?? '/');
+    if (answer?.status === 404 && (mayBeElsewhere(path, found.site) || found.place.hasMcp)) return null;
     if (answer !== null) this.#tell(incoming, found);
     return answer;
   }
@@ -100,13 +102,18 @@ export class ServedSites {
       return this.#options.handOn(env);
     const answer = site.server.respond({ ...asked, target: stripped.target });
     // What does not read is refused at once: the rest of it may be malformed, which ends the connection.
-    return answer instanceof Response && answer.status === 405 ? answer : this.#settle(answer, site, env);
+    return answer instanceof Response && answer.status === 405
+      ? answer
+      : this.#settle(answer, () => mayBeElsewhere(path, site), env);
   }
 
-  async #settle(answering: Response | Promise<Response>, site: ServedSite, env: HttpBindings): Promise<Response> {
+  async #settle(
+    answering: Response | Promise<Response>,
+    isElsewhere: () => boolean,
+    env: HttpBindings,
+  ): Promise<Response> {
     const answer = await answering;
-    // The other processes may show pages of the next version already, and the daemon knows its files.
-    if (answer.status !== 404 || site.prepared === null) return answer;
+    if (answer.status !== 404 || !isElsewhere()) return answer;
     await answer.body?.cancel();
     return this.#options.handOn(env);
   }
@@ -148,4 +155,9 @@ export class ServedSites {
       return null;
     }
   }
+}
+
+/** Other processes and replicas may show pages of the next version already, and the daemon knows its files. */
+function mayBeElsewhere(path: string, { prepared }: ServedSite): boolean {
+  return prepared !== null || isPagePart(path);
 }

@@ -1,7 +1,8 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseOciReference, schemeOf } from '../../domain/bundle-link.ts';
-import { type HostRules, hostRulesOf, namesHost, s3UrlOf } from '../../domain/egress.ts';
+import { askedUrl } from '../../domain/bundle-link.ts';
+import { parseDatabaseUrl } from '../../domain/database-address.ts';
+import { type HostRules, hostRulesOf, namesHost, s3UrlOf, urlHost } from '../../domain/egress.ts';
 import { Secret } from '../../domain/secret.ts';
 import { fits } from '../formats.ts';
 import type { Config } from '../schema/index.ts';
@@ -71,24 +72,32 @@ const NAMED: readonly Named[] = [
     },
     secrets: 'exportApi.store.accessKeyId and secretAccessKey',
   },
+  {
+    key: 'traces.endpoint',
+    link: ({ traces }) => traces.endpoint,
+    secrets: 'traces.headersFile',
+  },
+  {
+    key: 'database.urlFile',
+    link: ({ database: { urlFile } }) => databaseHost(urlFile?.text.reveal() ?? ''),
+    secrets: null,
+  },
 ];
 
-const textOf = (link: Link): string | null => (link instanceof Secret ? link.reveal() : link);
-
-/** Null for a link that asks no host, or is none. */
-function urlOf(link: Link): URL | null {
-  const text = textOf(link);
-  if (text === null || schemeOf(text)?.asksHost !== true) return null;
-  const image = parseOciReference(text);
-  return URL.parse(image === null ? text : `https://${image.registry}`);
+/** As a link, which rules are about; null for a Unix socket. */
+function databaseHost(url: string): string | null {
+  const address = parseDatabaseUrl(url);
+  return address === null || address.host.startsWith('/') ? null : `http://${urlHost(address.host)}:${address.port}`;
 }
+
+const textOf = (link: Link): string | null => (link instanceof Secret ? link.reveal() : link);
 
 export const hostRules = ({ deployment, network }: Config): HostRules =>
   hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
 
 /** What the config names and the gate would not let through, told before anything is asked. */
 export function forbiddenHost(config: Config, link: Link): string | null {
-  const url = urlOf(link);
+  const url = askedUrl(textOf(link), config.network.s3);
   if (url === null || namesHost(hostRules(config), url)) return null;
   const gap = config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment asks no other' : '';
   return `leads to a host that network.allowedHosts does not name${gap}; add it there, or remove the link`;
@@ -103,7 +112,7 @@ export function forbiddenPair(config: Config, pair: string): string | null {
 
 /** A password in a link is in every listing of the config. */
 export function userInLink(link: Link, secrets: string): string | null {
-  const url = urlOf(link);
+  const url = askedUrl(textOf(link), null);
   if (url === null || (url.username === '' && url.password === '')) return null;
   return `has a user or a password in its link; they belong into ${secrets}`;
 }
@@ -137,6 +146,14 @@ export const EGRESS_RULES: readonly Rule[] = [
       ...(secrets === null ? [] : [{ keys, broken: (config: Config) => told(userInLink(link(config), secrets)) }]),
     ];
   }),
+  {
+    // Links to buckets are judged with it, by the host that it makes of them.
+    keys: ['network.s3.endpoint'],
+    broken: ({ network: { s3 } }) => {
+      const sentence = userInLink(s3.endpoint, 'the environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+      return sentence === null ? null : `network.s3.endpoint ${sentence}`;
+    },
+  },
   outsideRoots('staticExport.bundleUrl', ({ staticExport }) => (staticExport.enabled ? staticExport.bundleUrl : null)),
   outsideRoots('staticExport.bundleUrlFile', ({ staticExport: { enabled, bundleUrlFile } }) =>
     enabled ? (bundleUrlFile?.text ?? null) : null,

@@ -6,6 +6,8 @@ import { EGRESS_RULES } from './egress-rules.ts';
 import { LOOPBACK, type Rule, rule } from './rule.ts';
 import { SIGN_IN_RULES } from './sign-in-rules.ts';
 
+const DAY_MS = 86_400_000;
+
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** What HTTP or docshelf itself says of an answer. */
@@ -94,6 +96,29 @@ const RULES: readonly Rule[] = [
     ['exportApi.store.bucket', 'exportApi.store.kind'],
     ({ exportApi: { store } }) => store.kind === 's3' && store.bucket === null,
     'exportApi.store.kind is s3, which needs a bucket: set exportApi.store.bucket',
+  ),
+  rule(
+    ['exportApi.store.kmsKeyId', 'exportApi.store.encryption'],
+    ({ exportApi: { store } }) => store.kmsKeyId !== null && store.encryption !== 'kms',
+    'exportApi.store.kmsKeyId is a key of KMS, and exportApi.store.encryption is not kms: set it, or remove the key',
+  ),
+  rule(
+    ['exportApi.role', 'exportApi.queue.kind', 'database.urlFile'],
+    ({ exportApi, database }) =>
+      exportApi.role !== 'both' && (database.urlFile === null || exportApi.queue.kind === 'sqlite'),
+    'exportApi.role divides the work between daemons, whose jobs are in PostgreSQL: set database.urlFile and no other exportApi.queue.kind, or set the role to both',
+  ),
+  rule(
+    ['exportApi.queue.kind', 'database.urlFile'],
+    ({ exportApi, database }) => exportApi.queue.kind === 'postgres' && database.urlFile === null,
+    'exportApi.queue.kind is postgres, and there is no database: set database.urlFile',
+  ),
+  rule(
+    ['exportApi.deadline', 'exportApi.queue.kind', 'database.urlFile'],
+    // What pg-boss takes at the most.
+    ({ exportApi, database }) =>
+      exportApi.deadlineMs > DAY_MS && database.urlFile !== null && exportApi.queue.kind !== 'sqlite',
+    'exportApi.deadline is over a day, and in a database a job runs no longer; lower it to 1d',
   ),
   rule(
     ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],

@@ -129,6 +129,7 @@ export const staticExport = t.section(
           examples: [
             'https://bundles.example.com/acme-export-2024-06-01.tar.gz?signature=...',
             'oci://registry.example/docs/acme:2024-06-01',
+            's3://bundles/acme-export-2024-06-01.tar.gz',
           ],
         },
       ),

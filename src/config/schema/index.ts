@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { section } from './blocks.ts';
 import { deploy, deployment, features, sites, staticExport, storage } from './deployment.ts';
-import { admin, api, log, metrics, network, server } from './listeners.ts';
-import { database, exportApi, organizations, organizationsFile, rateLimits, search } from './service.ts';
+import { exportApi } from './export-api.ts';
+import { admin, api, log, metrics, network, server, traces } from './listeners.ts';
+import { database, organizations, organizationsFile, rateLimits, search } from './service.ts';
 
 /**
  * The whole config (contract, section 2). Decoding, `config.schema.json`, `docs/config.md` and the chart's schema
@@ -27,6 +28,7 @@ const keys = section(
     organizations,
     organizationsFile,
     metrics,
+    traces,
     log,
   },
   'The config of docshelf. Every key may be left out.',

@@ -155,6 +155,32 @@ export const metrics = t.section(
   'The metrics of the admin interface.',
 );
 
+/** RFC 9110, sections 5.1 and 5.5. */
+const HEADER_LINE = {
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}:[\\t ]*[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$",
+  eachLine: true,
+  expects: 'a header, such as Authorization: Bearer …',
+} as const;
+
+export const traces = t.section(
+  {
+    endpoint: t.optional(
+      t.httpUrl(
+        'URL of an OpenTelemetry collector (OTLP over HTTP, in JSON); /v1/traces is put behind it.',
+        undefined,
+        {
+          restart: 'presence',
+          examples: ['http://otel-collector.internal:4318'],
+        },
+      ),
+    ),
+    headersFile: t.optional(
+      t.contents('secret', HEADER_LINE, 'File of headers for the collector, one a line; watched for changes.'),
+    ),
+  },
+  'Traces of exports and of swaps, off without a collector.',
+);
+
 export const log = t.section(
   {
     level: t.oneOf(
@@ -199,6 +225,14 @@ export const network = t.section(
         null,
         'Credentials of OCI registries that bundles are pulled from: a docker config.json; watched for changes.',
       ),
+    ),
+    s3: t.section(
+      {
+        region: t.optional(t.text('a region', {}, 'Region. Without it: us-east-1 with an endpoint, else AWS_REGION.')),
+        endpoint: t.optional(t.httpUrl('Endpoint of another S3 service, such as MinIO or Ceph.')),
+        pathStyle: t.boolean('The bucket stands in the path and not in the host name.', false),
+      },
+      "Where the buckets of s3: links are. Credentials are those of the environment: AWS's variables for keys or a web identity.",
     ),
     tokenHosts: t.list(t.host('A host name.'), "Hosts besides its own that a registry's credentials may go to."),
     fileRoots: t.list(t.path('A folder.'), 'Folders that file: links may lead into. Empty: the preload folders.'),

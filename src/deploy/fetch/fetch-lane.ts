@@ -15,14 +15,14 @@ export interface FetchTask {
 
 export class FetchLane {
   readonly #renewal: Renewal;
-  readonly #stopping: AbortSignal;
+  readonly #context: SiteContext;
   #abort = new AbortController();
   #request: FetchTask | null = null;
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, intake: Intake) {
     this.#renewal = new Renewal(context, intake);
-    this.#stopping = context.stopping;
+    this.#context = context;
   }
 
   get current(): Progress['fetching'] {
@@ -38,7 +38,7 @@ export class FetchLane {
   start(request: FetchTask): void {
     this.#abort = new AbortController();
     this.#request = request;
-    this.#done = this.#run(request, AbortSignal.any([this.#abort.signal, this.#stopping]));
+    this.#done = this.#run(request, AbortSignal.any([this.#abort.signal, this.#context.stopping]));
   }
 
   abort(): void {
@@ -50,9 +50,13 @@ export class FetchLane {
   }
 
   async #run({ version, isExport, onTaken, onFailed }: FetchTask, signal: AbortSignal): Promise<void> {
+    const { tracer, store } = this.#context;
+    const facts = { 'docshelf.domain': store.domain, 'docshelf.pinned': version };
     try {
-      const taken = await (isExport ? this.#renewal.exportAnew(signal) : this.#renewal.fetch(version, signal));
-      await onTaken(taken, signal);
+      await tracer.span(isExport ? 'renew' : 'deploy', { parent: null, facts }, async () => {
+        const taken = await (isExport ? this.#renewal.exportAnew(signal) : this.#renewal.fetch(version, signal));
+        await onTaken(taken, signal);
+      });
     } catch (error) {
       this.end();
       onFailed(error, signal.aborted);

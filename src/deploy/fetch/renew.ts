@@ -102,6 +102,7 @@ export class Renewal {
     if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
+    if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
     // The status goes by the configured link, which the fresh one stands in for.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;

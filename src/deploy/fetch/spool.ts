@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
@@ -115,7 +115,8 @@ export class Part {
 }
 
 /**
- * Removes parts of other links than `keepLink` and all older than `maxAgeMs`; nothing while another process downloads.
+ * Removes parts of other links than `keepLink` and all older than `maxAgeMs`; nothing while another process downloads, nor
+ * where no fetch has made the folder yet.
  */
 export async function sweepSpool(
   spoolDir: string,
@@ -123,12 +124,13 @@ export async function sweepSpool(
   nowMs: number,
   maxAgeMs: number,
 ): Promise<void> {
+  if (!existsSync(spoolDir)) return;
   const lock = lockSpool(spoolDir);
   if (lock === null) return;
   try {
     const keepKey = keepLink === null ? null : keyOf(keepLink);
     for (const name of await readdir(spoolDir)) {
-      const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json)$/.exec(name)?.[1];
+      const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|lock|done)$/.exec(name)?.[1];
       if (key === undefined) continue;
       const file = join(spoolDir, name);
       // Those with a random name belong to one fetch, perhaps a running one: age alone decides.

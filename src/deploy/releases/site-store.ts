@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
@@ -148,6 +148,11 @@ export class SiteStore extends ReleaseStore {
   /** Null: never. */
   async servedAt(digest: string): Promise<string | null> {
     return (await readIfThere(join(this.site.served, digest)))?.trim() || null;
+  }
+
+  /** Milliseconds since 1970 of the last change in what `served` gives; 0 where nothing was ever active. */
+  async servedChangedMs(): Promise<number> {
+    return (await ifThere(stat(this.site.served)))?.mtimeMs ?? 0;
   }
 
   async markServed(digest: string, at: string): Promise<void> {

@@ -23,27 +23,44 @@ export class HttpBundleSource implements BundleSource {
     return /^https?:/i.test(link.reveal());
   }
 
-  async open(link: Secret, { resume, signal }: OpenRequest): Promise<OpenedBundle> {
-    if (resume !== null) {
-      const headers = { range: `bytes=${resume.offset}-`, 'if-range': resume.etag };
-      const response = await this.#client.get(link, { headers, signal });
-      if (response.status === 206) {
-        const range = rangeThatGoesOn(response, resume);
-        if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
-      }
-      // Another range than asked for, or none (416): from the start.
-      if (response.status !== 206 && response.status !== 416) return this.#openWhole(response, link, signal);
-      response.close();
-    }
-    return this.#openWhole(await this.#client.get(link, { signal }), link, signal);
+  open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {
+    return openOverHttp(this.#client, link, request, {
+      redirects: 'follow',
+      refusalOf: (response) => refusalOf(response, link, this.#now()),
+    });
   }
+}
 
-  async #openWhole(response: HttpResponse, link: Secret, signal: AbortSignal): Promise<OpenedBundle> {
+interface HttpManner {
+  readonly redirects: 'follow' | 'answer';
+  /** Ends the exchange. */
+  readonly refusalOf: (response: HttpResponse) => Promise<DocshelfError>;
+}
+
+export async function openOverHttp(
+  client: HttpClient,
+  link: Secret,
+  { resume, signal }: OpenRequest,
+  { redirects, refusalOf: refusalFor }: HttpManner,
+): Promise<OpenedBundle> {
+  const whole = async (response: HttpResponse): Promise<OpenedBundle> => {
     if (response.status === 200) return opened(response, link, 0, contentLengthOf(response));
-    const refusal = await refusalOf(response, link, this.#now());
+    const refusal = await refusalFor(response);
     signal.throwIfAborted();
     throw refusal;
+  };
+  if (resume !== null) {
+    const headers = { range: `bytes=${resume.offset}-`, 'if-range': resume.etag };
+    const response = await client.get(link, { headers, signal, redirects });
+    if (response.status === 206) {
+      const range = rangeThatGoesOn(response, resume);
+      if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
+    }
+    // Another range than asked for, or none (416): from the start.
+    if (response.status !== 206 && response.status !== 416) return whole(response);
+    response.close();
   }
+  return whole(await client.get(link, { signal, redirects }));
 }
 
 function opened(response: HttpResponse, link: Secret, offset: number, totalBytes: number | null): OpenedBundle {

@@ -14,14 +14,40 @@ const FRESH_LINK =
 const CHECK_LINK =
   'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
 
-export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
+export interface RefusingAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** A store's word for it, `AccessDenied`. */
+  readonly serverCode: string | null;
+  /** Status and code, for a sentence. */
+  readonly shown: string;
+  /** For `fields`. Of a status that a retry may outlive: how long to wait, where the server says so. */
+  readonly passing: { readonly retryable: true; readonly retryAfterMs?: number } | null;
+}
+
+/** Ends the exchange. */
+export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
   const { status } = response;
   // A body that breaks off says no less than the status; an abort is found by the caller's signal.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
-  const answer = serverCode === null ? `${status}` : `${status} ${serverCode}`;
+  const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
+  return {
+    status,
+    body,
+    serverCode,
+    shown: serverCode === null ? `${status}` : `${status} ${serverCode}`,
+    passing:
+      PASSING.has(status) || status >= 500
+        ? { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
+        : null,
+  };
+}
+
+export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
+  const { status, body, serverCode, shown, passing } = await readRefusal(response, nowMs);
   const refusal = (code: DocshelfError['code'], state: string, next: string, more: object = {}): DocshelfError => {
-    return new DocshelfError(code, `Cannot fetch "${linkWithoutSecrets(link.reveal())}": ${state} (${answer})`, {
+    return new DocshelfError(code, `Cannot fetch "${linkWithoutSecrets(link.reveal())}": ${state} (${shown})`, {
       next,
       fields: { status, ...(serverCode === null ? {} : { serverCode }), retryable: false, ...more },
     });
@@ -36,17 +62,15 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   if (status === 404 || status === 410) {
     return refusal('bundle_not_found', 'no bundle is there', 'Check the link, or generate a fresh one.');
   }
-  if (PASSING.has(status) || status >= 500) {
-    const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
-    const more = retryAfterMs === null ? { retryable: true } : { retryable: true, retryAfterMs };
-    return refusal('source_failed', 'the server cannot answer now', 'Try again later, or look at the server.', more);
+  if (passing !== null) {
+    return refusal('source_failed', 'the server cannot answer now', 'Try again later, or look at the server.', passing);
   }
   return refusal('source_failed', 'the server answers with something else', 'Check the link.');
 }
 
 function serverCodeOf(response: HttpResponse, body: string): string | null {
   const word = response.header('x-ms-error-code') ?? /<Code>([^<]*)<\/Code>/.exec(body)?.[1] ?? '';
-  return /^[A-Za-z]{1,64}$/.test(word) ? word : null;
+  return /^[A-Za-z.]{1,64}$/.test(word) ? word : null;
 }
 
 function isPast(links: readonly Secret[], nowMs: number): boolean {

@@ -1,12 +1,12 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
+import { fetchOnce } from '../fetch/fetch-once.ts';
 import { PART_AGE_MS_MAX } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
 import { checkSignature, type SignedArchive, type Signer } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
-import { type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
+import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from './take-in.ts';
 
 export interface FetchOrder {
   readonly link: Secret;
@@ -33,7 +33,7 @@ export class Intake {
   }
 
   async #takeInNow(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
-    const { store, journal, settings, slots, unpack, beforeSeal } = this.#context;
+    const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
     const { domain, limits, version, sha256, minVersion, fromExports } = settings();
     const name = request.fileName ?? 'the archive';
     const startedMs = performance.now();
@@ -41,21 +41,23 @@ export class Intake {
       journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
     journal.activity = `unpacking ${name}`;
     try {
-      const taken = await takeIn(
-        store,
-        // Of an export of this daemon, the same content goes by its first manifest.
-        { ...request, onProgress, activates: request.activates === true && version === null && !fromExports },
-        {
-          domain,
-          limits,
-          pin: version === null ? null : { version, sha256 },
-          minVersion,
-          checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
-          unpack,
-          unpacking: slots.unpacking,
-          beforeSeal,
-        },
-      );
+      // Of an export of this daemon, the same content goes by its first manifest.
+      const activates = request.activates === true && version === null && !fromExports;
+      const rules: TakeInSettings = {
+        domain,
+        limits,
+        pin: version === null ? null : { version, sha256 },
+        minVersion,
+        checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
+        unpack,
+        unpacking: slots.unpacking,
+        beforeSeal,
+      };
+      const taken = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
+        const found = await takeIn(store, { ...request, onProgress, activates }, rules);
+        span.note({ 'docshelf.version': found.version, 'docshelf.bundle.sha256': found.digest });
+        return found;
+      });
       if (taken.unpacked) {
         const seconds = (performance.now() - startedMs) / 1000;
         journal.event({ kind: 'taken-in', ...taken, source: request.source, seconds });
@@ -66,14 +68,26 @@ export class Intake {
     }
   }
 
+  /** Where another daemon on the folder fetches the same, that is waited for and taken. */
   async fetch(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { store, journal, settings } = this.#context;
+    const { signature, minVersion } = settings();
+    const wanted = [order.link.reveal(), order.linkDigest, order.sha256, version, signature.publicKeys, minVersion];
+    journal.activity = `waiting to fetch ${linkWithoutSecrets(order.link.reveal())}`;
+    try {
+      return await fetchOnce(store, wanted, signal, () => this.#fetchNow(order, version, signal));
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  async #fetchNow(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
     const { link, linkDigest, signature } = order;
-    const { store, journal, slots } = this.#context;
+    const { store, slots } = this.#context;
     const shownLink = linkWithoutSecrets(link.reveal());
     // In staging and not in the spool: a crash while unpacking leaves nothing there.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
-    journal.activity = `waiting to fetch ${shownLink}`;
     try {
       const { fileName, digest } = await slots.fetching.run(() => this.#transfer(order, file, signal), signal);
       return await this.takeIn({
@@ -89,13 +103,12 @@ export class Intake {
         signal,
       });
     } finally {
-      journal.activity = null;
       await removeStaging(staging);
     }
   }
 
   async #transfer({ link, sha256 }: FetchOrder, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
-    const { store, journal, settings, sources } = this.#context;
+    const { store, journal, settings, sources, tracer } = this.#context;
     const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
     const shownLink = linkWithoutSecrets(link.reveal());
     const startedMs = performance.now();
@@ -103,13 +116,13 @@ export class Intake {
     journal.activity = `fetching ${shownLink}`;
     const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
       journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
-    await mkdir(store.site.spool, { recursive: true });
     const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
-    const fetched = await fetchBundle(
-      await sources(),
-      { link, sha256, signal, onProgress },
-      { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX },
-    );
+    const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
+      const request = { link, sha256, signal, onProgress };
+      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
+      span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
+      return bundle;
+    });
     const seconds = (performance.now() - startedMs) / 1000;
     journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
     return fetched;

@@ -14,20 +14,21 @@ const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
  *   version of zlib); `cannot_write` and others, which may pass
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
-  const { folder, store, signatures, jobEntry } = options;
+  const { folder, store, shared, signatures, jobEntry } = options;
   const { bundle, jobId } = job;
   if (bundle === null) throw new Error(`job ${jobId} has no bundle`);
   const workDir = await makeRepackFolder(folder, jobId);
   const thread = openJobThread(jobEntry, signal);
   try {
     const to = join(workDir, 'bundle.tar.gz');
+    await shared?.fetchContent(bundle.contentSha256, signal);
     const order = { ...storeFolders(folder), contentSha256: bundle.contentSha256, to };
     const { createdAt, ...packed } = await thread.call('pack', order).catch((error: unknown) => {
       throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
     });
     await thread.terminate();
     if (packed.sha256 !== bundle.sha256) throw gone(job);
-    if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to, { ...job, createdAt });
+    if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
     await store.put({ ...packed, file: to }, signal);
   } finally {
     await thread.terminate();

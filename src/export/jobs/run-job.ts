@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import type { EgressRules } from '../../domain/egress.ts';
@@ -6,13 +6,16 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { SourceSettings } from '../../domain/organization.ts';
+import { FileStore } from '../../files/file-store.ts';
+import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
 import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
 import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
-import { type JobThread, openJobThread } from './job-thread.ts';
+import { type TracedThread, tracedThread } from './job-thread.ts';
 import type { CheckedSite, OnStep } from './orders.ts';
+import type { SharedJobs } from './shared-jobs.ts';
 
 /** Up to so many the heap of a thread is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
@@ -24,6 +27,8 @@ export interface RunJobOptions {
   readonly folder: ExportsFolder;
   readonly queue: JobQueue;
   readonly store: BundleStore;
+  /** Null where no other daemon has a data folder of its own. */
+  readonly shared: SharedJobs | null;
   readonly searchData: SearchData | null;
   readonly signatures: Signatures;
   /** The site as the config has it now; null where the organization has none of that domain (any more). */
@@ -36,12 +41,14 @@ export interface RunJobOptions {
   readonly browser: () => BrowserSettings;
   readonly pageThreads: number;
   readonly generator: string;
+  /** Of each step a span. */
+  readonly tracer: Tracer;
 }
 
 interface Attempt extends RunJobOptions {
   readonly job: StoredJob;
   readonly progress: JobProgress;
-  readonly thread: JobThread;
+  readonly thread: TracedThread;
   readonly workDir: string;
   readonly signal: AbortSignal;
 }
@@ -61,7 +68,7 @@ export async function runJob(
   deadlineAtMs: number,
 ): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
   const { job } = claim;
-  const { folder, siteOf, generator } = options;
+  const { folder, queue, shared, siteOf, generator, tracer } = options;
   const site = siteOf(job);
   if (site === null) {
     throw new DocshelfError('bad_source', `Cannot export "${job.domain}": the config names no source for it`, {
@@ -70,12 +77,14 @@ export async function runJob(
   }
   const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
   const journalDir = journalFolder(folder, job.jobId);
-  const thread = openJobThread(options.jobEntry, signal);
+  const thread = tracedThread(options.jobEntry, signal, tracer);
   const folders = storeFolders(folder);
   const crawl = { egress: options.egress(), browser: options.browser(), journalDir, recordsDir: folder.crawls };
   const request = { domain: job.domain, version: job.version, paths: job.paths };
   try {
-    let tableSha256 = job.checkpoint;
+    const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
+    const lastContent = last?.bundle?.contentSha256 ?? null;
+    let tableSha256 = await keptTable(job.checkpoint, folders.filesDir, shared, signal);
     if (tableSha256 === null) {
       const order = {
         ...folders,
@@ -88,6 +97,7 @@ export async function runJob(
       const collected = await thread.call('collect', order, told(progress, 'collect'));
       tableSha256 = collected.tableSha256;
       if (collected.pages > PAGES_OF_SMALL) await thread.terminate();
+      await shared?.keepSite(tableSha256, lastContent, signal);
       await progress.checkpoint(tableSha256);
     }
 
@@ -102,17 +112,21 @@ export async function runJob(
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
       const order = { ...folders, ...crawl, domain: job.domain, source, ...work };
       checked = { ...checked, found: await thread.call('verify', order, told(progress, 'verify')) };
+      await shared?.keepPictures(job.jobId, signal);
     }
 
     if (checked.pages > PAGES_OF_SMALL) await thread.terminate();
     const ownDir = join(workDir, 'own');
     const attempt: Attempt = { ...options, job, progress, thread, workDir, signal };
     const vectorsWithinMs = VECTORS_PART * (deadlineAtMs - performance.now());
-    const found = await makeSearchData(attempt, siteDir, ownDir, checked, vectorsWithinMs);
+    const search = () => makeSearchData(attempt, siteDir, ownDir, checked, vectorsWithinMs);
+    const found = await tracer.span('search', {}, search);
 
     const createdAt = job.createdAt;
-    const described = await thread.call('describe', { ...folders, request, tableSha256, ownDir, createdAt, generator });
-    const bundle = await packAndStore(attempt, described.contentSha256);
+    const description = { ...folders, request, tableSha256, ownDir, createdAt, generator };
+    const described = await thread.call('describe', description);
+    await shared?.keepContent(described.contentSha256, lastContent, signal);
+    const bundle = await packAndStore(attempt, described.contentSha256, last);
     const { pages, bytes, files } = checked;
     const report = reportOf(job.jobId, { pages, files: files.length, bytes }, found);
     return { bundle, report };
@@ -163,18 +177,40 @@ function missing({ found }: CheckedSite, detail: string): FoundSoFar {
 
 /** Content of the domain's last export of this version is not packed again. */
 async function packAndStore(
-  { job, folder, queue, store, signatures, thread, workDir, progress, signal }: Attempt,
+  { job, folder, store, signatures, thread, workDir, progress, signal, tracer }: Attempt,
   contentSha256: string,
+  last: StoredJob | null,
 ): Promise<ExportedBundle> {
-  const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
   if (last?.bundle?.contentSha256 === contentSha256) {
     const { bundle } = last;
     if ((await store.has(bundle.sha256)) && (await signatures.has(bundle.sha256))) return bundle;
   }
   const to = join(workDir, 'bundle.tar.gz');
   const folders = storeFolders(folder);
-  const { createdAt, ...packed } = await thread.call('pack', { ...folders, contentSha256, to }, told(progress, 'pack'));
-  await signatures.sign(packed.sha256, to, { ...job, createdAt });
-  await store.put({ ...packed, file: to }, signal);
+  const order = { ...folders, contentSha256, to };
+  const { createdAt, ...packed } = await thread.call('pack', order, told(progress, 'pack'));
+  await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
+  await tracer.span('store', { facts: bundleFacts(packed) }, () => store.put({ ...packed, file: to }, signal));
   return { ...packed, contentSha256 };
 }
+
+/** The checkpoint's table; null where it is on another machine alone, whose worker had the job before. */
+async function keptTable(
+  checkpoint: string | null,
+  filesDir: string,
+  shared: SharedJobs | null,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (checkpoint === null) return null;
+  const isHere = access(new FileStore(filesDir).pathOf(checkpoint)).then(
+    () => true,
+    () => false,
+  );
+  if (await isHere) return checkpoint;
+  return (await shared?.fetchSite(checkpoint, signal)) === true ? checkpoint : null;
+}
+
+const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'sizeBytes'>) => ({
+  'docshelf.bundle.sha256': sha256,
+  'docshelf.bundle.bytes': sizeBytes,
+});

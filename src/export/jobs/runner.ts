@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { isTerminal, type Job } from '../../domain/job.ts';
+import type { SpanOptions } from '../../traces/tracer.ts';
 import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
 import type { Claim } from '../ports.ts';
+import { jobFacts, queueFacts } from './job-facts.ts';
 import { JobProgress } from './job-progress.ts';
 import { type End, Lease } from './lease.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
@@ -37,6 +39,7 @@ export class JobRunner {
   readonly #stopping = new AbortController();
   #wake = Promise.withResolvers<void>();
   #loop: Promise<void> = Promise.resolve();
+  #isQueueAway = false;
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
@@ -76,10 +79,16 @@ export class JobRunner {
     const { settings, queue } = this.#options;
     const { concurrency, leaseMs } = settings();
     if (this.#running.size >= concurrency) return null;
-    return queue.claim(leaseMs).catch((error: unknown) => {
-      this.#fault(error);
+    try {
+      const claim = await queue.claim(leaseMs);
+      this.#isQueueAway = false;
+      return claim;
+    } catch (error) {
+      // It is asked each second: told once is enough.
+      if (!this.#isQueueAway) this.#fault(error);
+      this.#isQueueAway = true;
       return null;
-    });
+    }
   }
 
   #run(claim: Claim): void {
@@ -93,7 +102,7 @@ export class JobRunner {
   }
 
   async #runClaimed(claim: Claim): Promise<void> {
-    const { queue, onEvent, settings } = this.#options;
+    const { queue, onEvent, settings, tracer } = this.#options;
     const { job } = claim;
     const startedAtMs = performance.now();
     onEvent({ kind: 'started', job, attempt: claim.attempt });
@@ -106,13 +115,17 @@ export class JobRunner {
         });
       }
       const deadlineAtMs = startedAtMs + settings().deadlineMs;
-      const { bundle, report } = await runJob(claim, progress, this.#options, lease.signal, deadlineAtMs);
+      const { bundle, report } = await tracer.span('process exports', spanOf(claim), () =>
+        runJob(claim, progress, this.#options, lease.signal, deadlineAtMs),
+      );
       await progress.settle();
       if (await queue.complete(claim, bundle, report)) {
         onEvent({ kind: 'completed', job, tookMs: performance.now() - startedAtMs });
       } else await this.#endUnfinished(claim, (await queue.renew(claim)) === 'canceled' ? 'canceled' : 'lost');
     } catch (error) {
       await progress.settle();
+      // Nobody could be told: whoever claims it next goes on from its checkpoint.
+      if (error instanceof DocshelfError && error.code === 'database_unavailable') throw error;
       if (lease.ended === null || lease.ended === 'deadline') await this.#fail(claim, lease.ended, error);
       else await this.#endUnfinished(claim, lease.ended);
     } finally {
@@ -169,4 +182,12 @@ export class JobRunner {
   #fault(error: unknown): void {
     this.#options.onEvent({ kind: 'fault', error: toDocshelfError(error) });
   }
+}
+
+/** Below the call that the job was queued by. */
+function spanOf({ job, attempt }: Claim): SpanOptions {
+  // Later ones have waited for the end of their former attempt, too.
+  const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
+  const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
+  return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
 }

@@ -12,7 +12,7 @@ import { type CallContext, serve } from '../../threads/index.ts';
 import { mediaTypeOf } from '../../web/index.ts';
 import { checkSite } from '../check/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
-import { ManifestStore } from '../manifest-store.ts';
+import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SiteCrawler } from '../ports.ts';
 import { openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
@@ -140,9 +140,4 @@ async function sweep(
   }
   await manifests.sweep(new Set(keep), olderThanMs);
   await new FileStore(filesDir).sweep(files, olderThanMs);
-}
-
-/** @param manifest of our own store, which nobody else writes */
-function wordsOf(manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } {
-  return JSON.parse(Buffer.from(manifest).toString());
 }

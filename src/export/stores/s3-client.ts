@@ -1,20 +1,23 @@
-import { isIP } from 'node:net';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { bareHost } from '../../domain/egress.ts';
+import type { S3Place } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { EgressPolicy } from '../../net/egress.ts';
 import { CERTIFICATE_FAULT } from '../../net/http-response.ts';
-import { openS3Client } from '../../net/s3.ts';
+import { openS3Client, s3ConfigOf } from '../../net/s3.ts';
+import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 
-export interface S3Settings {
+export interface S3Encryption {
+  readonly algorithm: 'AES256' | 'aws:kms';
+  /** Of KMS; null: the account's own for S3. */
+  readonly kmsKeyId: string | null;
+}
+
+export interface S3Settings extends S3Place {
   readonly bucket: string;
-  /** Null: `us-east-1` with an endpoint, else the environment's. */
-  readonly region: string | null;
-  /** URL of another S3 service; null: Amazon's. */
-  readonly endpoint: string | null;
-  readonly pathStyle: boolean;
   readonly prefix: string;
+  /** Null: as the bucket has it by default. */
+  readonly encryption: S3Encryption | null;
   /** Null: those of the environment. */
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
   readonly policy: EgressPolicy;
@@ -27,19 +30,12 @@ const ATTEMPTS_MAX = 4;
 
 /** Nothing is asked yet. @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
 export function createS3Client(settings: S3Settings): S3Client {
-  const { endpoint, pathStyle, policy, credentials } = settings;
-  const region = settings.region ?? (endpoint === null ? null : 'us-east-1');
+  const { policy, credentials } = settings;
   const config = {
-    ...(region === null ? {} : { region }),
-    ...(endpoint === null ? {} : { endpoint }),
+    ...s3ConfigOf(settings),
     ...(credentials === null ? {} : { credentials: revealed(credentials) }),
-    // By itself the SDK puts a bucket with dots before an address, where it makes no URL.
-    forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
     maxAttempts: ATTEMPTS_MAX,
-    // Uploads carry our checksums; older services refuse those that the SDK would add.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  } as const;
+  };
   const timeouts = { connectionTimeout: CONNECT_MS_MAX, socketTimeout: IDLE_MS_MAX };
   return openS3Client(policy, config, timeouts, 'exportApi.store.caFile');
 }
@@ -48,8 +44,8 @@ function revealed({ accessKeyId, secretAccessKey }: NonNullable<S3Settings['cred
   return { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
 }
 
-export type StoreAct =
-  `${'store' | 'look for' | 'link to' | 'read' | 'remove'} bundle "${string}" in bucket "${string}"`;
+export type StoreVerb = 'store' | 'look for' | 'link to' | 'read' | 'remove';
+export type StoreAct = `${StoreVerb} ${'bundle' | 'file'} "${string}" in bucket "${string}"`;
 
 interface Fault {
   readonly state: string;
@@ -63,40 +59,26 @@ const CHECK_CREDENTIALS =
   'Check exportApi.store.accessKeyId and secretAccessKey, or what the environment has in their place.';
 const CHECK_ADDRESS = 'Check exportApi.store.endpoint, the host name and the network.';
 
-/** Error codes of S3's API reference that an operator can act on; those of other services are alike. */
-const FAULTS: readonly (readonly [code: RegExp, fault: Fault])[] = [
-  [
-    /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|TokenRefreshRequired)$/,
-    lasting('the store does not accept the credentials', CHECK_CREDENTIALS),
-  ],
-  [
-    /^(?:RequestTimeTooSkewed|RequestExpired)$/,
-    lasting(
-      "this machine's clock and the store's are too far apart",
-      'Set the clock of this machine: the store takes requests that are at most 15 minutes off.',
-    ),
-  ],
-  [/^NoSuchBucket$/, lasting('there is no such bucket', 'Create the bucket, or correct exportApi.store.bucket.')],
-  [
-    /^(?:PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
-    lasting('the bucket is in another region', 'Set exportApi.store.region to the region of the bucket.'),
-  ],
-  [
-    /^(?:BadDigest|InvalidDigest|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)$/,
-    passing(
-      'what arrived were other bytes than were sent, and the store refused them',
-      'Start the export again; where it happens twice, look at proxies between docshelf and the store.',
-    ),
-  ],
-  [
-    /^CredentialsProviderError$/,
-    lasting(
-      'there are no credentials for the store',
-      "Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; the machine's metadata service is not asked.",
-    ),
-  ],
-  [/^TimeoutError$/, passing('the store stopped answering', CHECK_ADDRESS)],
-];
+const NEXT: Readonly<Record<S3FaultKind, string>> = {
+  credentials: CHECK_CREDENTIALS,
+  no_credentials:
+    "Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; the machine's metadata service is not asked.",
+  clock: 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.',
+  no_bucket: 'Create the bucket, or correct exportApi.store.bucket.',
+  region: 'Set exportApi.store.region to the region of the bucket.',
+  archived: 'Restore the object, and keep bundles in a storage class that is read at once.',
+  upload: 'Start the export again; where it happens twice, look at the lifecycle rules of the bucket.',
+  kms: 'Check exportApi.store.kmsKeyId: the key must be enabled, in the region of the bucket, and allow kms:GenerateDataKey and kms:Decrypt.',
+  bytes: 'Start the export again; where it happens twice, look at proxies between docshelf and the store.',
+};
+
+const PASSING: ReadonlySet<S3FaultKind> = new Set(['bytes', 'upload']);
+
+function faultOfCode(code: string): Fault | null {
+  if (code === 'TimeoutError') return passing('the store stopped answering', CHECK_ADDRESS);
+  const found = s3FaultOf(code);
+  return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
+}
 
 /** The SDK's error for an operator. It has no cause: that carries headers and the access key id. */
 export function storeFault(error: unknown, act: StoreAct): DocshelfError {
@@ -104,9 +86,8 @@ export function storeFault(error: unknown, act: StoreAct): DocshelfError {
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
   // The server's word: not printed where it is no plain one.
-  const code = /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'unknown';
-  const fault =
-    FAULTS.find(([pattern]) => pattern.test(code))?.[1] ?? faultOfStatus(status, code) ?? connectionFault(error);
+  const code = /^[A-Za-z][A-Za-z0-9.]{0,63}$/.test(name) ? name : 'unknown';
+  const fault = faultOfCode(code) ?? faultOfStatus(status, code) ?? connectionFault(error);
   return new DocshelfError('store_failed', `Cannot ${act}: ${fault.state}`, {
     next: fault.next,
     fields: { retryable: fault.retryable, storeCode: code, ...(status === undefined ? {} : { storeStatus: status }) },

@@ -1,3 +1,4 @@
+import { ReadableStream as WebStream } from 'node:stream/web';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Delivered, Deployment } from '../../deploy/index.ts';
@@ -255,7 +256,16 @@ function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<U
   }
   if (req.raw.body === null)
     throw new DocshelfError('bad_request', 'Cannot take in the bundle: the request has no body');
-  return req.raw.body;
+  return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
+}
+
+/** Who reads it, and the audit, hear of a client that left, and not of a stream. @throws DocshelfError `bad_request` */
+async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch {
+    throw clientLeft('read the body');
+  }
 }
 
 function versionOf(c: Context<AdminEnv>): string {

@@ -1,7 +1,7 @@
 import { exportReportSchema, exportRequestSchema, jobIdSchema } from '../../domain/job.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { jobBoardSchema, operatedJobSchema } from '../jobs/job-schemas.ts';
-import { acting, secret } from './operation-kinds.ts';
+import { acting, badField, secret } from './operation-kinds.ts';
 
 const tag = {
   name: 'Jobs',
@@ -54,11 +54,7 @@ export const jobOperations = {
     body: { schema: exportRequestSchema, examples: { site: { domain: 'acme', version: '2024-06-01' } } },
     answers: { 202: job('The job, queued.') },
     faults: [
-      {
-        code: 'bad_request',
-        description: 'A field is missing, unknown or out of bounds; the message names it.',
-        message: 'Cannot export: the field "domain" is missing',
-      },
+      badField('Cannot export: the field "domain" is missing'),
       {
         ...noJob,
         description: 'No organization exports the domain.',

@@ -1,6 +1,6 @@
 import type { Operation } from '../../domain/operation.ts';
 import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/key-schemas.ts';
-import { acting, secret } from './operation-kinds.ts';
+import { acting, badField, secret } from './operation-kinds.ts';
 
 const tag = {
   name: 'Keys',
@@ -17,6 +17,11 @@ const damaged = {
   description: 'The file of keys is damaged; keys as last read hold on.',
   message: 'Cannot read the keys in "data/keys.json": the file is damaged (key 3 of 7)',
 } as const;
+const away = {
+  code: 'database_unavailable',
+  description: 'Keys are in a database that is away; keys as last read hold on.',
+  message: 'Cannot use the database: connect ECONNREFUSED 10.0.0.7:5432',
+} as const;
 
 export const keyOperations = {
   listKeys: {
@@ -31,7 +36,7 @@ export const keyOperations = {
       additionalProperties: false,
     },
     answers: { 200: { description: 'The keys, those of the config first, then the newest.', schema: keyListSchema } },
-    faults: [{ ...noOrganization, message: 'Cannot list the keys: there is no organization "globex"' }, damaged],
+    faults: [{ ...noOrganization, message: 'Cannot list the keys: there is no organization "globex"' }, damaged, away],
   },
   createKey: {
     ...acting,
@@ -54,15 +59,7 @@ export const keyOperations = {
       },
     },
     answers: { 201: { description: 'The key, shown this once.', schema: createdKeySchema } },
-    faults: [
-      {
-        code: 'bad_request',
-        description: 'A field is missing, unknown or out of bounds; the message names it.',
-        message: 'Cannot make a key: the field "expiresAt" lies in the past',
-      },
-      noOrganization,
-      damaged,
-    ],
+    faults: [badField('Cannot make a key: the field "expiresAt" lies in the past'), noOrganization, damaged, away],
   },
   revokeKey: {
     ...acting,
@@ -71,7 +68,7 @@ export const keyOperations = {
     method: 'DELETE',
     path: '/v1/keys/{id}',
     summary: 'Revoke a key, which is refused from the next request on',
-    description: 'Other daemons on the data folder refuse it within 5 seconds.',
+    description: 'Other daemons on the data folder or the database refuse it within 5 seconds.',
     parameters: {
       id: { description: 'As the list has it.', schema: { type: 'string' }, example: 'key_4f1c09a7e2b85d36' },
     },
@@ -84,6 +81,7 @@ export const keyOperations = {
         message: 'Cannot revoke "ci": it is a key of the config',
       },
       damaged,
+      away,
     ],
   },
 } as const satisfies Readonly<Record<string, Operation>>;

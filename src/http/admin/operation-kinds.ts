@@ -26,5 +26,11 @@ export const acting = {
     ],
   },
 } as const;
+export const badField = (message: string) =>
+  ({
+    code: 'bad_request',
+    description: 'A field is missing, unknown or out of bounds; the message names it.',
+    message,
+  }) as const;
 /** Read with the token alone (contract, section 2). */
 export const secret = { ...acting, method: 'GET', act: 'answer' } as const;

@@ -1,15 +1,17 @@
 import { type Context, Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportService } from '../../export/index.ts';
+import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
-import { addRoutes, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
+import { addRoutes, honoPath, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
 import { type ApiEnv, type KeyChecks, requireExportPlan, requireKey } from './auth.ts';
 import { type ExportApiOptions, exportRoutes } from './exports.ts';
-import { API_INFO } from './operations.ts';
+import { API_INFO, linkBundle, startExport } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
+import { traceCalls } from './traced-call.ts';
 
 export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly search?: SearchApiOptions['search'];
@@ -18,6 +20,7 @@ export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly audit?: ExportApiOptions['audit'];
   /** Absent where links lead elsewhere. */
   readonly download?: AnswerDownload;
+  readonly tracer?: Tracer;
   readonly programVersion: string;
   /** Null: the URL that they asked. */
   readonly publicUrl: () => string | null;
@@ -33,7 +36,16 @@ const READ_METHODS = 'GET, HEAD';
 
 /** The API listener: search, exports and their description. Faults are problem documents (contract, section 8). */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
-  const { search, rates, exports, download, programVersion, publicUrl, ownSite = () => null } = options;
+  const {
+    search,
+    rates,
+    exports,
+    download,
+    programVersion,
+    publicUrl,
+    ownSite = () => null,
+    tracer = NO_TRACES,
+  } = options;
   const app = new Hono<ApiEnv>();
 
   app.use(async (c, next) => {
@@ -48,6 +60,9 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
     ...(search === undefined ? [] : [searchRoute({ search, rates })]),
     ...(exports === undefined ? [] : exportRoutes({ exports, publicUrl, audit: options.audit })),
   ];
+  for (const { method, path } of [startExport, linkBundle]) {
+    app.on([method], [honoPath(path)], traceCalls(tracer, path));
+  }
   app.use('/v1/search/*', tellRate(rates));
   addRoutes(app, routes, {
     assistantKey: [requireKey(options, 'assistant')],
@@ -88,7 +103,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
       next: 'What there is is described at /openapi.json, and for people at /docs.',
     });
   });
-  app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), options));
+  app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), { ...options, isPublic: true }));
   return app;
 }
 

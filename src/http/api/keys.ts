@@ -3,6 +3,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { type KeyType, type Organization, type OrganizationKey, SiteDirectory } from '../../domain/organization.ts';
 import { bearerToken } from '../bearer.ts';
 import { isPast } from '../keys/key-desk.ts';
+import { isKey } from '../keys/new-key.ts';
 
 /** Of one state of the config: a reload swaps a reference. */
 export interface Access {
@@ -10,8 +11,12 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-export function accessOf(organizations: readonly Organization[]): Access {
-  return { sites: new SiteDirectory(organizations), keys: new KeyRing(organizations) };
+/** @param fault for which keys made at run time may be missing; null where there is none */
+export function accessOf(
+  organizations: readonly Organization[],
+  fault: () => DocshelfError | null = () => null,
+): Access {
+  return { sites: new SiteDirectory(organizations), keys: new KeyRing(organizations, fault) };
 }
 
 export interface HeldKey {
@@ -30,14 +35,17 @@ const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_B
 class KeyRing {
   readonly #groups: ReadonlyMap<string, readonly StoredKey[]>;
 
-  constructor(organizations: readonly Organization[]) {
+  readonly #fault: () => DocshelfError | null;
+
+  constructor(organizations: readonly Organization[], fault: () => DocshelfError | null) {
+    this.#fault = fault;
     const stored = organizations.flatMap((organization) =>
       organization.keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), key, organization })),
     );
     this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
   }
 
-  /** By the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type */
+  /** By the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type; that of the store for one that it may have */
   holder(authorization: string | undefined, wanted: KeyType): HeldKey {
     const given = bearerToken(authorization);
     if (given === null) {
@@ -47,6 +55,8 @@ class KeyRing {
     }
     const found = this.#find(given);
     if (found === null) {
+      const fault = isKey(given) ? this.#fault() : null;
+      if (fault !== null) throw cannotTell(fault);
       throw new DocshelfError('unauthorized', 'Cannot answer: the key is not known', {
         next: `Check the key: it may have been revoked. Whoever runs this service makes ${wanted} keys.`,
       });
@@ -70,4 +80,12 @@ class KeyRing {
       if (timingSafeEqual(stored.digest, digest)) found = stored;
     return found;
   }
+}
+
+/** Of the fault its code alone: addresses and paths are for whoever runs the service. */
+function cannotTell({ code }: DocshelfError): DocshelfError {
+  return new DocshelfError(code, 'Cannot answer now: the key is not known here, and keys cannot be read anew', {
+    next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
+    fields: { isForCallers: true },
+  });
 }

@@ -17,8 +17,10 @@ export interface SearchApiOptions {
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);
-    c.set('rate', verdict);
-    if (!verdict.isAllowed) throw rates.fault(verdict);
+    if (verdict !== null) {
+      c.set('rate', verdict);
+      if (!verdict.isAllowed) throw rates.fault(verdict);
+    }
     const name = c.req.param('domain') ?? '';
     const found = search(ownSite(c, 'search', name).domain);
     if (found === null) throw noSuchDomain('search', name);

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { StatusReport } from '../../domain/status.ts';
+import { signInAddress } from './addresses.ts';
 import { ActionForm } from './parts/action-form.tsx';
 import { Said } from './parts/said.tsx';
 import { revisionOf } from './status-events.ts';
@@ -13,9 +14,6 @@ const NAVIGATION = [
   { page: 'audit', name: 'Audit' },
   { page: 'docs', name: 'API' },
 ] as const;
-
-const ICON =
-  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%232f6fdb' d='M5 5h6v19H5zM13 8h6v16h-6z'/%3E%3Cpath fill='%2318a06a' d='m20 9 5-2 6 17-5 2z'/%3E%3Cpath fill='%23838d9b' d='M3 26h27v2H3z'/%3E%3C/svg%3E";
 
 interface PageContent {
   readonly title: string;
@@ -35,6 +33,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;
   const said = session?.messages.find(c.req.query('said')) ?? null;
+  const icon = root + assets.address('shelf.svg');
   const markup = (
     <html lang="en">
       <head>
@@ -42,7 +41,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <title>{title} · docshelf</title>
-        <link rel="icon" href={ICON} />
+        <link rel="icon" type="image/svg+xml" href={icon} />
         <link rel="stylesheet" href={root + assets.address('console.css')} />
         {!isStill && (
           <script type="module" src={root + assets.address('live.js')} data-events={`${root}events`}></script>
@@ -55,7 +54,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
         </a>
         <header>
           <a class="brand" href={root}>
-            <Logo />
+            <img src={icon} width="28" height="28" alt="" />
             docshelf
           </a>
           <nav aria-label="Console">
@@ -88,11 +87,9 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
 }
 
 function SignedIn({ visit }: { readonly visit: ConsoleVisit }) {
-  const { session, root, c } = visit;
-  if (session === null) {
-    const to = c.req.path.slice(1);
+  if (visit.session === null) {
     return (
-      <a class="button" href={`${root}sign-in${to === '' ? '' : `?to=${encodeURIComponent(to)}`}`}>
+      <a class="button" href={visit.root + signInAddress(visit)}>
         Sign in
       </a>
     );
@@ -101,15 +98,5 @@ function SignedIn({ visit }: { readonly visit: ConsoleVisit }) {
     <ActionForm visit={visit} action="sign-out">
       <button type="submit">Sign out</button>
     </ActionForm>
-  );
-}
-
-function Logo() {
-  return (
-    <svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true">
-      <path fill="#2f6fdb" d="M5 5h6v19H5zM13 8h6v16h-6z" />
-      <path fill="#18a06a" d="m20 9 5-2 6 17-5 2z" />
-      <path fill="#838d9b" d="M3 26h27v2H3z" />
-    </svg>
   );
 }

@@ -60,11 +60,12 @@ export type ConsoleRoute = { readonly path: string } & (
 
 export type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
 
-interface CallInput {
+export interface CallInput {
   /** Of the site that it is for; absent: for none, or the only one. */
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
+  /** Undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON; a stream as it is. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
 }
@@ -79,7 +80,8 @@ export async function call(
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
-  const query = new URLSearchParams(input.query).toString();
+  const given = Object.entries(input.query ?? {}).filter((each): each is [string, string] => each[1] !== undefined);
+  const query = new URLSearchParams(given).toString();
   const isJson = typeof input.body === 'object' && !(input.body instanceof ReadableStream);
   const request = new Request(new URL(query === '' ? address : `${address}?${query}`, c.req.url), {
     method: operation.method,

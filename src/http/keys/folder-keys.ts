@@ -1,24 +1,19 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { KEY_TYPES } from '../../domain/organization.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { whileLocked } from '../../files/file-lock.ts';
 import { ifThere, replaceFile } from '../../files/index.ts';
-import { KEYS_MAX, type KeyStore, type MadeKey } from './key-store.ts';
-import { KeyUses } from './key-uses.ts';
+import { KEYS_MAX, type MadeKey, tooManyKeys } from './key-store.ts';
+import { KeyUsesFile } from './key-uses-file.ts';
+import { LookedKeys, type LookedKeysOptions } from './looked-keys.ts';
 
-interface FolderKeysOptions {
+interface FolderKeysOptions extends LookedKeysOptions {
   readonly dir: string;
-  /** Told when it begins; what was known before holds on. */
-  readonly onFault: (error: unknown) => void;
-  readonly lookEveryMs?: number;
-  readonly usesEveryMs?: number;
 }
 
-/** Twice within the 5 s of the contract. */
-const LOOK_EVERY_MS = 2_000;
 const LOCK_MS_MAX = 10_000;
 const FORMAT = 1;
 
@@ -26,32 +21,24 @@ const FORMAT = 1;
  * `keys.json` of the data folder, rewritten whole under a lock, for its user alone. On a file system without locks two
  * changes in the same instant may leave one of them.
  */
-export class FolderKeys implements KeyStore {
+export class FolderKeys extends LookedKeys {
   readonly #file: string;
   readonly #lock: string;
-  readonly #options: FolderKeysOptions;
-  readonly #uses: KeyUses;
   #keys: readonly MadeKey[] = [];
-  #fault: DocshelfError | null = null;
   /** The file that `#keys` is from. */
   #identity: string | null = null;
-  /** One at a time: a look that began before a change must not end after it. */
-  #turns: Promise<unknown> = Promise.resolve();
-  #looking: NodeJS.Timeout | null = null;
-  #isStopped = false;
 
-  private constructor(options: FolderKeysOptions) {
-    const { dir, onFault, usesEveryMs } = options;
-    this.#options = options;
+  private constructor({ dir, ...options }: FolderKeysOptions) {
+    const lock = join(dir, 'keys.lock');
+    super(new KeyUsesFile(join(dir, 'key-uses.json'), lock), options);
     this.#file = join(dir, 'keys.json');
-    this.#lock = join(dir, 'keys.lock');
-    this.#uses = new KeyUses({ file: join(dir, 'key-uses.json'), lock: this.#lock, onFault, everyMs: usesEveryMs });
+    this.#lock = lock;
   }
 
   /** Damage is told, and keeps no daemon from its start. */
   static async open(options: FolderKeysOptions): Promise<FolderKeys> {
     const store = new FolderKeys(options);
-    await store.#look();
+    await store.looks.begin();
     return store;
   }
 
@@ -59,21 +46,10 @@ export class FolderKeys implements KeyStore {
     return this.#keys;
   }
 
-  get fault(): Error | null {
-    return this.#fault;
-  }
-
-  async list(): Promise<readonly MadeKey[]> {
-    await this.#turn(() => this.#read());
-    return this.#keys;
-  }
-
   async add(key: MadeKey): Promise<void> {
     await this.#change((keys) => {
       if (keys.length < KEYS_MAX) return [...keys, key];
-      throw new DocshelfError('too_many_keys', `Cannot make a key: there are ${KEYS_MAX} already`, {
-        next: 'Revoke keys that nobody uses; the list says when each was used last.',
-      });
+      throw tooManyKeys();
     });
   }
 
@@ -86,41 +62,17 @@ export class FolderKeys implements KeyStore {
     return removed;
   }
 
-  noteUse(sha256: string): void {
-    this.#uses.note(sha256);
-  }
-
-  lastUses(): Promise<ReadonlyMap<string, string>> {
-    return this.#uses.all();
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    if (this.#looking !== null) clearTimeout(this.#looking);
-    await this.#uses.flush();
-  }
-
-  async #look(): Promise<void> {
-    await this.#turn(() => this.#read()).catch((cause: unknown) => {
-      const fault = toDocshelfError(cause);
-      if (this.#fault?.message !== fault.message) this.#options.onFault(fault);
-      this.#fault = fault;
-    });
-    if (this.#isStopped) return;
-    this.#looking = setTimeout(() => void this.#look(), this.#options.lookEveryMs ?? LOOK_EVERY_MS).unref();
-  }
-
-  #turn<Result>(act: () => Promise<Result>): Promise<Result> {
-    const turn = this.#turns.then(act);
-    this.#turns = turn.catch(() => undefined);
-    return turn;
+  override async stop(): Promise<void> {
+    await super.stop();
+    // A file that is still open keeps a volume from being taken away.
+    await this.looks.idle();
   }
 
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
-    return this.#turn(() =>
+    return this.looks.turn(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
         // A damaged file is never written over.
-        await this.#read();
+        await this.looks.read();
         const keys = edit(this.#keys);
         if (keys === this.#keys) return;
         // Whatever becomes of the write, the next look reads what is there.
@@ -134,7 +86,7 @@ export class FolderKeys implements KeyStore {
   }
 
   /** Opened, not looked at by name: on NFS an `open` asks the server, and a `stat` may be answered from memory. */
-  async #read(): Promise<void> {
+  protected async read(): Promise<void> {
     const opened = await ifThere(open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)).catch(
       rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
     );
@@ -145,7 +97,6 @@ export class FolderKeys implements KeyStore {
       this.#keys = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
       this.#identity = identity;
     }
-    this.#fault = null;
   }
 }
 

@@ -1,3 +1,4 @@
+import { DocshelfError } from '../../domain/errors.ts';
 import type { KeyType } from '../../domain/organization.ts';
 
 /** A key made while the service runs: of the key itself the digest alone is kept. */
@@ -18,8 +19,8 @@ export interface KeyStore {
   /** As last read, for the path of requests: another array with each change. Others' changes are in it within 5 s. */
   readonly keys: readonly MadeKey[];
   /** The fault for which `keys` may be old; null where there is none. */
-  readonly fault: Error | null;
-  /** Read anew. @throws DocshelfError `cannot_read`, `data_folder_newer` */
+  readonly fault: DocshelfError | null;
+  /** Read anew. @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
   list(): Promise<readonly MadeKey[]>;
   /** @throws DocshelfError as `list`, `too_many_keys`, `cannot_write`; nothing is changed then */
   add(key: MadeKey): Promise<void>;
@@ -35,3 +36,9 @@ export interface KeyStore {
 
 /** Of one store: 3 MB, and a look-up still takes microseconds. */
 export const KEYS_MAX = 10_000;
+
+export function tooManyKeys(): DocshelfError {
+  return new DocshelfError('too_many_keys', `Cannot make a key: there are ${KEYS_MAX} already`, {
+    next: 'Revoke keys that nobody uses; the list says when each was used last.',
+  });
+}

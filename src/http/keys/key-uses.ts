@@ -1,24 +1,22 @@
-import { membersOf } from '../../domain/shape.ts';
-import { whileLocked } from '../../files/file-lock.ts';
-import { readIfThere, replaceFile } from '../../files/index.ts';
+/** When each key was used last, RFC 3339 by digest. */
+export interface UseStore {
+  read(): Promise<ReadonlyMap<string, string>>;
+  /** Of two times the later one stays; of all the newest `USES_MAX`. */
+  join(uses: ReadonlyMap<string, string>): Promise<void>;
+}
 
 interface KeyUsesOptions {
-  readonly file: string;
-  readonly lock: string;
+  readonly store: UseStore;
   /** Told once; times stay in memory, and are written with the next use. */
   readonly onFault: (error: unknown) => void;
   readonly everyMs?: number | undefined;
 }
 
 const EVERY_MS = 60_000;
-const LOCK_MS_MAX = 1_000;
-/** The newest: 100 bytes each. */
-const USES_MAX = 20_000;
+/** 100 bytes each. */
+export const USES_MAX = 20_000;
 
-/**
- * When each key was used last, in a file beside the keys': joined by the later time, so that no write of it, whenever it
- * comes, brings a revoked key back.
- */
+/** Uses as they come, written once in a while. */
 export class KeyUses {
   readonly #options: KeyUsesOptions;
   readonly #pending = new Map<string, string>();
@@ -36,8 +34,8 @@ export class KeyUses {
   }
 
   async all(): Promise<ReadonlyMap<string, string>> {
-    const written = await this.#read().catch(() => new Map<string, string>());
-    return joined(written, this.#pending);
+    const written = await this.#options.store.read().catch(() => new Map<string, string>());
+    return joinedUses(written, this.#pending);
   }
 
   flush(): Promise<void> {
@@ -51,11 +49,7 @@ export class KeyUses {
     if (this.#pending.size === 0) return;
     const uses = new Map(this.#pending);
     try {
-      await whileLocked(this.#options.lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-        const newest = [...joined(await this.#read(), uses)].sort(([, a], [, b]) => (a < b ? 1 : -1));
-        const text = JSON.stringify(Object.fromEntries(newest.slice(0, USES_MAX)), null, 1);
-        await replaceFile(this.#options.file, `${text}\n`, 0o600);
-      });
+      await this.#options.store.join(uses);
       for (const [sha256, time] of uses) if (this.#pending.get(sha256) === time) this.#pending.delete(sha256);
       this.#hasTold = false;
     } catch (error) {
@@ -63,19 +57,9 @@ export class KeyUses {
       this.#hasTold = true;
     }
   }
-
-  /** What is damaged is left out: these times guard nothing. */
-  async #read(): Promise<Map<string, string>> {
-    const members = membersOf<Record<string, string>>(await readIfThere(this.#options.file));
-    return new Map(
-      Object.entries(members).filter(
-        (pair): pair is [string, string] => /^[0-9a-f]{64}$/.test(pair[0]) && typeof pair[1] === 'string',
-      ),
-    );
-  }
 }
 
-function joined(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): Map<string, string> {
+export function joinedUses(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): Map<string, string> {
   const uses = new Map(one);
   for (const [sha256, time] of other) if (time > (uses.get(sha256) ?? '')) uses.set(sha256, time);
   return uses;

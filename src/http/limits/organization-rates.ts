@@ -1,44 +1,22 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict, SlidingLog } from './sliding-log.ts';
+import type { RequestCounter } from './request-counter.ts';
+import type { RateVerdict } from './sliding-log.ts';
 
-export interface RateStore {
-  /** Milliseconds since 1970, in any order. Never rejects: unreadable ones are left out and reported. */
-  load(organization: string): Promise<readonly number[]>;
-  /** Returns at once; written within a second. */
-  append(organization: string, timeMs: number): void;
-}
-
-/** Corrections of the time of day do not stretch an hour, and times compare over restarts. */
-const steadyNowMs = (): number => performance.timeOrigin + performance.now();
-
+/** The limit of an organization, as answers tell it. */
 export class OrganizationRates {
-  readonly #store: RateStore;
-  readonly #policy: RatePolicy;
-  readonly #now: () => number;
-  readonly #logs = new Map<string, Promise<SlidingLog>>();
+  readonly #counter: RequestCounter;
 
-  constructor(store: RateStore, { policy = ORGANIZATION_RATE, now = steadyNowMs } = {}) {
-    this.#store = store;
-    this.#policy = policy;
-    this.#now = now;
+  constructor(counter: RequestCounter) {
+    this.#counter = counter;
   }
 
-  async take(organization: string): Promise<RateVerdict> {
-    let loading = this.#logs.get(organization);
-    if (loading === undefined) {
-      loading = this.#store.load(organization).then((times) => new SlidingLog(this.#policy, times));
-      this.#logs.set(organization, loading);
-    }
-    const log = await loading;
-    const nowMs = this.#now();
-    const verdict = log.take(nowMs);
-    if (verdict.isAllowed) this.#store.append(organization, nowMs);
-    return verdict;
+  take(organization: string): Promise<RateVerdict | null> {
+    return this.#counter.take(organization);
   }
 
   /** draft-ietf-httpapi-ratelimit-headers-10. */
   headers({ remaining, resetS }: RateVerdict): Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>> {
-    const { requestsMax, windowMs } = this.#policy;
+    const { requestsMax, windowMs } = this.#counter.policy;
     return {
       'RateLimit-Policy': `"hour";q=${requestsMax};w=${windowMs / 1000}`,
       RateLimit: `"hour";r=${remaining};t=${resetS}`,
@@ -46,7 +24,7 @@ export class OrganizationRates {
   }
 
   fault({ resetS }: RateVerdict): DocshelfError {
-    const { requestsMax } = this.#policy;
+    const { requestsMax } = this.#counter.policy;
     const message = `Cannot answer now: the organization has made ${requestsMax} requests within the last hour`;
     return new DocshelfError('rate_limited', message, {
       next: `Ask again in ${resetS} s.`,

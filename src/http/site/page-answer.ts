@@ -1,7 +1,7 @@
-import { compress } from '../../serve/body-cache.ts';
 import { type Encoding, negotiateEncoding } from '../../serve/encoding.ts';
 import { COMMON_HEADERS, type SiteRequest } from '../../serve/index.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
+import { madeBody } from '../made-body.ts';
 
 /** No script, style or address but docshelf's own: what a site says that gets through as markup can do nothing. */
 function policyOf(hasScript: boolean): string {
@@ -32,8 +32,7 @@ export interface OwnPage {
 export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage): Promise<Response> {
   const { html, language, status = 200, headers } = page;
   const { encoding = negotiateEncoding(header('accept-encoding')) } = page;
-  const bytes = Buffer.from(html);
-  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
+  const { body, headers: form } = await madeBody(Buffer.from(html), encoding);
   return new Response(method === 'HEAD' ? null : body, {
     status,
     headers: {
@@ -41,8 +40,7 @@ export async function pageAnswer({ method, header }: SiteRequest, page: OwnPage)
       'Content-Security-Policy': policyOf(page.hasScript === true),
       ...headers,
       'Content-Language': language.tag,
-      'Content-Length': String(body.length),
-      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+      ...form,
     },
   });
 }

@@ -1,12 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
+import { negotiateEncoding } from '../../serve/encoding.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
 import { prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { siteRequest } from '../listener/site-request.ts';
+import { madeBody } from '../made-body.ts';
 import { answerFault, clientLeft, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 import { ResultsAnswer, type ResultsPlace } from './results.ts';
@@ -71,8 +73,9 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       if (results !== null)
         return await results.found(asked, answer.results, answer.facts ?? NO_FACTS, wanted.pageSize);
       const sites = isBox && all !== null ? await all.sites(asked.header('host')) : null;
-      const body = isBox ? boxJson(answer, sites) : jsonOf(answer);
-      return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
+      const json = isBox ? boxJson(answer, sites) : jsonOf(answer);
+      const { body, headers } = await madeBody(json, negotiateEncoding(asked.header('accept-encoding')));
+      return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
       const problem = answerFault(cause, request, requestIdOf(env), options);
       return results === null ? problem : results.failed(asked, problem);

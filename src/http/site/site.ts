@@ -11,6 +11,7 @@ import {
   type SiteRequest,
   type SiteServer,
 } from '../../serve/index.ts';
+import { isPagePart } from '../../web/media-type.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
@@ -38,6 +39,11 @@ export interface SiteAppOptions {
   readonly assets?: SiteAssets;
   /** As the config is now; null: off. */
   mcp?(): AnswerSiteSearch | null;
+  /**
+   * Asked before a part of a page is missing, which a page that another replica has sent may name. @returns true where what is
+   * served knows others by now
+   */
+  lookAgain?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
 
@@ -120,6 +126,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     versions,
     assets,
     mcp,
+    lookAgain,
     onError,
   } = options;
   const app = new Hono<SiteEnv>();
@@ -138,7 +145,9 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const byPath = new Map(Object.entries(reads));
 
   const answerSite = (request: SiteRequest, isRead: boolean): Response | Promise<Response> =>
-    isRead && server.current === null ? nothingServed(request, state(), hasFailed()) : server.respond(request);
+    isRead && server.current === null
+      ? nothingServed(request, state(), hasFailed())
+      : respondOrLook(server, request, lookAgain);
 
   app.all('*', (c): Response | Promise<Response> => {
     const asked = siteRequest(c.req.raw, c.env);
@@ -164,4 +173,18 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     return faultAnswer(siteRequest(c.req.raw, c.env));
   });
   return app;
+}
+
+function respondOrLook(
+  server: SiteServer,
+  request: SiteRequest,
+  lookAgain: SiteAppOptions['lookAgain'],
+): Response | Promise<Response> {
+  const answering = server.respond(request);
+  if (lookAgain === undefined || !isPagePart(pathOf(request.target))) return answering;
+  return Promise.resolve(answering).then(async (answer) => {
+    if (answer.status !== 404 || !(await lookAgain())) return answer;
+    await answer.body?.cancel();
+    return server.respond(request);
+  });
 }

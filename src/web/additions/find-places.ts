@@ -6,7 +6,7 @@ import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 export interface AdditionPlaces {
   /** Where `<head>` ends, written or not. */
   readonly head: number;
-  /** Null where nothing may follow: in a page of frames, and after what is not closed. */
+  /** Null where nothing may follow: in a page of frames, in a template, and after what is not closed. */
   readonly body: number | null;
 }
 
@@ -44,6 +44,9 @@ class PlaceFinder implements MarkupReader {
   /** True behind an element that never ends. */
   #isUnclosed = false;
   #templates = 0;
+  /** Of the outermost one that is open, and of the SVG or MathML that is. */
+  #templateStart = 0;
+  #foreignStart = 0;
   /** Of the last whole tag or doctype: no other `<` is before its end. */
   #tagStart = -1;
   #head: number | null = null;
@@ -58,9 +61,10 @@ class PlaceFinder implements MarkupReader {
 
   places(): AdditionPlaces | null {
     this.#scanner.read(this);
-    const head = this.#head ?? this.#safeEnd;
+    const isInTemplate = this.#templates > 0;
+    const head = this.#head ?? (isInTemplate ? this.#templateStart : this.#safeEnd);
     if (!this.#isPage || head === null) return null;
-    const body = this.#hasFrames ? null : (this.#bodyEnd ?? this.#htmlEnd ?? this.#safeEnd);
+    const body = this.#hasFrames ? null : (this.#bodyEnd ?? this.#htmlEnd ?? (isInTemplate ? null : this.#safeEnd));
     return { head, body };
   }
 
@@ -81,16 +85,20 @@ class PlaceFinder implements MarkupReader {
     const scanner = this.#scanner;
     const tag = scanner.tagName;
     this.#tagStart = scanner.tagStart;
+    const wasForeign = !this.#foreign.isEmpty;
     const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
     scanner.allowsCdata = this.#foreign.isForeign;
+    if (!wasForeign) this.#foreignStart = scanner.tagStart;
     if (OF_PAGES.has(tag)) this.#isPage = true;
     if (this.#templates === 0 && !IN_HEAD.has(tag)) {
       if (this.#endHead(scanner.tagStart)) return;
       if (tag === 'frameset') this.#hasFrames = true;
     }
     if (!isHtml) return;
-    if (tag === 'template') this.#templates++;
-    else if (tag === 'plaintext') this.#leaveOpen();
+    if (tag === 'template') {
+      if (this.#templates === 0) this.#templateStart = scanner.tagStart;
+      this.#templates++;
+    } else if (tag === 'plaintext') this.#leaveOpen();
     else if (RAW_TEXT.has(tag) && scanner.skipRawText() === this.#text.length) {
       this.#head ??= scanner.tagStart;
       this.#leaveOpen();
@@ -100,15 +108,19 @@ class PlaceFinder implements MarkupReader {
   onEndTag(): void {
     const { tagName: tag, tagStart } = this.#scanner;
     this.#tagStart = tagStart;
+    let isOfForeign = false;
     if (!this.#foreign.isEmpty) {
-      this.#foreign.close(tag);
+      isOfForeign = this.#foreign.close(tag);
       this.#scanner.allowsCdata = this.#foreign.isForeign;
     }
+    if (isOfForeign) return;
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
-      if (tag === 'body') this.#bodyEnd = tagStart;
-      else if (tag === 'html') this.#htmlEnd = tagStart;
+      // The end of the body ends no SVG: what stands before it would be a part of that.
+      const at = this.#foreign.isForeign ? this.#foreignStart : tagStart;
+      if (tag === 'body') this.#bodyEnd = at;
+      else if (tag === 'html') this.#htmlEnd = at;
     }
   }
 

@@ -12,7 +12,7 @@ export function jobIdOf(name: string): string {
 }
 
 export function newJob(jobId: string, changes: Partial<NewJob> = {}): NewJob {
-  return { jobId, organizationId: 'acme', domain: 'docs', version: null, paths: null, ...changes };
+  return { jobId, organizationId: 'acme', domain: 'docs', version: null, paths: null, traceparent: null, ...changes };
 }
 
 export function reportOf(jobId: string): ExportReport {

@@ -9,7 +9,8 @@ export function lifeOfAJob(open: OpenSubject): void {
 
   test('a job is added as queued, and read back as it was asked for', async () => {
     const paths = ['/guides/start', '/ä b'];
-    const job = await bench.add('one', { version: '2024-06-01', paths });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const job = await bench.add('one', { version: '2024-06-01', paths, traceparent });
     expect(job).toEqual({
       jobId: jobIdOf('one'),
       organizationId: 'acme',
@@ -25,9 +26,11 @@ export function lifeOfAJob(open: OpenSubject): void {
       attempt: 0,
       isCanceled: false,
       checkpoint: null,
+      traceparent,
       bundle: null,
     });
     expect(await bench.queue.get(job.jobId)).toEqual(job);
+    expect((await bench.claim()).job.traceparent).toBe(traceparent);
     expect(await bench.queue.get(jobIdOf('another'))).toBeNull();
     expect(await bench.queue.report(job.jobId)).toBeNull();
   });

@@ -6,21 +6,29 @@
  * - `work <letter> <jobs>`: adds that many jobs while it runs whatever is queued; says the jobId of each that it completed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PostgresJobQueue } from '../../../src/export/jobs/postgres/postgres-job-queue.ts';
 import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
-import { BUNDLE, jobIdOf, newJob, reportOf } from './jobs.ts';
+import { openTestDatabase } from '../../database/open.ts';
+import { BUNDLE, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
 
-const [file = '', role = '', letter = '', count = '0'] = process.argv.slice(2);
-const LEASE_MS = 60_000;
+const [place = '', role = '', letter = '', count = '0'] = process.argv.slice(2);
+/** Of those that work side by side, however slow the machine is. */
+const LONG_LEASE_MS = 60_000;
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const queue = await SqliteJobQueue.open({ file });
+const database = place.startsWith('postgres:') ? openTestDatabase(place) : null;
+const queue =
+  database === null
+    ? await SqliteJobQueue.open({ file: place })
+    : new PostgresJobQueue({ database, onFault: (error) => process.stderr.write(`${error}\n`) });
 
 if (role === 'hold') await hold();
 else await work(Number(count));
 await queue.close();
+await database?.close();
 
 async function hold(): Promise<void> {
   const claim = await queue.claim(LEASE_MS);
@@ -47,7 +55,7 @@ async function work(jobs: number): Promise<void> {
       );
       added += 1;
     }
-    const claim = await queue.claim(LEASE_MS);
+    const claim = await queue.claim(LONG_LEASE_MS);
     if (claim === null) {
       await sleep(1);
       continue;

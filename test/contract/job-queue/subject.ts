@@ -17,6 +17,8 @@ export interface Subject {
   readonly clocks: SharedClocks;
   /** Runs `process.ts` on this queue: a real process, with the real clocks. */
   start(role: 'hold' | 'work', ...args: readonly string[]): ChildProcess;
+  /** Leases are measured by whoever watches them; else by what all share, so that nobody who comes late begins anew. */
+  readonly areLeasesWatched: boolean;
   /** Fails where what is stored is not sound. */
   assertSound(): Promise<void>;
   close(): Promise<void>;
@@ -40,10 +42,8 @@ export async function sqliteSubject(): Promise<Subject> {
     queue: await another(),
     another,
     clocks,
-    start: (role, ...args) => {
-      const program = join(import.meta.dirname, 'process.ts');
-      return spawn(process.execPath, [program, file, role, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    },
+    areLeasesWatched: true,
+    start: (role, ...args) => startProcess(file, role, ...args),
     assertSound: async () => {
       const database = new DatabaseSync(file);
       const found = database.prepare('PRAGMA integrity_check').all();
@@ -55,4 +55,9 @@ export async function sqliteSubject(): Promise<Subject> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+export function startProcess(place: string, ...args: readonly string[]): ChildProcess {
+  const program = join(import.meta.dirname, 'process.ts');
+  return spawn(process.execPath, [program, place, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
 }

@@ -9,6 +9,7 @@ import { type JobEvent, JobRunner, type JobRunnerSettings } from '../../../src/e
 import type { JobQueue, SearchData, StoredJob } from '../../../src/export/ports.ts';
 import { Signatures } from '../../../src/export/signatures.ts';
 import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
+import { NO_TRACES } from '../../../src/traces/tracer.ts';
 import { jobIdOf, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { type Subject, sqliteSubject } from '../../contract/job-queue/subject.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
@@ -71,11 +72,16 @@ export class JobBench {
     }
   }
 
+  remove(path: string): Promise<void> {
+    return rm(join(this.#dir, 'site', path));
+  }
+
   options(changes: Partial<RunJobOptions> = {}): RunJobOptions {
     return {
       folder: this.folder,
       queue: this.queue,
       store: this.store,
+      shared: null,
       searchData: null,
       signatures: new Signatures(this.folder.signatures, () => null),
       siteOf: () => ({ source: { kind: 'folder', path: join(this.#dir, 'site') }, hosts: [] }),
@@ -85,6 +91,7 @@ export class JobBench {
       browser: () => ({ sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'off' }),
       pageThreads: 1,
       generator: 'docshelf test',
+      tracer: NO_TRACES,
       ...changes,
     };
   }

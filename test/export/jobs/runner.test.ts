@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import type { SearchData } from '../../../src/export/ports.ts';
+import type { JobQueue, SearchData } from '../../../src/export/ports.ts';
 import { jobIdOf } from '../../contract/job-queue/jobs.ts';
 import { endless, JobBench } from './job-bench.ts';
 
@@ -59,6 +59,31 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await vi.waitFor(() =>
       expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } }),
     );
+  });
+
+  it('leaves a job to others where the database is away when it has ended, and does not fail it', async () => {
+    await bench.add('one');
+    const complete = vi
+      .fn()
+      .mockRejectedValue(new DocshelfError('database_unavailable', 'Cannot use the database: away'));
+    const queue = new Proxy(bench.queue, {
+      get: (target, name: keyof JobQueue) => (name === 'complete' ? complete : target[name]?.bind(target)),
+    });
+    bench.run({ queue });
+    const away = { kind: 'fault', error: { code: 'database_unavailable' } };
+    await expect.poll(() => bench.events.at(-1)).toMatchObject(away);
+    expect(complete).toHaveBeenCalledOnce();
+    expect(await bench.queue.get(jobIdOf('one'))).toMatchObject({ status: 'running', error: null });
+  });
+
+  it('begins anew where the checkpoint is of another machine, which alone has its files', async () => {
+    await bench.add('one');
+    const claim = await bench.queue.claim(60_000);
+    if (claim === null) throw new Error('there is no job');
+    await bench.queue.advance(claim, { progress: 35, pageCount: 1, checkpoint: 'f'.repeat(64) });
+    await bench.queue.release(claim);
+    bench.run();
+    expect(await bench.ended('one')).toMatchObject({ status: 'completed', pageCount: 2, attempt: 2 });
   });
 
   it('fails a job of a domain that the config has no source for', async () => {

@@ -10,7 +10,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
-import { PART_BYTES } from '../../../src/export/stores/s3-bundle-store.ts';
+import { PART_BYTES } from '../../../src/export/stores/s3-upload.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
@@ -84,6 +84,7 @@ const refuse = (response: ServerResponse, status: number, code: string): void =>
 function takeIn({ name, headers }: Call, response: ServerResponse): void {
   const [method = '', path = ''] = name.split(' ');
   if (method === 'HEAD') response.writeHead(404).end();
+  else if (method === 'GET') response.end('<R></R>');
   else if (path.endsWith('?uploads=')) response.end('<R><UploadId>u1</UploadId></R>');
   else if (method === 'POST') response.end('<R><ETag>"whole"</ETag></R>');
   else if (method === 'DELETE') response.writeHead(204).end();
@@ -226,12 +227,12 @@ describe('S3BundleStore.put()', () => {
     const bundle = await packedBundle(dir, bytes);
     await storeAt(origin).put(bundle, NEVER);
     const path = `/${BUCKET}/${bundle.sha256}.tar.gz`;
-    expect(calls[1]?.name).toBe(`POST ${path}?uploads=`);
-    expect(calls[1]?.headers).toMatchObject({
+    expect(calls[2]?.name).toBe(`POST ${path}?uploads=`);
+    expect(calls[2]?.headers).toMatchObject({
       'x-amz-meta-sha256': bundle.sha256,
       'x-amz-checksum-algorithm': 'SHA256',
     });
-    const parts = calls.slice(2, -1).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const parts = calls.slice(3, -1).sort((a, b) => (a.name < b.name ? -1 : 1));
     expect(parts.map(({ name }) => name)).toEqual([1, 2, 3, 4, 5, 6].map((part) => `PUT ${path}?partNumber=${part}`));
     expect(Buffer.concat(parts.map(({ body }) => body)).equals(bytes)).toBe(true);
     for (const { headers, body } of parts) {
@@ -324,6 +325,153 @@ describe('S3BundleStore.put()', () => {
   });
 });
 
+describe('S3BundleStore.put(), of a large bundle,', () => {
+  const partOf = ({ name }: Call): number => Number(/partNumber=(\d+)$/.exec(name)?.[1] ?? 0);
+  const partsSent = (calls: readonly Call[]): number[] => calls.map(partOf).filter((number) => number > 0);
+
+  it('outlasts a store that asks it to slow down, and sends no part twice that has arrived', async () => {
+    let slow = 6;
+    const { origin, calls } = await service((call, response) => {
+      if (partOf(call) === 2 && slow > 0) {
+        slow -= 1;
+        refuse(response, 503, 'SlowDown');
+      } else takeIn(call, response);
+    });
+    await storeAt(origin).put(await packedBundle(dir, randomBytes(2 * PART_BYTES + 1)), NEVER);
+    expect(partsSent(calls).sort().join('')).toBe('122222223');
+    expect(calls.filter(({ name }) => /^POST .*uploads=/.test(name))).toHaveLength(1);
+    expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toEqual([]);
+  });
+
+  /** A store with an upload of an object that a killed process has left. */
+  const withParts =
+    (bundle: { readonly sha256: string }, parts: string, initiated: Date) => (call: Call, response: ServerResponse) => {
+      const key = `${bundle.sha256}.tar.gz`;
+      if (/^GET .*[?&]uploads=/.test(call.name)) {
+        const upload = `<Upload><Key>${key}</Key><UploadId>u0</UploadId><Initiated>${initiated.toISOString()}</Initiated></Upload>`;
+        const other = upload.replace(key, `${key}.other`).replace('u0', 'u9');
+        response.end(`<ListMultipartUploadsResult>${other}${upload}</ListMultipartUploadsResult>`);
+      } else if (call.name.startsWith('GET')) response.end(`<ListPartsResult>${parts}</ListPartsResult>`);
+      else takeIn(call, response);
+    };
+  const BYTES = randomBytes(3 * PART_BYTES);
+  const piece = (part: number): Buffer => BYTES.subarray((part - 1) * PART_BYTES, part * PART_BYTES);
+  const listed = (part: number, words: string): string => `<Part><PartNumber>${part}</PartNumber>${words}</Part>`;
+  const checksummed = (part: number, bytes: Buffer): string =>
+    listed(part, `<ETag>"e${part}"</ETag><ChecksumSHA256>${hash('sha256', bytes, 'base64')}</ChecksumSHA256>`);
+
+  it('goes on with the parts that a killed process has sent, and trusts those alone that have the bytes', async () => {
+    const bundle = await packedBundle(dir, BYTES);
+    const parts =
+      checksummed(1, piece(1)) + checksummed(2, piece(1)) + listed(3, `<ETag>"${hash('md5', piece(3))}"</ETag>`);
+    const { origin, calls } = await service(withParts(bundle, parts, new Date()));
+    await storeAt(origin).put(bundle, NEVER);
+    expect(partsSent(calls)).toEqual([2]);
+    expect(calls.some(({ name }) => /^POST .*uploads=/.test(name))).toBe(false);
+    const completion = calls.at(-1)?.body.toString() ?? '';
+    expect([...completion.matchAll(/<PartNumber>(\d)</g)].map(([, part]) => part).join('')).toBe('123');
+    expect(completion).toContain('e1');
+  });
+
+  it('begins anew where the upload is older than a day, or may not be listed', async () => {
+    const bundle = await packedBundle(dir, BYTES);
+    const old = withParts(bundle, checksummed(1, piece(1)), new Date(Date.now() - 25 * HOUR_MS));
+    const denied = (call: Call, response: ServerResponse): void => {
+      if (call.name.startsWith('GET')) refuse(response, 403, 'AccessDenied');
+      else takeIn(call, response);
+    };
+    for (const answer of [old, denied]) {
+      const { origin, calls } = await service(answer);
+      await storeAt(origin).put(bundle, NEVER);
+      expect(partsSent(calls).sort()).toEqual([1, 2, 3]);
+    }
+  });
+
+  it('begins anew where another process has ended the upload', async () => {
+    let uploads = 0;
+    const { origin, calls } = await service((call, response) => {
+      if (call.name.startsWith('POST') && call.name.endsWith('uploads=')) uploads += 1;
+      if (partOf(call) === 2 && uploads === 1) refuse(response, 404, 'NoSuchUpload');
+      else takeIn(call, response);
+    });
+    await storeAt(origin).put(await packedBundle(dir, BYTES), NEVER);
+    expect(uploads).toBe(2);
+    expect(partsSent(calls).filter((part) => part === 1)).toHaveLength(2);
+  });
+});
+
+describe('S3BundleStore, with a clock two hours behind,', () => {
+  it('is put right by the store, for its requests and for its links', async () => {
+    const storeNowMs = () => Date.now() + 2 * HOUR_MS;
+    const skewed: string[] = [];
+    const { origin } = await service((call, response) => {
+      response.setHeader('date', new Date(storeNowMs()).toUTCString());
+      const [, year, month, day, hour, minute] =
+        /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/.exec(String(call.headers['x-amz-date'])) ?? [];
+      const sentMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`);
+      if (Math.abs(storeNowMs() - sentMs) > 15 * 60_000) {
+        skewed.push(call.name);
+        if (call.name.startsWith('HEAD')) response.writeHead(403).end();
+        else refuse(response, 403, 'RequestTimeTooSkewed');
+      } else takeIn(call, response);
+    });
+    const store = storeAt(origin);
+    const bundle = await packedBundle(dir, randomBytes(10));
+    await store.put(bundle, NEVER);
+    expect(skewed).toHaveLength(1);
+    const { url, expiresAt } = await store.link({ sha256: bundle.sha256, fileName: NAME }, HOUR_MS);
+    expect(checkPresigned('GET', url, CREDENTIALS.secretAccessKey.reveal(), storeNowMs())).toBe('valid');
+    expect(expiresAt.getTime()).toBeGreaterThan(storeNowMs() + HOUR_MS / 2);
+  });
+});
+
+describe('S3BundleStore, with encryption,', () => {
+  const KEY_ARN = 'arn:aws:kms:eu-central-1:123456789012:key/abc';
+  it.each([
+    [null, undefined, undefined],
+    [{ algorithm: 'AES256', kmsKeyId: null }, 'AES256', undefined],
+    [{ algorithm: 'aws:kms', kmsKeyId: null }, 'aws:kms', undefined],
+    [{ algorithm: 'aws:kms', kmsKeyId: KEY_ARN }, 'aws:kms', KEY_ARN],
+  ] as const)('asks for %o where an object begins, and nowhere else', async (encryption, algorithm, key) => {
+    for (const length of [10, PART_BYTES + 1]) {
+      const { origin, calls } = await service(takeIn);
+      await storeAt(origin, { encryption }).put(await packedBundle(dir, randomBytes(length)), NEVER);
+      for (const { name, headers } of calls) {
+        const begins = name.endsWith('?uploads=') ? name.startsWith('POST') : /^PUT [^?]+$/.test(name);
+        expect(headers['x-amz-server-side-encryption'], name).toBe(begins ? algorithm : undefined);
+        expect(headers['x-amz-server-side-encryption-aws-kms-key-id'], name).toBe(begins ? key : undefined);
+      }
+    }
+  });
+});
+
+describe('S3BundleStore, in a bucket with versions,', () => {
+  it('has no more what it removed, and takes it in again', async () => {
+    const bundle = await packedBundle(dir, randomBytes(10));
+    // The marker that a DELETE without a version leaves.
+    let isMarked = false;
+    const { origin, calls } = await service((call, response) => {
+      const marker = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': 'v2' };
+      if (call.name.startsWith('DELETE')) {
+        isMarked = true;
+        response.writeHead(204, marker).end();
+      } else if (isMarked && call.name.startsWith('HEAD')) response.writeHead(404, marker).end();
+      else if (isMarked && call.name.startsWith('GET')) refuse(response, 404, 'NoSuchKey');
+      else if (call.name.startsWith('HEAD')) {
+        response.writeHead(200, { 'content-length': 10, 'x-amz-meta-sha256': bundle.sha256 }).end();
+      } else takeIn(call, response);
+    });
+    const store = storeAt(origin);
+    expect(await store.has(bundle.sha256)).toBe(true);
+    await store.remove(bundle.sha256);
+    expect(await store.has(bundle.sha256)).toBe(false);
+    await expect(store.read(bundle.sha256, NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
+    await store.put(bundle, NEVER);
+    expect(calls.at(-1)?.name).toMatch(/^PUT/);
+    expect(calls.find(({ name }) => name.startsWith('DELETE'))?.name).not.toContain('versionId');
+  });
+});
+
 describe('S3BundleStore.read()', () => {
   it('gives the bytes of the object', async () => {
     const bytes = randomBytes(300_000);
@@ -348,6 +496,7 @@ describe('S3BundleStore, where the store fails,', () => {
     [404, 'NoSuchBucket', false, /no such bucket/],
     [400, 'AuthorizationHeaderMalformed', false, /region/],
     [400, 'XAmzContentSHA256Mismatch', true, /other bytes/],
+    [400, 'KMS.DisabledException', false, /key of KMS/],
     [400, 'EntityTooLarge', false, /400/],
     [507, 'XMinioStorageFull', true, /507/],
   ])('says what %i %s means, without credentials', async (status, code, retryable, sentence) => {

@@ -3,15 +3,24 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Secret } from '../../../src/domain/secret.ts';
 import { S3BundleStore, type S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
 import { egressRulesOf } from '../../net/http-client-of.ts';
 
 /** The package has no types. */
-const S3rver = createRequire(import.meta.url)('s3rver') as new (
+const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (
   options: object,
-) => { run(): Promise<AddressInfo>; close(): Promise<void>; httpServer: { closeAllConnections(): void } };
+) => {
+  run(): Promise<AddressInfo>;
+  close(): Promise<void>;
+  readonly middleware: ((
+    ctx: { app: object; querystring: string; path: string },
+    next: () => Promise<void>,
+  ) => Promise<void>)[];
+  readonly httpServer: { closeAllConnections(): void };
+};
 
 export const BUCKET = 'bundles';
 /** The one account that s3rver has. */
@@ -22,7 +31,10 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** An S3 service with one bucket, in this process. It looks at no SigV4 signature. */
+/**
+ * An S3 service with one bucket, in this process. It checks SigV4 signatures of headers and of links, their end and the
+ * clock, but none of a call for the bucket itself; it knows no checksum of a body, no `If-Match` and `If-Range`, no versions and no encryption.
+ */
 export async function startS3Server(): Promise<S3Server> {
   const directory = await mkdtemp(join(tmpdir(), 'docshelf-s3-'));
   const server = new S3rver({
@@ -31,6 +43,14 @@ export async function startS3Server(): Promise<S3Server> {
     silent: true,
     directory,
     configureBuckets: [{ name: BUCKET }],
+  });
+  server.middleware.unshift((ctx, next) => {
+    // It takes these for the same in a query with and without %: such links are for `checkPresigned`. And it leaves the slash
+    // out that ends the path of a bucket.
+    if (/%(?:21|27|28|29|2A)/i.test(ctx.querystring) || /^\/[^/]+\/$/.test(ctx.path)) {
+      ctx.app = Object.assign(Object.create(ctx.app), { allowMismatchedSignatures: true });
+    }
+    return next();
   });
   const { port } = await server.run();
   return {
@@ -43,6 +63,18 @@ export async function startS3Server(): Promise<S3Server> {
   };
 }
 
+export async function putObject(endpoint: string, key: string, body: Uint8Array): Promise<void> {
+  const client = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId: KEY, secretAccessKey: KEY },
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+  });
+  await client.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body: body }));
+  client.destroy();
+}
+
 export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore {
   return new S3BundleStore({
     bucket: BUCKET,
@@ -50,6 +82,8 @@ export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOption
     endpoint,
     pathStyle: true,
     prefix: '',
+    encryption: null,
+    retryTools: { sleep: async () => {}, random: () => 0 },
     credentials: { accessKeyId: new Secret(KEY), secretAccessKey: new Secret(KEY) },
     policy: new EgressPolicy(
       egressRulesOf({ allowedHosts: [URL.parse(endpoint)?.hostname ?? 'none.invalid'] }),

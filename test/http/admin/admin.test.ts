@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { DocshelfError } from '../../../src/domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
@@ -305,6 +305,26 @@ describe('the admin listener, acting', () => {
     expect(await metrics.expose({ states: [], isReady: true, jobs: null, volume: null })).toContain(
       'docshelf_bundles_taken_in_total{source="upload",result="refused"} 1',
     );
+  });
+});
+
+describe('an upload that breaks off', () => {
+  it('is told, and written down, as what it is', async () => {
+    const lines: unknown[] = [];
+    const upload: SiteActions['upload'] = async (_, body) => {
+      try {
+        for await (const _chunk of body);
+      } catch (error) {
+        lines.push(toDocshelfError(error).code);
+        throw error;
+      }
+      throw new Error('it was read whole');
+    };
+    const { app } = appWith({ actions: actionsThatNote([], { upload }) });
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error('aborted')) });
+    const init = { method: 'PUT', headers: BEARER, body, duplex: 'half' } as RequestInit;
+    expect((await app.request('/v1/bundles/a.zip', init)).status).toBe(400);
+    expect(lines).toEqual(['bad_request']);
   });
 });
 

@@ -5,6 +5,7 @@ import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
 import { searchResults } from '../../../src/http/api/examples.ts';
 import { accessOf } from '../../../src/http/api/keys.ts';
 import { API_INFO, exportOperations, search } from '../../../src/http/api/operations.ts';
+import { LocalCounter } from '../../../src/http/limits/local-counter.ts';
 import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
@@ -31,7 +32,7 @@ const site = (domain: string, hosts: readonly string[] = [], isExported = false)
   source: isExported ? { kind: 'folder', path: `/srv/${domain}` } : null,
 });
 
-const ORGANIZATIONS: readonly Organization[] = [
+export const ORGANIZATIONS: readonly Organization[] = [
   {
     id: 'acme-inc',
     plan: 'enterprise',
@@ -80,7 +81,7 @@ export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (ke
   const options: ApiOptions = {
     access: () => access,
     search: (domain) => (domain === 'elsewhere' ? null : searchThatNotes(asked)),
-    rates: new OrganizationRates(noStore),
+    rates: new OrganizationRates(new LocalCounter(noStore)),
     metrics: { onError: (code) => told.push(code) },
     programVersion: '1.2.3',
     publicUrl: () => null,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
+import { LocalCounter } from '../../../src/http/limits/local-counter.ts';
 import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
 import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, KEY, noStore, OTHER_KEY, post, RESULTS } from './api-example.ts';
@@ -186,7 +187,7 @@ describe('the body of a request', () => {
 describe('the rate limit', () => {
   const limited = (requestsMax: number, clock = { nowMs: 0 }) => {
     const policy = { requestsMax, windowMs: 3600_000 };
-    return apiWith({ rates: new OrganizationRates(noStore, { policy, now: () => clock.nowMs }) });
+    return apiWith({ rates: new OrganizationRates(new LocalCounter(noStore, { policy, now: () => clock.nowMs })) });
   };
 
   it('is told with every answer that counts, faults too', async () => {

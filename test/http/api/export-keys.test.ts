@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { accessOf } from '../../../src/http/api/keys.ts';
+import { newKey } from '../../../src/http/keys/new-key.ts';
 import { codeOf } from '../problem-code.ts';
-import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, post, TEAM_ADMIN_KEY } from './api-example.ts';
+import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, ORGANIZATIONS, post, TEAM_ADMIN_KEY } from './api-example.ts';
 import { PICTURE } from './exports-in-memory.ts';
 
 /** Every call of the API with every kind of key (contract, sections 6 to 8). */
@@ -113,4 +116,40 @@ describe('a second organization', () => {
     expect((await list(globex)).jobs.map((job) => job.jobId)).not.toContain(jobId);
     expect((await list(`Bearer ${ADMIN_KEY}`)).jobs.map((job) => job.jobId)).toEqual([jobId]);
   });
+});
+
+describe('while keys cannot be read', () => {
+  const fault = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
+  const access = accessOf(ORGANIZATIONS, () => fault);
+  const ask = (key: string) =>
+    apiWith({ access: () => access }).app.request(
+      '/v1/search/acme',
+      post({ query: 'a' }, { Authorization: `Bearer ${key}` }),
+    );
+
+  it('answers 503 to a key that may have been made since, and tells nothing of the fault', async () => {
+    const response = await ask(newKey('assistant').key);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({
+      code: 'database_unavailable',
+      error: expect.stringContaining('keys cannot be read anew'),
+    });
+    expect(text).not.toContain('10.0.0.7');
+  });
+
+  it('goes on with known keys, and refuses what is no key at all', async () => {
+    expect((await ask(KEY)).status).toBe(200);
+    expect((await ask('svc_guessed')).status).toBe(401);
+  });
+});
+
+it('tells a caller nothing of a database that is away but that it is', async () => {
+  const away = new DocshelfError('database_unavailable', 'Cannot use the database: connect ECONNREFUSED 10.0.0.7:5432');
+  const { app } = apiWith({ search: () => ({ search: () => Promise.reject(away) }) });
+  const response = await app.request('/v1/search/acme', post({ query: 'a' }, { Authorization: `Bearer ${KEY}` }));
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+  const text = await response.text();
+  expect(JSON.parse(text)).toMatchObject({ code: 'database_unavailable', next: expect.stringContaining('Ask again') });
+  expect(text).not.toContain('10.0.0.7');
 });

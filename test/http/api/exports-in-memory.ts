@@ -3,6 +3,7 @@ import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../../../src/domain/job.ts';
 import type { BundleStore, JobFilter, JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
 import { ExportService, type ExportServiceOptions } from '../../../src/export/service.ts';
+import { NO_TRACES } from '../../../src/traces/tracer.ts';
 
 export const BUNDLE: ExportedBundle = {
   sha256: 'ab'.repeat(32),
@@ -23,7 +24,10 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
     return this.#jobs.size;
   }
 
-  async add({ jobId, organizationId, domain, version, paths }: NewJob, queuedMax: number): Promise<StoredJob> {
+  async add(
+    { jobId, organizationId, domain, version, paths, traceparent }: NewJob,
+    queuedMax: number,
+  ): Promise<StoredJob> {
     const waiting = [...this.#jobs.values()].filter(
       (job) => job.organizationId === organizationId && job.status === 'queued',
     );
@@ -35,7 +39,7 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
     }
     const at = new Date(this.#startMs + this.size * 1000).toISOString();
     const job: StoredJob = {
-      ...{ jobId, organizationId, domain, version, paths },
+      ...{ jobId, organizationId, domain, version, paths, traceparent },
       ...{ status: 'queued', progress: 0, pageCount: 0, createdAt: at, updatedAt: at, error: null },
       ...{ attempt: 0, isCanceled: false, checkpoint: null, bundle: null },
     };
@@ -119,6 +123,7 @@ export function exportsInMemory(changes: Partial<ExportServiceOptions> = {}) {
     pictureOf: async (_jobId, name) => (name === PICTURE ? new Uint8Array(8) : null),
     signatureOf: async () => null,
     onStarted: () => undefined,
+    tracer: NO_TRACES,
     signal: new AbortController().signal,
     ...changes,
   });

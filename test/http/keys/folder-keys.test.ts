@@ -1,22 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderKeys } from '../../../src/http/keys/folder-keys.ts';
-import type { MadeKey } from '../../../src/http/keys/key-store.ts';
-import { newKey } from '../../../src/http/keys/new-key.ts';
-
-const madeKey = (id: string): MadeKey => ({
-  id,
-  organization: 'acme',
-  type: 'assistant',
-  name: id,
-  sha256: newKey('assistant').sha256,
-  createdAt: '2026-11-23T10:00:00.000Z',
-  expiresAt: null,
-});
+import { madeKey } from './made-key.ts';
 
 describe('FolderKeys', () => {
   let dir: string;
@@ -27,6 +16,12 @@ describe('FolderKeys', () => {
     const keys = await FolderKeys.open({ dir: folder, onFault, lookEveryMs: 20, usesEveryMs: 20 });
     opened.push(keys);
     return keys;
+  };
+
+  /** In one step: half a file is another fault. */
+  const replace = async (text: string): Promise<void> => {
+    await writeFile(join(dir, 'next'), text);
+    await rename(join(dir, 'next'), join(dir, 'keys.json'));
   };
 
   beforeEach(async () => {
@@ -64,7 +59,7 @@ describe('FolderKeys', () => {
       await keys.add(madeKey('one'));
       const [before] = [keys.keys];
       const sound = await readFile(join(dir, 'keys.json'), 'utf8');
-      await writeFile(join(dir, 'keys.json'), text);
+      await replace(text);
       await expect.poll(() => keys.fault?.message).toContain(`the file is damaged (${place})`);
       expect(keys.keys).toEqual(before);
       await expect(keys.add(madeKey('two'))).rejects.toMatchObject({ code: 'cannot_read', next: expect.any(String) });
@@ -73,7 +68,7 @@ describe('FolderKeys', () => {
       expect(await readFile(join(dir, 'keys.json'), 'utf8')).toBe(text);
       expect(faults).toHaveLength(1);
 
-      await writeFile(join(dir, 'keys.json'), sound);
+      await replace(sound);
       await expect.poll(() => keys.fault).toBeNull();
       await keys.add(madeKey('two'));
       expect((await keys.list()).map(({ id }) => id)).toEqual(['one', 'two']);

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OrganizationRates, type RateStore } from '../../../src/http/limits/organization-rates.ts';
 import { ORGANIZATION_RATE, SlidingLog } from '../../../src/http/limits/sliding-log.ts';
 
 const HOUR_MS = 3600_000;
@@ -70,47 +69,5 @@ describe('SlidingLog', () => {
     expect(log.take(10_000)).toEqual({ isAllowed: false, remaining: 0, resetS: 1 });
     expect(log.take(10_999).isAllowed).toBe(false);
     expect(log.take(11_000).isAllowed).toBe(true);
-  });
-});
-
-describe('OrganizationRates', () => {
-  const policy = { requestsMax: 2, windowMs: 1_000 };
-
-  function memoryStore() {
-    const times = new Map<string, number[]>();
-    let loads = 0;
-    const store: RateStore = {
-      load: async (organization) => {
-        loads++;
-        return [...(times.get(organization) ?? [])];
-      },
-      append: (organization, timeMs) => times.set(organization, [...(times.get(organization) ?? []), timeMs]),
-    };
-    return { store, times, loads: () => loads };
-  }
-
-  it('counts each organization on its own, and loads its times once', async () => {
-    const { store, loads } = memoryStore();
-    const rates = new OrganizationRates(store, { policy, now: () => 5_000 });
-    const verdicts = await Promise.all(['a', 'a', 'a', 'b'].map((id) => rates.take(id)));
-    expect(verdicts.map(({ isAllowed }) => isAllowed)).toEqual([true, true, false, true]);
-    expect(loads()).toBe(2);
-  });
-
-  it('outlives its process, and keeps no request that was refused', async () => {
-    const { store, times } = memoryStore();
-    const before = new OrganizationRates(store, { policy, now: () => 5_000 });
-    for (let index = 0; index < 3; index++) await before.take('a');
-    expect(times.get('a')).toEqual([5_000, 5_000]);
-    const after = new OrganizationRates(store, { policy, now: () => 5_999 });
-    expect(await after.take('a')).toEqual({ isAllowed: false, remaining: 0, resetS: 1 });
-  });
-
-  it('says the policy and what is left of it in header fields', async () => {
-    const rates = new OrganizationRates(memoryStore().store);
-    expect(rates.headers(await rates.take('a'))).toEqual({
-      'RateLimit-Policy': '"hour";q=10000;w=3600',
-      RateLimit: '"hour";r=9999;t=3600',
-    });
   });
 });

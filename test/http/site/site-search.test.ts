@@ -1,3 +1,4 @@
+import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { reportFeatures } from '../../../src/domain/feature.ts';
@@ -69,6 +70,30 @@ describe('GET /_docshelf/search', () => {
       facets: { languages: [], versions: [], tags: [] },
       semantic: false,
     });
+  });
+
+  it('is compressed as the request accepts it, where that saves a packet', async () => {
+    const long = RESULTS.map((result) => ({ ...result, content: 'rotate keys '.repeat(200) }));
+    const { app } = siteWith({ search: { search: async () => ({ results: long }) } });
+    const asked = (accepted: string) =>
+      app.request('/_docshelf/search?q=a', { headers: { 'Accept-Encoding': accepted } });
+    const compressed = await asked('gzip, br');
+    expect([compressed.headers.get('content-encoding'), compressed.headers.get('vary')]).toEqual([
+      'br',
+      'Accept-Encoding',
+    ]);
+    const bytes = Buffer.from(await compressed.arrayBuffer());
+    expect(compressed.headers.get('content-length')).toBe(String(bytes.length));
+    expect(JSON.parse(brotliDecompressSync(bytes).toString())).toEqual(long);
+    const plain = await asked('identity');
+    expect([plain.headers.get('content-encoding'), await plain.json()]).toEqual([null, long]);
+    const short = await siteWith({ search: { search: async () => ({ results: [] }) } }).app.request(
+      '/_docshelf/search?q=a',
+      {
+        headers: { 'Accept-Encoding': 'br' },
+      },
+    );
+    expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, []]);
   });
 
   it('is kept by nobody and read by no other origin', async () => {

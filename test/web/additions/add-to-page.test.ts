@@ -65,6 +65,13 @@ describe('what is added to a page', () => {
     ['no end tag of the body', `${START}¦</head><body><p>a¦</html>`],
     ['CDATA in SVG', `${START}¦</head><body><svg><![CDATA[</body>]]></svg>a¦</body>`],
     ['a byte order mark', `\ufeff${START}¦</head><body>a¦</body>`],
+    [
+      'a template in SVG',
+      `${START}<template><svg><template></template></svg></head><p></template>¦</head><body>a¦</body>`,
+    ],
+    ['a template of SVG', `${START}¦</head><body><svg><template></svg></template>a¦</body></html>`],
+    ['SVG that nothing closes', `${START}¦</head><body>a¦<svg><path d="M0 0"></body></html>`],
+    ['a template behind the body', `${START}¦</head><body>a¦</body></html><template>`],
     ['a conditional comment', `${START}<!--[if IE]><body class="ie"><![endif]-->¦</head><![if !IE]><body>¦</body>`],
   ])('stands at the ends of head and body: %s', (_, page) => {
     const [head = '', rest = '', end = ''] = page.split('¦');
@@ -76,6 +83,19 @@ describe('what is added to a page', () => {
     expect(added(`${START}</head><body><textarea></body>`)).toBe(`${START}${HEAD}</head><body><textarea></body>`);
     expect(added(`${START}<style></head><body>`)).toBe(`${START}${HEAD}<style></head><body>`);
     expect(added(`${START}</head><body><!-- `)).toBe(`${START}${HEAD}</head><body><!-- `);
+    expect(added(`${START}</head><body><template></body></html>`)).toBe(
+      `${START}${HEAD}</head><body><template></body></html>`,
+    );
+  });
+
+  it.each([
+    ['in the head', `${START}<template></head><body><p>a</p></body></html>`],
+    ['in another', `${START}<template><template></template></head><body>a</body>`],
+    ['at the end', `${START}<template>`],
+  ])('has its head before a template that nothing closes, %s, and nothing in it', (_, page) => {
+    const sent = added(page);
+    expect(sent).toBe(page.replace('<template>', `${HEAD}<template>`));
+    expect(treeOf(sent).places).toEqual([{ name: 'link', parent: 'head' }]);
   });
 
   it('gives a page of frames its head alone', () => {

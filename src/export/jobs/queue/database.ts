@@ -97,7 +97,9 @@ function bringUp(database: DatabaseSync, file: string): void {
       { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
     );
   }
-  if (version === 0) database.exec(`${SCHEMA} PRAGMA user_version = ${FORMAT_VERSION};`);
+  if (version === 0) database.exec(SCHEMA);
+  if (version === 1) database.exec('ALTER TABLE jobs ADD COLUMN traceparent TEXT');
+  if (version < FORMAT_VERSION) database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
 }
 
 function resultCodeOf(error: unknown): number | undefined {
@@ -107,12 +109,12 @@ function resultCodeOf(error: unknown): number | undefined {
 }
 
 /** Rises with every change to the tables. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /**
  * - `jobs`: `seq` is the order of arrival, never used again. `place` is 0, and below it for a job that was given back.
- *   `completion` is the order of completion. `heartbeat` rises with each sign of life of `holder` (JSON, `Holder`). Long
- *   columns stand last: those before are read without them.
+ *   `completion` is the order of completion. `heartbeat` rises with each sign of life of `holder` (JSON, `Holder`).
+ *   `traceparent` is of the call that the job was queued by. Long columns stand last: those before are read without them.
  * - `turns`: the number of each organization's last claim.
  *
  * An index keeps a domain to one running job. Ended jobs have indexes of their own: 100,000 make no difference to a claim.
@@ -141,7 +143,8 @@ export const SCHEMA = `
     error TEXT,
     paths TEXT,
     checkpoint TEXT,
-    report TEXT
+    report TEXT,
+    traceparent TEXT
   ) STRICT;
   CREATE TABLE turns (organizationId TEXT PRIMARY KEY, lastClaim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { DocshelfError } from '../../../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../../../domain/job.ts';
 import type { Claim, JobCounts, JobFilter, NewJob, StoredJob } from '../../ports.ts';
+import { checkCheckpoint, queueFull } from '../queue-bounds.ts';
 import { openDatabase, transact } from './database.ts';
 import { type Holder, isGone, LeaseWatch, type LifeSign, thisHolder } from './leases.ts';
-import { cursorOf, type JobRow, seqOf, toStoredJob } from './row.ts';
+import { type JobRow, jobPage, listAsked, toStoredJob } from './row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
 /** Milliseconds: the time of day, which may jump, and one that only runs forward. */
@@ -15,8 +15,6 @@ export interface Clocks {
 
 type ClaimRef = Pick<StoredJob, 'jobId' | 'attempt'>;
 
-/** Characters. Every reader of a job gets it: anything larger lies in a file that the checkpoint names. */
-const CHECKPOINT_LENGTH_MAX = 64 * 1024;
 /** Some milliseconds of one call, so that others get in between. */
 const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
@@ -42,14 +40,14 @@ export class JobStore {
     this.#clocks = clocks;
   }
 
-  add({ jobId, organizationId, domain, version, paths }: NewJob, queuedMax: number): StoredJob {
+  add({ jobId, organizationId, domain, version, paths, traceparent }: NewJob, queuedMax: number): StoredJob {
     const nowMs = this.#clocks.wallMs();
     const pathsJson = paths === null ? null : JSON.stringify(paths);
     return this.#write(({ add, equalQueued, countQueuedOf }) => {
       const equal = jobOrNull(equalQueued.get({ organizationId, domain, version, paths: pathsJson }));
       if (equal !== null) return equal;
       if (countOf(countQueuedOf.get({ organizationId })) >= queuedMax) throw queueFull(domain, queuedMax);
-      return jobOf(add.get({ jobId, organizationId, domain, version, paths: pathsJson, nowMs }));
+      return jobOf(add.get({ jobId, organizationId, domain, version, paths: pathsJson, traceparent, nowMs }));
     });
   }
 
@@ -57,25 +55,9 @@ export class JobStore {
     return jobOrNull(this.#statements.get.get({ jobId }));
   }
 
-  list({ organizationId, domain, status, limit, cursor }: JobFilter): {
-    readonly jobs: readonly StoredJob[];
-    readonly nextCursor: string | null;
-  } {
-    const { list, listOfDomain, listOfStatus, listOfDomainAndStatus } = this.#statements;
-    // One row more than asked for says whether there is a next page.
-    const page = { organizationId, before: seqOf(cursor), limit: limit + 1 };
-    const found =
-      domain === undefined
-        ? status === undefined
-          ? list.all(page)
-          : listOfStatus.all({ ...page, status })
-        : status === undefined
-          ? listOfDomain.all({ ...page, domain })
-          : listOfDomainAndStatus.all({ ...page, domain, status });
-    const rows = (found as unknown as JobRow[]).slice(0, limit);
-    const last = rows.at(-1);
-    const nextCursor = found.length > limit && last !== undefined ? cursorOf(last.seq) : null;
-    return { jobs: rows.map(toStoredJob), nextCursor };
+  list(filter: JobFilter): { readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null } {
+    const { statement, values } = listAsked(this.#statements, filter);
+    return jobPage(statement.all(values) as unknown as JobRow[], filter.limit);
   }
 
   claim(leaseMs: number): Claim | null {
@@ -104,9 +86,7 @@ export class JobStore {
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): boolean {
     const { progress, pageCount, checkpoint = null } = step;
-    if (checkpoint !== null && checkpoint.length > CHECKPOINT_LENGTH_MAX) {
-      throw new RangeError(`a checkpoint of ${checkpoint.length} characters, over ${CHECKPOINT_LENGTH_MAX}`);
-    }
+    checkCheckpoint(checkpoint);
     const nowMs = this.#clocks.wallMs();
     return this.#write(({ advance }) =>
       isDone(advance.run({ jobId, attempt, progress, pageCount, checkpoint, nowMs })),
@@ -212,9 +192,3 @@ const jobOf = (row: unknown): StoredJob => toStoredJob(row as JobRow);
 const jobOrNull = (row: unknown): StoredJob | null => (row === undefined ? null : jobOf(row));
 const countOf = (row: unknown): number => (row as { jobs: number }).jobs;
 const isDone = ({ changes }: { changes: number | bigint }): boolean => changes === 1;
-
-function queueFull(domain: string, queuedMax: number): DocshelfError {
-  const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization wait`;
-  const next = 'Wait until one of them has begun, or cancel one.';
-  return new DocshelfError('queue_full', message, { next, fields: { queuedMax } });
-}

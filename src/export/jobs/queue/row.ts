@@ -1,8 +1,8 @@
 import { DocshelfError } from '../../../domain/errors.ts';
-import type { StoredJob } from '../../ports.ts';
+import type { JobFilter, StoredJob } from '../../ports.ts';
 
 export const JOB_COLUMNS = `seq, jobId, organizationId, domain, version, status, progress, pageCount, createdAtMs, updatedAtMs,
-  attempt, isCanceled, bundleSha256, bundleSizeBytes, contentSha256, error, paths, checkpoint`;
+  attempt, isCanceled, bundleSha256, bundleSizeBytes, contentSha256, error, paths, checkpoint, traceparent`;
 
 export interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled' | 'bundle' | 'paths'> {
   readonly seq: number;
@@ -39,13 +39,38 @@ export function toStoredJob(row: JobRow): StoredJob {
   };
 }
 
+interface Lists<Asked> {
+  readonly list: Asked;
+  readonly listOfDomain: Asked;
+  readonly listOfStatus: Asked;
+  readonly listOfDomainAndStatus: Asked;
+}
+
+/** The statement that finds what a filter asks for by an index, and its values. @throws DocshelfError `bad_request` */
+export function listAsked<Asked>(lists: Lists<Asked>, { organizationId, domain, status, limit, cursor }: JobFilter) {
+  // One row more than asked for says whether there is a next page.
+  const page = { organizationId, before: seqOf(cursor), limit: limit + 1 };
+  const [ofAll, ofDomain] =
+    status === undefined ? [lists.list, lists.listOfDomain] : [lists.listOfStatus, lists.listOfDomainAndStatus];
+  const values = { ...page, ...(domain !== undefined && { domain }), ...(status !== undefined && { status }) };
+  return { statement: domain === undefined ? ofAll : ofDomain, values };
+}
+
+/** @param found by `listAsked` */
+export function jobPage(found: readonly JobRow[], limit: number) {
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  const nextCursor = found.length > limit && last !== undefined ? cursorOf(last.seq) : null;
+  return { jobs: rows.map(toStoredJob), nextCursor };
+}
+
 /** The cursor at the end of a page: base64url of the `seq` of its last job. */
-export function cursorOf(seq: number): string {
+function cursorOf(seq: number): string {
   return Buffer.from(String(seq)).toString('base64url');
 }
 
 /** The `seq` that the page after a cursor begins below. @throws DocshelfError `bad_request` */
-export function seqOf(cursor: string | undefined): number {
+function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
   // Node skips characters that are no base64url: a cursor comes out the same again.

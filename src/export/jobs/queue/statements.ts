@@ -13,8 +13,8 @@ const list = (filter: string) => `
 /** Each finds its rows by an index, whatever the number of jobs. */
 export const SQL = {
   add: `
-    INSERT INTO jobs (jobId, organizationId, domain, version, paths, createdAtMs, updatedAtMs)
-    VALUES (:jobId, :organizationId, :domain, :version, :paths, :nowMs, :nowMs) RETURNING ${JOB_COLUMNS}`,
+    INSERT INTO jobs (jobId, organizationId, domain, version, paths, traceparent, createdAtMs, updatedAtMs)
+    VALUES (:jobId, :organizationId, :domain, :version, :paths, :traceparent, :nowMs, :nowMs) RETURNING ${JOB_COLUMNS}`,
   equalQueued: `
     SELECT ${JOB_COLUMNS} FROM jobs WHERE status = 'queued' AND domain = :domain AND organizationId = :organizationId
       AND version IS :version AND paths IS :paths ORDER BY seq LIMIT 1`,

@@ -1,34 +1,32 @@
 import type { AuditLine, AuditPage } from '../../audit/audit-line.ts';
 import { showPage } from '../layout.tsx';
+import { callForPage } from '../parts/call-for-page.tsx';
 import { FaultCode } from '../parts/fault-code.tsx';
-import { Said } from '../parts/said.tsx';
 import { Chip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
 import { Time } from '../parts/time.tsx';
-import type { ConsoleSession } from '../session/sessions.ts';
-import { type ConsoleRoute, type ConsoleVisit, call } from '../visit.ts';
+import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
 
 export const auditRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/audit', run: showAudit }];
 
-function showAudit(visit: ConsoleVisit): Promise<Response> {
-  const { session } = visit;
+async function showAudit(visit: ConsoleVisit): Promise<Response> {
+  const called = await callForPage<AuditPage>(visit, 'audit', {
+    query: { before: visit.c.req.query('before') },
+    hint: 'Sign in to see it.',
+    failed: 'The lines cannot be shown',
+  });
   const content = (
     <>
       <div class="heading">
         <h1>Who changed what</h1>
       </div>
-      {session === null ? <p class="card empty">Sign in to see it.</p> : <Lines visit={visit} session={session} />}
+      {called.value === null ? called.instead : <Lines visit={visit} page={called.value} />}
     </>
   );
   return showPage(visit, { title: 'Who changed what', page: 'audit', content });
 }
 
-async function Lines({ visit, session }: { readonly visit: ConsoleVisit; readonly session: ConsoleSession }) {
-  const before = visit.c.req.query('before');
-  const called = await call({ ...visit, session }, 'audit', before === undefined ? {} : { query: { before } });
-  if (called.problem !== null)
-    return <Said root={visit.root} message={{ text: 'The lines cannot be shown', problem: called.problem }} />;
-  const page = called.value as AuditPage;
+function Lines({ visit, page }: { readonly visit: ConsoleVisit; readonly page: AuditPage }) {
   return (
     <>
       <Table

@@ -1,13 +1,13 @@
 import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
+import { siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
+import { callForPage } from '../parts/call-for-page.tsx';
 import { DiffForm } from '../parts/diff-form.tsx';
-import { Said } from '../parts/said.tsx';
 import { shelfSite } from '../parts/shelf-sites.ts';
 import { Chip, type ChipTone } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
 import { countInWords } from '../parts/wording.ts';
-import type { ConsoleSession } from '../session/sessions.ts';
-import { type ConsoleRoute, type ConsoleVisit, call, parameterOf } from '../visit.ts';
+import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
 
 export const diffRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/sites/:domain/diff', run: showDiff }];
 
@@ -16,34 +16,24 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
   const domain = parameterOf(visit, 'domain');
   const site = shelfSite(await visit.parts.status(), domain);
   const { from, to } = c.req.query();
+  const isCalled = session === null || (from !== undefined && to !== undefined);
+  const input = { domain, query: { from, to }, hint: 'Sign in to see it.', failed: 'The versions are not compared' };
+  const called = isCalled ? await callForPage<VersionsDiff>(visit, 'diff', input) : null;
   const content = (
     <>
       <p class="up">
-        <a href={`${root}sites/${domain}`}>{domain}</a>
+        <a href={root + siteAddress(domain)}>{domain}</a>
       </p>
       <h1>What changed between versions</h1>
       <DiffForm visit={visit} site={site} from={from} to={to} />
-      {session === null ? (
-        <p class="card empty">Sign in to see it.</p>
-      ) : (
-        from !== undefined && to !== undefined && <Diff visit={{ ...visit, session }} query={{ from, to }} />
-      )}
+      {called && (called.value === null ? called.instead : <Diff diff={called.value} />)}
     </>
   );
   // Versions do not change: nothing is compared again because the daemon does something else.
   return showPage(visit, { title: `${domain}: what changed`, isStill: true, content });
 }
 
-interface DiffProps {
-  readonly visit: ConsoleVisit & { readonly session: ConsoleSession };
-  readonly query: { readonly from: string; readonly to: string };
-}
-
-async function Diff({ visit, query }: DiffProps) {
-  const called = await call(visit, 'diff', { domain: parameterOf(visit, 'domain'), query });
-  if (called.problem !== null)
-    return <Said root={visit.root} message={{ text: 'The versions are not compared', problem: called.problem }} />;
-  const diff = called.value as VersionsDiff;
+function Diff({ diff }: { readonly diff: VersionsDiff }) {
   const leftOut = Object.values(diff.leftOut).reduce((sum, count) => sum + count, 0);
   return (
     <>

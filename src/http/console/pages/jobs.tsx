@@ -1,13 +1,15 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
+import type { OperationId } from '../../admin/operations.ts';
 import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
+import { jobAddress, signInAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
-import { Said } from '../parts/said.tsx';
+import { callForPage } from '../parts/call-for-page.tsx';
 import { Chip, type ChipTone } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
 import { TimeAgo } from '../parts/time.tsx';
 import { bytesInWords, countInWords } from '../parts/wording.ts';
-import { type Called, type ConsoleRoute, type ConsoleVisit, call, parameterOf, type SignedVisit } from '../visit.ts';
+import { type CallInput, type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
 import { cancelJob, retryJob, startJob } from './job-actions.ts';
 
 export const jobRoutes: readonly ConsoleRoute[] = [
@@ -28,54 +30,38 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
 const FINDINGS_SHOWN = 200;
 
 /** Reports name pages, also of sites whose readers sign in. */
-function forSession(visit: ConsoleVisit, title: string, show: (signed: SignedVisit) => Promise<Response>) {
-  const { session, root, c } = visit;
-  if (session !== null) return show({ ...visit, session, form: new URLSearchParams() });
-  const content = (
-    <>
-      <h1>{title}</h1>
-      <p class="card empty">
-        <a href={`${root}sign-in?to=${encodeURIComponent(c.req.path.slice(1))}`}>Sign in</a> to see export jobs.
-      </p>
-    </>
-  );
-  return showPage(visit, { title, page: 'jobs', content });
+function callForJobs<Value>(visit: ConsoleVisit, id: OperationId, input: CallInput = {}) {
+  const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see export jobs.'];
+  return callForPage<Value>(visit, id, { ...input, hint });
 }
 
-function problemContent(visit: ConsoleVisit, title: string, called: Called & { readonly problem: object }) {
-  const { problem } = called;
+async function showJobs(visit: ConsoleVisit): Promise<Response> {
+  const { status, ...called } = await callForJobs<JobBoard>(visit, 'listJobs');
   const content = (
     <>
-      <h1>{title}</h1>
-      <Said root={visit.root} message={{ text: problem.title, problem }} />
+      <h1>Export jobs</h1>
+      {called.value === null ? called.instead : <Board visit={visit} board={called.value} />}
     </>
   );
-  return showPage(visit, { title, page: 'jobs', status: problem.status, content });
+  return showPage(visit, { title: 'Export jobs', page: 'jobs', status, content });
 }
 
-function showJobs(visit: ConsoleVisit): Promise<Response> {
-  return forSession(visit, 'Export jobs', async (signed) => {
-    const called = await call(signed, 'listJobs');
-    if (called.problem !== null) return problemContent(visit, 'Export jobs', called);
-    const { jobs, domains } = called.value as JobBoard;
-    const content = (
-      <>
-        <h1>Export jobs</h1>
-        <StartForm visit={visit} domains={domains} />
-        <Moving jobs={jobs} />
-        <Table
-          id="jobs"
-          title="Jobs"
-          note="the newest first"
-          columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', 'Act']}
-          numbers={['Pages']}
-          empty="No job was started yet."
-          rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
-        />
-      </>
-    );
-    return showPage(visit, { title: 'Export jobs', page: 'jobs', content });
-  });
+function Board({ visit, board: { jobs, domains } }: { readonly visit: ConsoleVisit; readonly board: JobBoard }) {
+  return (
+    <>
+      <StartForm visit={visit} domains={domains} />
+      <Moving jobs={jobs} />
+      <Table
+        id="jobs"
+        title="Jobs"
+        note="the newest first"
+        columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', 'Act']}
+        numbers={['Pages']}
+        empty="No job was started yet."
+        rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
+      />
+    </>
+  );
 }
 
 interface JobProps {
@@ -130,7 +116,7 @@ function JobRow({ visit, job }: JobProps) {
   return (
     <tr id={jobId}>
       <th scope="row">
-        <a href={`${visit.root}jobs/${jobId}`}>{jobId}</a>
+        <a href={visit.root + jobAddress(jobId)}>{jobId}</a>
       </th>
       <td data-column="Site">
         {domain} <small>{organization}</small>
@@ -156,7 +142,7 @@ function JobRow({ visit, job }: JobProps) {
 function JobActs({ visit, job: { jobId, status } }: JobProps) {
   const [act, name] = isTerminal(status) ? (['retry', 'Start again'] as const) : (['cancel', 'Cancel'] as const);
   return (
-    <ActionForm visit={visit} action={`jobs/${jobId}/${act}`} stays>
+    <ActionForm visit={visit} action={`${jobAddress(jobId)}/${act}`} stays>
       <button type="submit" aria-label={`${name} ${jobId}`}>
         {name}
       </button>
@@ -164,41 +150,45 @@ function JobActs({ visit, job: { jobId, status } }: JobProps) {
   );
 }
 
-function showJob(visit: ConsoleVisit): Promise<Response> {
-  const jobId = parameterOf(visit, 'jobId');
-  const parameters = { jobId };
-  return forSession(visit, 'Export job', async (signed) => {
-    const called = await call(signed, 'showJob', { parameters });
-    if (called.problem !== null) return problemContent(visit, 'Export job', called);
-    const job = called.value as OperatedJob;
-    const reported = isTerminal(job.status) ? await call(signed, 'showReport', { parameters }) : null;
-    const report = reported?.problem === null ? (reported.value as ExportReport) : null;
+async function showJob(visit: ConsoleVisit): Promise<Response> {
+  const input = { parameters: { jobId: parameterOf(visit, 'jobId') } };
+  const called = await callForJobs<OperatedJob>(visit, 'showJob', input);
+  const job = called.value;
+  if (job === null) {
     const content = (
       <>
-        <p class="up">
-          <a href={`${visit.root}jobs`}>All jobs</a>
-        </p>
-        <h1>
-          {job.domain} <small>{job.version ?? ''}</small>
-        </h1>
-        <Moving jobs={[job]} />
-        <section class="card lead">
-          <h2>{jobId}</h2>
-          <p class="big">
-            <JobState job={job} />
-          </p>
-          {job.error !== null && <p>{job.error}</p>}
-          <p class="soft">
-            {countInWords(job.pageCount)} pages of {job.organization}, started{' '}
-            <TimeAgo at={job.createdAt} now={visit.now} />, changed <TimeAgo at={job.updatedAt} now={visit.now} />
-          </p>
-          <JobActs visit={visit} job={job} />
-        </section>
-        {report && <Report report={report} />}
+        <h1>Export job</h1>
+        {called.instead}
       </>
     );
-    return showPage(visit, { title: `Export of ${job.domain}: ${job.status}`, page: 'jobs', content });
-  });
+    return showPage(visit, { title: 'Export job', page: 'jobs', status: called.status, content });
+  }
+  const report = isTerminal(job.status) ? (await callForJobs<ExportReport>(visit, 'showReport', input)).value : null;
+  const content = (
+    <>
+      <p class="up">
+        <a href={`${visit.root}jobs`}>All jobs</a>
+      </p>
+      <h1>
+        {job.domain} <small>{job.version ?? ''}</small>
+      </h1>
+      <Moving jobs={[job]} />
+      <section class="card lead">
+        <h2>{job.jobId}</h2>
+        <p class="big">
+          <JobState job={job} />
+        </p>
+        {job.error !== null && <p>{job.error}</p>}
+        <p class="soft">
+          {countInWords(job.pageCount)} pages of {job.organization}, started{' '}
+          <TimeAgo at={job.createdAt} now={visit.now} />, changed <TimeAgo at={job.updatedAt} now={visit.now} />
+        </p>
+        <JobActs visit={visit} job={job} />
+      </section>
+      {report && <Report report={report} />}
+    </>
+  );
+  return showPage(visit, { title: `Export of ${job.domain}: ${job.status}`, page: 'jobs', content });
 }
 
 function Report({ report: { files, bytes, counts, findings } }: { readonly report: ExportReport }) {

@@ -1,15 +1,14 @@
 import { DocshelfError } from '../../../domain/errors.ts';
 import type { Organization } from '../../../domain/organization.ts';
 import type { CreatedKey, ListedKey } from '../../keys/key-schemas.ts';
+import { keysAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
+import { callForPage } from '../parts/call-for-page.tsx';
 import { MadeKeyShown } from '../parts/made-key.tsx';
-import { Said } from '../parts/said.tsx';
 import { Chip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
 import { Time, TimeAgo } from '../parts/time.tsx';
-import type { ActionMessage } from '../session/messages.ts';
-import type { ConsoleSession } from '../session/sessions.ts';
 import {
   backTo,
   type ConsoleRoute,
@@ -29,7 +28,11 @@ export const keyRoutes: readonly ConsoleRoute[] = [
 
 async function showKeys(visit: ConsoleVisit): Promise<Response> {
   const { id } = organizationOf(visit);
-  const { session, c } = visit;
+  const called = await callForPage<{ readonly keys: readonly ListedKey[] }>(visit, 'listKeys', {
+    query: { organization: id },
+    hint: 'Sign in to see the keys, to make and to revoke them.',
+    failed: 'The keys cannot be shown',
+  });
   const content = (
     <>
       <p class="up">
@@ -38,28 +41,20 @@ async function showKeys(visit: ConsoleVisit): Promise<Response> {
       <div class="heading">
         <h1>API keys of {id}</h1>
       </div>
-      {session === null ? (
-        <p class="card empty">Sign in to see the keys, to make and to revoke them.</p>
-      ) : (
-        <SignedKeys visit={visit} id={id} session={session} said={session.messages.find(c.req.query('said'))} />
-      )}
+      {called.value === null ? called.instead : <Keys visit={visit} id={id} keys={called.value.keys} />}
     </>
   );
   return showPage(visit, { title: `API keys of ${id}`, page: 'organizations', content });
 }
 
-interface SignedKeysProps {
+interface KeysProps {
   readonly visit: ConsoleVisit;
   readonly id: string;
-  readonly session: ConsoleSession;
-  readonly said: ActionMessage | null;
+  readonly keys: readonly ListedKey[];
 }
 
-async function SignedKeys({ visit, id, session, said }: SignedKeysProps) {
-  const called = await call({ ...visit, session }, 'listKeys', { query: { organization: id } });
-  if (called.problem !== null)
-    return <Said root={visit.root} message={{ text: 'The keys cannot be shown', problem: called.problem }} />;
-  const { keys } = called.value as { readonly keys: readonly ListedKey[] };
+function Keys({ visit, id, keys }: KeysProps) {
+  const said = visit.session?.messages.find(visit.c.req.query('said'));
   return (
     <>
       <NewKeyForm visit={visit} id={id} typed={said?.fields ?? {}} />
@@ -84,7 +79,7 @@ interface NewKeyFormProps {
 
 function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
   return (
-    <ActionForm visit={visit} action={pageOf(id)} class="card narrow">
+    <ActionForm visit={visit} action={keysAddress(id)} class="card narrow">
       <h2>Make a key</h2>
       <label for="name">Name</label>
       <input id="name" name="name" required maxlength={128} value={typed.name} aria-describedby="name-help" />
@@ -141,7 +136,12 @@ function KeyRow({ visit, id, listed: key }: KeyRowProps) {
         ) : (
           <details id={`revoke-${key.id}`}>
             <summary aria-label={`Revoke ${key.name}`}>Revoke</summary>
-            <ActionForm visit={visit} action={`${pageOf(id)}/revoke`} stays fields={{ key: key.id, name: key.name }}>
+            <ActionForm
+              visit={visit}
+              action={`${keysAddress(id)}/revoke`}
+              stays
+              fields={{ key: key.id, name: key.name }}
+            >
               <button type="submit" class="danger">
                 Revoke {key.name} for good
               </button>
@@ -161,10 +161,10 @@ async function makeKey(visit: SignedVisit): Promise<Response> {
   const called = await call(visit, 'createKey', { body: { organization: id, type, name, ...expiresAt } });
   if (called.problem !== null) {
     const fields = { name, type, expires };
-    return backTo(visit, pageOf(id), { text: 'The key was not made', problem: called.problem, fields });
+    return backTo(visit, keysAddress(id), { text: 'The key was not made', problem: called.problem, fields });
   }
   const made = visit.session.messages.put({ text: '', problem: null, made: called.value as CreatedKey });
-  return visit.c.redirect(`${visit.root}${pageOf(id)}/made?key=${made}`, 303);
+  return visit.c.redirect(`${visit.root}${keysAddress(id)}/made?key=${made}`, 303);
 }
 
 /** Once: the key is then nowhere any more but with who made it. */
@@ -174,7 +174,7 @@ function showMade(visit: ConsoleVisit): Promise<Response> {
   const content = (
     <>
       <p class="up">
-        <a href={visit.root + pageOf(organization.id)}>All keys of {organization.id}</a>
+        <a href={visit.root + keysAddress(organization.id)}>All keys of {organization.id}</a>
       </p>
       <div class="heading">
         <h1>{made === null ? 'The key has been shown' : `The key ${made.name}`}</h1>
@@ -194,10 +194,8 @@ async function revokeKey(visit: SignedVisit): Promise<Response> {
   const name = visit.form.get('name') ?? 'the key';
   const { problem } = await call(visit, 'revokeKey', { parameters: { id: fieldOf(visit, 'key') } });
   const text = problem === null ? `${name} is revoked, and refused from now on` : `${name} was not revoked`;
-  return backTo(visit, pageOf(id), { text, problem });
+  return backTo(visit, keysAddress(id), { text, problem });
 }
-
-const pageOf = (id: string): string => `organizations/${encodeURIComponent(id)}/keys`;
 
 /** @throws DocshelfError `not_found` */
 function organizationOf(visit: ConsoleVisit): Organization {

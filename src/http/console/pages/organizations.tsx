@@ -1,3 +1,4 @@
+import { keysAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { Table } from '../parts/tables.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
@@ -27,7 +28,7 @@ function showOrganizations(visit: ConsoleVisit): Promise<Response> {
               {sites.length === 0 ? <span class="soft">none</span> : sites.map(({ domain }) => domain).join(', ')}
             </td>
             <td data-column="Keys">
-              <a href={`${visit.root}organizations/${encodeURIComponent(id)}/keys`}>API keys of {id}</a>
+              <a href={visit.root + keysAddress(id)}>API keys of {id}</a>
             </td>
           </tr>
         ))}

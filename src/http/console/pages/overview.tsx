@@ -1,4 +1,5 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
+import { siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { DaemonAlerts } from '../parts/alerts.tsx';
@@ -72,7 +73,7 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
   return (
     <tr id={`site-${domain}`}>
       <th scope="row">
-        <a href={`${visit.root}sites/${domain}`}>{domain}</a>
+        <a href={visit.root + siteAddress(domain)}>{domain}</a>
         {title && <small>{title}</small>}
       </th>
       <td data-column="State">

@@ -1,5 +1,6 @@
 import { DocshelfError } from '../../../domain/errors.ts';
 import { type ScoreReasons, type SearchResult, searchRequestSchema } from '../../../domain/search.ts';
+import { signInAddress, siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
 import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
@@ -19,12 +20,12 @@ async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const content = (
     <>
       <p class="up">
-        <a href={`${root}sites/${domain}`}>{domain}</a>
+        <a href={root + siteAddress(domain)}>{domain}</a>
       </p>
       <h1>{title}</h1>
       {session === null ? (
         <p class="card empty">
-          <a href={`${root}sign-in?to=${encodeURIComponent(c.req.path.slice(1))}`}>Sign in</a> to search.
+          <a href={root + signInAddress(visit)}>Sign in</a> to search.
         </p>
       ) : (
         <SearchBox visit={visit} domain={domain} query={query} />

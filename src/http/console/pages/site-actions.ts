@@ -1,3 +1,4 @@
+import { siteAddress } from '../addresses.ts';
 import type { ActionMessage } from '../session/messages.ts';
 import { backTo, type Called, call, fieldOf, parameterOf, type SignedVisit } from '../visit.ts';
 
@@ -43,7 +44,7 @@ async function tell(
 }
 
 function answer(visit: SignedVisit, message: ActionMessage): Response {
-  return backTo(visit, `sites/${encodeURIComponent(domainOf(visit))}`, message);
+  return backTo(visit, siteAddress(domainOf(visit)), message);
 }
 
 function domainOf(visit: SignedVisit): string {

@@ -1,5 +1,6 @@
 import type { BundleSourceKind } from '../../../domain/release.ts';
 import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts';
+import { siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { SiteAlerts } from '../parts/alerts.tsx';
@@ -100,7 +101,7 @@ function ActiveCard({ visit, site, address }: SiteProps & { readonly address: st
           <a href={address}>{placeOf(site)}</a>
         </Fact>
       </dl>
-      <ActionForm visit={visit} action={`sites/${site.deployment.domain}/rollback`} stays>
+      <ActionForm visit={visit} action={`${siteAddress(site.deployment.domain)}/rollback`} stays>
         <button type="submit">Roll back</button>
       </ActionForm>
     </section>
@@ -195,35 +196,33 @@ function VersionRow({ visit, site, version: each }: SiteProps & { readonly versi
 
 /** Names of buttons say of which version: a list of them is what some readers hear. */
 function VersionActions({ visit, site, version, isActive }: SiteProps & { version: string; isActive: boolean }) {
-  const base = `sites/${site.deployment.domain}`;
+  const base = siteAddress(site.deployment.domain);
   const fields = { version };
   return (
     <td data-column="Act" class="acts">
       {!isActive && (
-        <ActionForm visit={visit} action={`${base}/activate`} stays fields={fields}>
-          <button type="submit" aria-label={`Activate ${version}`}>
-            Activate
-          </button>
-        </ActionForm>
-      )}
-      {!isActive && (
-        <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
-          <button type="submit" aria-label={`Preview ${version}`}>
-            Preview
-          </button>
-        </ActionForm>
-      )}
-      {!isActive && (
-        <details id={`remove-${version}`}>
-          <summary class="button" aria-label={`Remove ${version}`}>
-            Remove
-          </summary>
-          <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
-            <button type="submit" class="danger">
-              Remove {version} for good
+        <>
+          <ActionForm visit={visit} action={`${base}/activate`} stays fields={fields}>
+            <button type="submit" aria-label={`Activate ${version}`}>
+              Activate
             </button>
           </ActionForm>
-        </details>
+          <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
+            <button type="submit" aria-label={`Preview ${version}`}>
+              Preview
+            </button>
+          </ActionForm>
+          <details id={`remove-${version}`}>
+            <summary class="button" aria-label={`Remove ${version}`}>
+              Remove
+            </summary>
+            <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
+              <button type="submit" class="danger">
+                Remove {version} for good
+              </button>
+            </ActionForm>
+          </details>
+        </>
       )}
     </td>
   );

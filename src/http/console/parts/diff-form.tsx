@@ -1,4 +1,5 @@
 import type { SiteStatusReport } from '../../../domain/status.ts';
+import { siteAddress } from '../addresses.ts';
 import type { ConsoleVisit } from '../visit.ts';
 
 interface DiffFormProps {
@@ -18,7 +19,7 @@ export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
   const from = chosen.from ?? (active === newest ? former : active);
   const to = chosen.to ?? newest;
   return (
-    <form method="get" action={`${visit.root}sites/${site.deployment.domain}/diff`} class="card pair" id="diff">
+    <form method="get" action={`${visit.root}${siteAddress(site.deployment.domain)}/diff`} class="card pair" id="diff">
       <Labels name="from" title="Compare version" labels={labels} chosen={from} />
       <Labels name="to" title="with version" labels={labels} chosen={to} />
       <button type="submit">Compare</button>

@@ -1,4 +1,5 @@
 import { searchRequestSchema } from '../../../domain/search.ts';
+import { siteAddress } from '../addresses.ts';
 import type { ConsoleVisit } from '../visit.ts';
 
 interface SearchBoxProps {
@@ -13,7 +14,7 @@ export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
   const { maxLength } = searchRequestSchema.properties.query;
   return (
     <search>
-      <form action={`${visit.root}sites/${domain}/search`} class="search">
+      <form action={`${visit.root}${siteAddress(domain)}/search`} class="search">
         <label for="q">Search {domain}, with the reasons of each score</label>
         <input id="q" type="search" name="q" value={query} required maxlength={maxLength} autocomplete="off" />
         <button type="submit">Search</button>

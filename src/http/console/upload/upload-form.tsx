@@ -1,3 +1,4 @@
+import { siteAddress } from '../addresses.ts';
 import { ActionForm } from '../parts/action-form.tsx';
 import type { ConsoleVisit } from '../visit.ts';
 
@@ -14,7 +15,7 @@ export function UploadForm({ visit, domain }: { readonly visit: ConsoleVisit; re
       </div>
       <ActionForm
         visit={visit}
-        action={`sites/${domain}/upload`}
+        action={`${siteAddress(domain)}/upload`}
         class="card upload"
         enctype="multipart/form-data"
         aria-labelledby="upload-title"

@@ -4,6 +4,7 @@ import type { Problem } from '../../../domain/problem.ts';
 import { collect } from '../../../files/index.ts';
 import { requestIdOf } from '../../listener/request-id.ts';
 import { problemOf } from '../../problem.ts';
+import { siteAddress } from '../addresses.ts';
 import { FORM_TOKEN, requireFormToken } from '../session/guard.ts';
 import type { ActionMessage } from '../session/messages.ts';
 import { backTo, call, parameterOf, type SessionVisit } from '../visit.ts';
@@ -40,7 +41,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   if (verdicts.length === 0) verdicts.push(NOTHING(requestIdOf(c.env)));
   const isScript = (c.req.header('accept') ?? '').startsWith('application/json');
   if (isScript) return c.json(verdicts);
-  return backTo(visit, `sites/${encodeURIComponent(parameterOf(visit, 'domain'))}`, inOne(verdicts));
+  return backTo(visit, siteAddress(parameterOf(visit, 'domain')), inOne(verdicts));
 }
 
 async function takeIn(
@@ -56,8 +57,7 @@ async function takeIn(
     const { problem } = await call(visit, 'uploadSignature', { ...target, body: signature });
     if (problem !== null) return failed(problem);
   }
-  const version = fields.get('version') ?? '';
-  const query = { activate: String(fields.has('activate')), ...(version === '' ? {} : { version }) };
+  const query = { activate: String(fields.has('activate')), version: fields.get('version') || undefined };
   const answer = await call(visit, 'upload', { ...target, query, body: ReadableStream.from(body) });
   if (answer.problem !== null) return failed(answer.problem);
   const taken = answer.value as { readonly version: string; readonly activated: boolean };

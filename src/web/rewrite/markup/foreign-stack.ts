@@ -58,12 +58,15 @@ export class ForeignStack {
     return isHtml;
   }
 
-  close(name: string): void {
-    if (this.#names.length === 0) return;
+  /** @returns true where what is closed is of SVG or MathML */
+  close(name: string): boolean {
+    if (this.#names.length === 0) return false;
     if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
     const at = this.#names.lastIndexOf(name);
-    if (at === -1) return;
+    if (at === -1) return false;
+    const isForeign = this.#namespaces[at] !== 'html';
     while (this.#names.length > at) this.#pop();
+    return isForeign;
   }
 
   #breakOut(): void {

@@ -36,6 +36,19 @@ describe('openDatabase()', () => {
     }
   });
 
+  test('adds what came since to the file of an older docshelf, whose jobs stay', () => {
+    const older = openDatabase(file);
+    older.exec('ALTER TABLE jobs DROP COLUMN traceparent; PRAGMA user_version = 1;');
+    older.prepare(INSERT).run('se_1', 'docs');
+    older.close();
+    const database = openDatabase(file);
+    expect(database.prepare('SELECT jobId, traceparent FROM jobs').all()).toEqual([
+      { jobId: 'se_1', traceparent: null },
+    ]);
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    database.close();
+  });
+
   test('refuses the store of a newer docshelf and leaves it as it is', () => {
     const newer = openDatabase(file);
     newer.exec('PRAGMA user_version = 99');

@@ -38,7 +38,7 @@ const build = () => {
 /** React and Vue compare a page with their own before it is theirs, and complain of what they do not know. */
 const isReady = (node) => {
   const app = node.closest('[id^=__],#app');
-  return !(app || self.__next_f) || app?.__vue_app__ || Object.keys(node)[0] || ++tries > 60;
+  return (app ? app.__vue_app__ : !self.__next_f) || Object.keys(node)[0] || ++tries > 60;
 };
 
 /** Takes no room in a header, and no gap: the button hangs out towards the start, and nothing moves. */
@@ -54,7 +54,7 @@ const place = () => {
     : nodes)
     if (node.getClientRects()[0]) {
       if (!isReady(node)) return soon();
-      host.style = `display:grid;place-content:center end;align-self:center;width:0;height:0;position:relative;inset-inline-end:1em;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
+      host.style = `display:grid;width:0;height:0;align-self:center;place-content:center end;position:relative;inset-inline-end:1em;margin-inline-end:-${getComputedStyle(node.parentNode).columnGap}`;
       if (REPLACES && node.matches(REPLACED))
         host.style = `display:flex;place-content:end;align-items:center;position:absolute;left:${node.offsetLeft}px;top:${node.offsetTop}px;width:${node.offsetWidth}px;height:${node.offsetHeight}px`;
       if (node.matches(ROOM)) {
@@ -66,7 +66,7 @@ const place = () => {
     }
   // By the window: on a phone what is fixed is fixed to all of a page that is wider, whose corner is out of sight.
   host.style =
-    'display:grid;place-content:end;width:0;height:0;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
+    'display:grid;width:0;height:0;place-content:end;position:fixed;top:98dvh;inset-inline-start:98vw;z-index:9;background:#000;color:#fff';
   beside = document.body;
   beside.append(host);
 };
@@ -78,11 +78,10 @@ addEventListener(
   'keydown',
   (event) => {
     const { key, code } = event;
-    const node = event.composedPath()[0];
     if (
       event.ctrlKey || event.metaKey
         ? key === 'k' || (code === 'KeyK' && key > '~')
-        : key === '/' && !node.isContentEditable && !node.closest('input,textarea,select')
+        : key === '/' && !event.composedPath()[0].matches('select,:read-write')
     ) {
       event.preventDefault();
       event.stopPropagation();
@@ -103,5 +102,5 @@ if (REPLACES) {
 }
 (self.requestIdleCallback ?? setTimeout)(() => {
   place();
-  new MutationObserver(soon).observe(document, { childList: true, subtree: true });
+  new MutationObserver(soon).observe(document, { childList: 1, subtree: 1 });
 });

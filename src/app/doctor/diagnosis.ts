@@ -1,4 +1,4 @@
-import type { DocshelfError, ErrorCode } from './errors.ts';
+import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 
 export type DiagnosisCheck =
   | 'config'

@@ -1,0 +1,150 @@
+import type { Pool, PoolClient } from 'pg';
+import { DocshelfError } from '../domain/errors.ts';
+import { asDatabaseFault } from './faults.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import { SCHEMA_NAME } from './schema-name.ts';
+import type { Statement, StatementValues } from './statement.ts';
+
+/** One connection within a transaction, or the pool. */
+export interface Session {
+  /** @throws DocshelfError `database_unavailable`; the driver's own errors for a fault of the statement */
+  run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]>;
+  /** With numbered values, as pg-boss writes its statements. */
+  execute(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
+}
+
+/** PostgreSQL, whose schema is brought up by the first use. A server that is away is asked again by the next call. */
+export class Database implements Session {
+  readonly #pool: Pool;
+  readonly #session: Session;
+  readonly #migrations: readonly string[];
+  #ready: Promise<void> | null = null;
+
+  /** @param migrations for tests */
+  constructor(pool: Pool, migrations: readonly string[] = MIGRATIONS) {
+    this.#pool = pool;
+    this.#session = sessionOf(pool);
+    this.#migrations = migrations;
+  }
+
+  /** Makes the schema, or moves it forward. @throws DocshelfError `database_unavailable`; `database_unfit` where it never will do */
+  async bringUp(): Promise<void> {
+    this.#ready ??= this.#migrate();
+    try {
+      await this.#ready;
+    } catch (error) {
+      this.#ready = null;
+      throw error;
+    }
+  }
+
+  async run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]> {
+    await this.bringUp();
+    return this.#session.run(statement, values);
+  }
+
+  async execute(text: string, values?: readonly unknown[]): ReturnType<Session['execute']> {
+    await this.bringUp();
+    return this.#session.execute(text, values);
+  }
+
+  /** Undone whole where `act` throws. A fault of the last statement leaves open whether it was carried out. */
+  async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
+    await this.bringUp();
+    return this.#transact(act);
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw asDatabaseFault(error);
+    });
+    // While a connection is out its faults are told by its queries.
+    const ignore = (): void => undefined;
+    client.on('error', ignore);
+    let isSound = false;
+    try {
+      const session = sessionOf(client);
+      await session.execute(BEGIN);
+      const result = await act(session);
+      await session.execute('COMMIT');
+      isSound = true;
+      return result;
+    } catch (error) {
+      isSound = await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
+      throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(!isSound);
+    }
+  }
+
+  async #migrate(): Promise<void> {
+    await this.#transact(async (session) => {
+      await checkServer(session);
+      await session.execute('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+      const { rows: found } = await session.execute('SELECT to_regnamespace($1) AS schema', [SCHEMA_NAME]);
+      // An operator may have made it: then nothing else of the database need be docshelf's.
+      if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
+      await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
+      const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
+      const version = Number(rows[0]?.version ?? 0);
+      const known = this.#migrations.length;
+      if (version > known) {
+        throw unfit(
+          `its schema "${SCHEMA_NAME}" is version ${version}, this docshelf knows up to ${known}`,
+          'Run the docshelf version that the other replicas run, or a newer one.',
+        );
+      }
+      for (const [index, step] of this.#migrations.entries()) {
+        if (index < version) continue;
+        await session.execute(step);
+        await session.execute(`INSERT INTO ${SCHEMA_NAME}.migrations VALUES ($1)`, [index + 1]);
+      }
+    });
+  }
+}
+
+/** PostgreSQL 15: security fixes until November 2027. */
+const SERVER_VERSION_MIN = 150_000;
+/** Of advisory locks that others take in the same database: "docs" in ASCII. */
+export const MIGRATION_LOCK = 0x646f6373;
+
+/** A holder that is cut off gives its locks back after this, however long its socket seems to live. */
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
+
+async function checkServer(session: Session): Promise<void> {
+  const { rows } = await session.execute(
+    "SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name",
+  );
+  const { number, name } = rows[0] as { readonly number: number; readonly name: string };
+  if (number >= SERVER_VERSION_MIN) return;
+  throw unfit(`it is PostgreSQL ${name}, and docshelf needs 15 or newer`, 'Move the database to a newer server.');
+}
+
+function unfit(state: string, next: string): DocshelfError {
+  return new DocshelfError('database_unfit', `Cannot use the database: ${state}`, { next });
+}
+
+function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
+  const execute: Session['execute'] = async (text, values) => {
+    try {
+      // Without values several statements may stand in one text, which have a result each.
+      const given = await (values === undefined ? asked.query(text) : asked.query(text, [...values]));
+      return { rows: [given].flat().flatMap(({ rows }) => rows) };
+    } catch (error) {
+      throw asDatabaseFault(error);
+    }
+  };
+  const run: Session['run'] = async <Row>({ text, names }: Statement, values: StatementValues = {}) => {
+    const numbered = names.map((name) => values[name] ?? null);
+    return (await execute(text, numbered)).rows as Row[];
+  };
+  return { execute, run };
+}

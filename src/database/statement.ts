@@ -1,0 +1,17 @@
+/** SQL with named values (`:name`), as the driver takes it: numbered. */
+export interface Statement {
+  readonly text: string;
+  readonly names: readonly string[];
+}
+
+export type StatementValues = Readonly<Record<string, string | number | boolean | null>>;
+
+export function statement(sql: string): Statement {
+  const names: string[] = [];
+  // Two colons are a cast.
+  const text = sql.replace(/(?<!:):([a-z]\w*)/gi, (_, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return { text, names };
+}

@@ -1,0 +1,135 @@
+import { LINK_SCHEMES, parseS3Link, type S3Link } from '../../domain/bundle-link.ts';
+import type { S3Place } from '../../domain/egress.ts';
+import { DocshelfError, type ErrorCode, toDocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { HttpClient } from '../../net/http-client.ts';
+import type { HttpResponse } from '../../net/http-response.ts';
+import type { S3Signer } from '../../net/s3.ts';
+import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
+import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import { openOverHttp } from './http-bundle-source.ts';
+import { readRefusal } from './http-refusal.ts';
+
+/** `s3://`: an object, by a link that is signed anew for each attempt. Loads the SDK (0.13 s) with the first. */
+export class S3BundleSource implements BundleSource {
+  readonly #client: HttpClient;
+  readonly #place: S3Place;
+  readonly #now: () => number;
+  #signer: Promise<S3Signer> | null = null;
+
+  constructor(client: HttpClient, place: S3Place, now: () => number = Date.now) {
+    this.#client = client;
+    this.#place = place;
+    this.#now = now;
+  }
+
+  handles(link: Secret): boolean {
+    return /^s3:/i.test(link.reveal());
+  }
+
+  async open(link: Secret, request: OpenRequest): Promise<OpenedBundle> {
+    request.signal.throwIfAborted();
+    const object = parseS3Link(link.reveal());
+    if (object === null) {
+      throw faultOf(link, 'source_failed', 'it is no link to an object', `Write it as ${LINK_SCHEMES.s3.form}.`);
+    }
+    try {
+      return await this.#open(object, link, request, 0);
+    } catch (error) {
+      const aheadMs = toDocshelfError(error).fields.storeAheadMs;
+      if (typeof aheadMs !== 'number') throw error;
+      // Once more by the store's clock, as the SDK corrects its own requests.
+      return this.#open(object, link, request, aheadMs);
+    }
+  }
+
+  async #open(object: S3Link, link: Secret, request: OpenRequest, aheadMs: number): Promise<OpenedBundle> {
+    const signed = await this.#sign(object, link, this.#now() + aheadMs);
+    request.signal.throwIfAborted();
+    return openOverHttp(this.#client, signed, request, {
+      redirects: 'answer',
+      refusalOf: (response) => refusalOf(response, link, this.#now()),
+    });
+  }
+
+  async #sign(object: S3Link, link: Secret, nowMs: number): Promise<Secret> {
+    this.#signer ??= import('../../net/s3.ts').then(({ S3Signer }) => new S3Signer(this.#place, this.#client));
+    try {
+      return await (await this.#signer).linkTo(object, nowMs);
+    } catch (error) {
+      if (error instanceof DocshelfError) throw error;
+      throw unsigned(link, error as Error);
+    }
+  }
+}
+
+/** Beyond it a refusal may be the clock's: stores allow 15 minutes, and some say no more than that access is denied. */
+const CLOCKS_APART_MS = 5 * 60_000;
+
+const ENVIRONMENT = 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE';
+const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf; the machine's metadata service is not asked.`;
+const CHECK_CREDENTIALS = `Check what the environment of docshelf has as ${ENVIRONMENT}.`;
+
+const ADVICE: Partial<Readonly<Record<S3FaultKind, readonly [code: ErrorCode, next: string]>>> = {
+  credentials: ['link_refused', CHECK_CREDENTIALS],
+  clock: ['link_refused', 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.'],
+  no_bucket: ['bundle_not_found', 'Check the bucket of the link, and network.s3.endpoint.'],
+  archived: ['source_failed', 'Restore the object, and keep bundles in a storage class that is read at once.'],
+  kms: ['link_refused', 'Allow the credentials kms:Decrypt on the key that the object is encrypted with.'],
+};
+
+async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
+  const { status, serverCode, shown, passing } = await readRefusal(response, nowMs);
+  const aheadMs = Date.parse(response.header('date') ?? '') - nowMs;
+  const fields = {
+    status,
+    ...(serverCode === null ? {} : { serverCode }),
+    ...(status === 403 && Math.abs(aheadMs) > CLOCKS_APART_MS ? { storeAheadMs: aheadMs } : {}),
+    ...passing,
+  };
+  const refusal = (code: ErrorCode, state: string, next: string): DocshelfError =>
+    faultOf(link, code, `${state} (${shown})`, next, fields);
+
+  const known = serverCode === null ? null : s3FaultOf(serverCode);
+  if (known?.kind === 'region' || (status >= 300 && status < 400)) {
+    const region = /^[a-z0-9-]{1,64}$/.exec(response.header('x-amz-bucket-region') ?? '')?.[0];
+    const next = `Set network.s3.region to ${region === undefined ? 'the region of the bucket' : `"${region}"`}, and network.s3.endpoint to the address that answers for it, where it is not Amazon's.`;
+    return refusal('source_failed', 'the bucket is in another region', next);
+  }
+  const advice = known && ADVICE[known.kind];
+  if (advice) return refusal(advice[0], known.state, advice[1]);
+  if (status === 401 || status === 403) {
+    const next =
+      'Allow the credentials s3:GetObject on the object (and kms:Decrypt on the key that it is encrypted with), and s3:ListBucket on the bucket: without the last, S3 answers 403 for an object that is not there.';
+    return refusal('link_refused', 'the store denies access', next);
+  }
+  if (status === 404) return refusal('bundle_not_found', 'the bucket has no such object', 'Check the link.');
+  return passing === null
+    ? refusal('source_failed', 'the store answers with something else', 'Check the link, and network.s3.endpoint.')
+    : refusal('source_failed', 'the store cannot answer now', 'Try again later, or look at the store.');
+}
+
+/** No link could be made. It has no cause: that may carry headers and the access key id. */
+function unsigned(link: Secret, { name, message }: Error): DocshelfError {
+  // The SDK has no code for it.
+  if (message === 'Region is missing') {
+    return faultOf(link, 'source_failed', 'the region is not known', 'Set network.s3.region, or AWS_REGION.');
+  }
+  const known = s3FaultOf(name);
+  if (known?.kind === 'no_credentials') return faultOf(link, 'link_refused', known.state, NO_CREDENTIALS);
+  const code = /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'unknown';
+  return faultOf(link, 'link_refused', `there is no role for it (${code})`, CHECK_CREDENTIALS);
+}
+
+function faultOf(
+  link: Secret,
+  code: ErrorCode,
+  state: string,
+  next: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): DocshelfError {
+  return new DocshelfError(code, `Cannot fetch "${linkWithoutSecrets(link.reveal())}": ${state}`, {
+    next,
+    fields: { retryable: false, ...fields },
+  });
+}

@@ -1,0 +1,44 @@
+/** `verified`: by certificate and name; `chain`: by certificate alone; `encrypted`: by neither (libpq's sslmodes, section 34.19.1). */
+export type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
+
+/** Where a PostgreSQL server is, and as whom it is asked. */
+export interface DatabaseAddress {
+  /** A name or an address without brackets, or the folder of a Unix socket, which begins with "/". */
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string | null;
+  readonly tls: DatabaseTls;
+}
+
+const PORT = 5432;
+
+/** `prefer` and `allow` of libpq go on in the clear where TLS fails: not taken. */
+const TLS_OF: Readonly<Record<string, DatabaseTls>> = {
+  disable: 'off',
+  require: 'encrypted',
+  'verify-ca': 'chain',
+  'verify-full': 'verified',
+};
+
+/** `postgres://user:password@host:port/name?sslmode=…`, or with `%2Ffolder` as the host a Unix socket; null for what is none. */
+export function parseDatabaseUrl(text: string): DatabaseAddress | null {
+  const url = URL.parse(text);
+  if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) return null;
+  const parameters = [...url.searchParams];
+  if (parameters.some(([name]) => name !== 'sslmode') || parameters.length > 1) return null;
+  const tls = TLS_OF[parameters[0]?.[1] ?? 'disable'];
+  const bare = url.hostname.replace(/^\[|\]$/g, '');
+  const [host, database, user, password] = [bare, url.pathname.slice(1), url.username, url.password].map(decoded);
+  if (tls === undefined || !host || !database || !user || password === undefined || database.includes('/')) return null;
+  return { host, port: Number(url.port || PORT), database, user, password: password || null, tls };
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}

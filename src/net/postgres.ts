@@ -1,0 +1,79 @@
+import { Socket, type SocketConnectOpts } from 'node:net';
+import { type ConnectionOptions, getCACertificates } from 'node:tls';
+import { Client, Pool } from 'pg';
+import type { DatabaseAddress } from '../domain/database-address.ts';
+import { urlHost } from '../domain/egress.ts';
+import { readCertificates } from './certificates.ts';
+import type { EgressPolicy } from './egress.ts';
+
+/** A replica's share of a server that takes a hundred by default. */
+const CONNECTIONS_MAX = 5;
+const IDLE_MS = 30_000;
+/** Every statement of ours ends in milliseconds: a server that is silent so long is gone. */
+const ANSWER_MS_MAX = 15_000;
+
+/**
+ * Connections are made by the address as it is then, so that a password may change. Certificates of `policy.rules.caFile` are trusted
+ * besides the system's; faults name it by `caSetting`.
+ */
+export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
+  class GuardedClient extends Client {
+    constructor() {
+      const { tls, password, ...place } = address();
+      super({
+        ...place,
+        // Without one the driver looks for a file of passwords in the home folder.
+        password: password ?? '',
+        ssl: tls === 'off' ? false : tlsOf(tls, policy, caSetting),
+        stream: () => new GuardedSocket(policy),
+        application_name: 'docshelf',
+        keepAlive: true,
+        connectionTimeoutMillis: policy.rules.connectTimeoutMs,
+        query_timeout: ANSWER_MS_MAX,
+      });
+    }
+  }
+  const pool = new Pool({
+    Client: GuardedClient,
+    max: CONNECTIONS_MAX,
+    idleTimeoutMillis: IDLE_MS,
+    // A start that fails elsewhere ends the process.
+    allowExitOnIdle: true,
+    connectionTimeoutMillis: policy.rules.connectTimeoutMs,
+  });
+  // Of connections that nobody uses: whoever asks next has another.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+function tlsOf(tls: DatabaseAddress['tls'], { rules }: EgressPolicy, caSetting: string): ConnectionOptions {
+  if (tls === 'encrypted') return { rejectUnauthorized: false };
+  const { caFile } = rules;
+  return {
+    ...(caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, caSetting)] }),
+    ...(tls === 'chain' ? { checkServerIdentity: () => undefined } : {}),
+  };
+}
+
+/** As for fetches: the host by its name, each of its addresses when the socket opens. */
+class GuardedSocket extends Socket {
+  readonly #policy: EgressPolicy;
+
+  constructor(policy: EgressPolicy) {
+    super();
+    this.#policy = policy;
+  }
+
+  /** As the driver calls it: with a port and a host, or with the path of a Unix socket. */
+  override connect(...[at, host]: readonly unknown[]): this {
+    if (typeof at === 'string') return super.connect(at);
+    const [hostname, port] = [urlHost(String(host)), Number(at)];
+    const refusal = this.#policy.refusalOf({ hostname, port: String(port), protocol: 'postgres:' });
+    if (refusal !== null) {
+      process.nextTick(() => this.destroy(refusal));
+      return this;
+    }
+    const options: SocketConnectOpts = { host: String(host), port, lookup: this.#policy.lookupFor(hostname, port) };
+    return super.connect(options);
+  }
+}

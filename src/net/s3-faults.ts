@@ -1,0 +1,46 @@
+export type S3FaultKind =
+  | 'credentials'
+  | 'no_credentials'
+  | 'clock'
+  | 'no_bucket'
+  | 'region'
+  | 'archived'
+  | 'kms'
+  | 'upload'
+  | 'bytes';
+
+interface S3Fault {
+  readonly kind: S3FaultKind;
+  /** Follows "Cannot …: ". */
+  readonly state: string;
+}
+
+/** Error codes of S3's API reference that an operator can act on; those of other services are alike. */
+const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: string])[] = [
+  [
+    /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|TokenRefreshRequired)$/,
+    'credentials',
+    'the store does not accept the credentials',
+  ],
+  [/^CredentialsProviderError$/, 'no_credentials', 'there are no credentials for the store'],
+  [/^(?:RequestTimeTooSkewed|RequestExpired)$/, 'clock', "this machine's clock and the store's are too far apart"],
+  [/^NoSuchBucket$/, 'no_bucket', 'there is no such bucket'],
+  [
+    /^(?:PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|AuthorizationQueryParametersError|IllegalLocationConstraintException)$/,
+    'region',
+    'the bucket is in another region',
+  ],
+  [/^InvalidObjectState$/, 'archived', 'the object is in an archive class, from which it is not read at once'],
+  [/^KMS\./, 'kms', 'the store cannot use the key of KMS'],
+  [/^NoSuchUpload$/, 'upload', 'the store has ended the upload, or another process has'],
+  [
+    /^(?:BadDigest|InvalidDigest|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)$/,
+    'bytes',
+    'what arrived were other bytes than were sent, and the store refused them',
+  ],
+];
+
+export function s3FaultOf(code: string): S3Fault | null {
+  const found = FAULTS.find(([codes]) => codes.test(code));
+  return found === undefined ? null : { kind: found[1], state: found[2] };
+}

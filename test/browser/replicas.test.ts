@@ -1,0 +1,169 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { sha256Of } from '../acceptance/bundles.ts';
+import { gz, rawTar } from '../helpers/archives.ts';
+import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { bundleAnswer, httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import { HAS_NGINX, startRoundRobin } from '../helpers/round-robin.ts';
+import { runs } from '../helpers/runs.ts';
+import { hasChromium, launchChromium, Reader } from './reader.ts';
+
+const REPLICAS = 3;
+const PAGES = 8;
+const VISITS_BETWEEN_SWAPS = 8;
+const SWAPS = runs(1);
+
+/** Each page has a script, a style sheet and a module that the script asks for later, by names that no other version has. */
+function site(version: string): Buffer {
+  const files: Record<string, string> = {};
+  const asset = (kind: string, text: string): string => {
+    const name = `${kind}-${sha256Of(text).slice(0, 16)}.${kind === 'style' ? 'css' : 'js'}`;
+    files[`assets/${name}`] = text;
+    return `/assets/${name}`;
+  };
+  for (let page = 0; page < PAGES; page += 1) {
+    const late = asset('late', `export const version = '${version}'; /* ${page} */`);
+    const style = asset('style', `html { --version: "${version}"; --page: ${page} }`);
+    const script = asset(
+      'page',
+      `const version = '${version}'; const { documentElement: root } = document;
+const late = await import('${late}');
+const style = getComputedStyle(root).getPropertyValue('--version').trim();
+const all = new Set([version, late.version, root.dataset.version, JSON.parse(style)]);
+if (all.size > 1) console.error('mixed', ...all);
+root.dataset.done = String(${page});`,
+    );
+    const links = Array.from({ length: PAGES }, (_, at) => `<a href="/page-${at}.html">${at}</a>`).join(' ');
+    const html = `<!doctype html><html lang="en" data-version="${version}"><title>${page}</title><link rel="stylesheet" href="${style}"><script type="module" src="${script}"></script><main><h1>Page ${page} of ${version}</h1>${links}</main></html>`;
+    files[`page-${page}.html`] = html;
+    if (page === 0) files['index.html'] = html;
+  }
+  files['favicon.ico'] = 'icon';
+  return gz(rawTar(Object.entries(files).map(([name, body]) => ({ name, body }))));
+}
+
+const VERSIONS = Array.from({ length: SWAPS + 1 }, (_, at) => `v${at}`);
+
+describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three replicas behind nginx', () => {
+  const bench = openBench(afterEach);
+  const browserBench = openBench(afterAll);
+  let browser: Browser;
+  let origin: LocalServer;
+  let database: string;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    browserBench.onEnd(() => browser.close());
+    const bundles = new Map(VERSIONS.map((version) => [`/${version}.tar.gz`, site(version)]));
+    origin = await httpServer((request, response) => {
+      const bytes = bundles.get(request.url ?? '');
+      if (bytes === undefined) response.writeHead(404).end();
+      else bundleAnswer(bytes, `"${request.url}"`)(request, response);
+    });
+    browserBench.onEnd(() => origin.close());
+    database = await (await PostgresServer.start()).createDatabase();
+  });
+
+  const pinned = (version: string): ConfigFile => ({
+    staticExport: { bundleUrl: `${origin.origin}/${version}.tar.gz`, version },
+  });
+
+  const fetches = (version: string): number => origin.requests.filter(({ url }) => url === `/${version}.tar.gz`).length;
+
+  /** @param folders of data, one for each */
+  async function startReplicas(folders: readonly string[], more: ConfigFile = {}): Promise<DaemonProcess[]> {
+    return Promise.all(
+      folders.map(async (dir) => {
+        const folder = await bench.folder();
+        await writeFile(join(folder, 'database-url'), database);
+        const config = { storage: { dir }, database: { urlFile: './database-url' }, network: { allowPrivate: true } };
+        const { staticExport } = pinned('v0');
+        return bench.start(
+          { ...config, ...more, staticExport: { enabled: true, ...(staticExport as object) } },
+          { folder },
+        );
+      }),
+    );
+  }
+
+  /** Swaps them one after the other to each version, while a reader clicks. @returns what the reader noticed */
+  async function readWhileRolling(replicas: readonly DaemonProcess[], site: string): Promise<string[]> {
+    const reader = await Reader.open(browser, site);
+    await reader.page.goto(`${site}/`);
+    let visits = 0;
+    let isOver = false;
+    const clicking = (async () => {
+      while (!isOver) {
+        const page = (visits * 3 + 1) % PAGES;
+        await reader.page.click(`a[href="/page-${page}.html"]`);
+        await reader.page.waitForFunction(
+          (wanted) => document.documentElement.dataset.done === wanted && document.title === wanted,
+          String(page),
+        );
+        visits += 1;
+      }
+    })();
+    const untilRead = async (): Promise<void> => {
+      const until = visits + VISITS_BETWEEN_SWAPS;
+      await Promise.race([
+        clicking,
+        waitFor(
+          () => (visits >= until ? true : null),
+          () =>
+            `the reader is stuck: ${[...reader.failures.map(({ path, why }) => `${path} ${why}`), ...reader.complaints]}`,
+        ),
+      ]);
+    };
+    try {
+      for (const version of VERSIONS.slice(1)) {
+        for (const replica of replicas) {
+          await replica.rewriteConfig(pinned(version));
+          await replica.untilServing(version);
+          await untilRead();
+        }
+      }
+    } finally {
+      isOver = true;
+    }
+    await clicking;
+    const noticed = [...reader.failures.map(({ path, why }) => `${path}: ${why}`), ...reader.complaints];
+    expect(await reader.page.locator('html').getAttribute('data-version')).toBe(VERSIONS.at(-1));
+    await reader.close();
+    return noticed;
+  }
+
+  it.each([
+    { serving: 'one process', server: {} },
+    { serving: 'serving processes of their own', server: { workers: 2 } },
+  ])('notices no swap where they share a folder, from $serving', async ({ server }) => {
+    const shared = join(await bench.folder(), 'data');
+    await mkdir(shared);
+    const before = VERSIONS.map(fetches);
+    const replicas = await startReplicas(
+      Array.from({ length: REPLICAS }, () => shared),
+      { server },
+    );
+    for (const replica of replicas) await replica.untilServing('v0');
+    const proxy = await startRoundRobin(replicas.map((replica) => replica.site));
+    bench.onEnd(() => proxy.close());
+    expect(await readWhileRolling(replicas, proxy.origin)).toEqual([]);
+    expect(VERSIONS.map((version, at) => fetches(version) - (before[at] ?? 0))).toEqual(VERSIONS.map(() => 1));
+    const told = (event: string) =>
+      replicas.flatMap((replica) => replica.lines().filter((line) => line.event === event));
+    expect(told('taken-in')).toHaveLength(VERSIONS.length);
+  });
+
+  it('notices no swap where each has a folder, and nginx asks the next one for what one lacks', async () => {
+    const replicas = await startReplicas(Array.from({ length: REPLICAS }, () => './data'));
+    for (const replica of replicas) await replica.untilServing('v0');
+    const proxy = await startRoundRobin(
+      replicas.map((replica) => replica.site),
+      'http_404',
+    );
+    bench.onEnd(() => proxy.close());
+    expect(await readWhileRolling(replicas, proxy.origin)).toEqual([]);
+  });
+});

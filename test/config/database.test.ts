@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { queueKind } from '../../src/app/slices.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { errorOf, folderWith } from './folder.ts';
+
+async function loadWith(yaml: string, url = 'postgres://docshelf:hidden-word@db.acme.dev/docs\n') {
+  const cwd = await folderWith({ url });
+  await writeFile(join(cwd, 'config.yaml'), yaml);
+  return loadConfig({ file: null, env: {}, cwd });
+}
+
+const DATABASE = 'database: { urlFile: url }';
+const faultsOf = async (...given: Parameters<typeof loadWith>) => (await errorOf(loadWith(...given))).faults;
+
+describe('database', () => {
+  it('moves the queue there, unless the config says otherwise', async () => {
+    expect(queueKind((await loadWith('{}')).config)).toBe('sqlite');
+    const { config } = await loadWith(DATABASE);
+    expect(queueKind(config)).toBe('postgres');
+    expect(config.database.urlFile?.text.reveal()).toContain('hidden-word');
+    expect(JSON.stringify(config)).not.toContain('hidden-word');
+    expect(queueKind((await loadWith(`${DATABASE}\nexportApi: { queue: { kind: sqlite } }`)).config)).toBe('sqlite');
+  });
+
+  it('has a file with a URL of PostgreSQL, which no fault shows', async () => {
+    const [fault, ...others] = await faultsOf(DATABASE, 'mysql://docshelf:hidden-word@db/docs');
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({
+      key: 'database.urlFile',
+      message: expect.stringContaining('it does not hold a URL'),
+    });
+    expect(fault?.message).not.toContain('hidden-word');
+  });
+
+  it('is behind the gate: a host that network.allowedHosts does not name is a fault, a Unix socket is none', async () => {
+    for (const head of ['deployment: { type: air-gapped }', 'network: { allowedHosts: [other.dev] }']) {
+      expect(await faultsOf(`${head}\n${DATABASE}`)).toMatchObject([
+        { key: 'database.urlFile', message: expect.stringContaining('network.allowedHosts does not name') },
+      ]);
+      await loadWith(`${head}\n${DATABASE}`, 'postgres://docshelf@%2Frun%2Fpostgresql/docs');
+    }
+    await loadWith(`network: { allowedHosts: ["db.acme.dev:5432"] }\n${DATABASE}`);
+  });
+
+  it('has daemons that only run jobs, which need no address for links', async () => {
+    const { config } = await loadWith(
+      `${DATABASE}\napi: { host: 0.0.0.0 }\nexportApi: { enabled: true, role: worker }`,
+    );
+    expect(config.exportApi.role).toBe('worker');
+  });
+
+  it.each([
+    ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind', 'set database.urlFile'],
+    ['exportApi: { role: worker }', 'exportApi.role', 'set database.urlFile'],
+    [
+      `${DATABASE}\nexportApi: { role: api, queue: { kind: sqlite } }`,
+      'exportApi.role',
+      'no other exportApi.queue.kind',
+    ],
+    [`${DATABASE}\nexportApi: { deadline: 2d }`, 'exportApi.deadline', 'lower it to 1d'],
+  ])('%j is a fault', async (yaml, key, next) => {
+    expect(await faultsOf(yaml)).toMatchObject([
+      { code: 'config_invalid', key, message: expect.stringContaining(next) },
+    ]);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { RequestCounter } from '../../src/http/limits/request-counter.ts';
+import { HAS_POSTGRES } from '../helpers/postgres.ts';
+import { SeededRandom } from '../helpers/random.ts';
+import { type CounterSubject, localSubject, type OpenCounter, postgresSubject } from './request-counter/subject.ts';
+
+/** What every RequestCounter keeps (src/http/limits/request-counter.ts), whoever shares it. */
+const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCounter])[] = [
+  ['LocalCounter', true, localSubject],
+  ['PostgresCounter', HAS_POSTGRES, postgresSubject()],
+];
+
+const SMALL = { requestsMax: 2, windowMs: 1_000 };
+
+describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
+  if (!isThere) return it.skip('is not there');
+
+  const opened: CounterSubject[] = [];
+  const openWith = async (policy: RequestCounter['policy']): Promise<CounterSubject> => {
+    const subject = await open(policy);
+    opened.push(subject);
+    return subject;
+  };
+  afterEach(async () => {
+    for (const subject of opened.splice(0)) await subject.close();
+  });
+  const allowedOf = async (counter: RequestCounter, times: number, organization = 'acme'): Promise<number> => {
+    const verdicts = await Promise.all(Array.from({ length: times }, () => counter.take(organization)));
+    return verdicts.filter((verdict) => verdict?.isAllowed).length;
+  };
+
+  it('lets 10,000 through, refuses the next, and frees each place exactly an hour after it was taken', async () => {
+    const [requestsMax, hourMs] = [10_000, 3600_000];
+    const { counter, turnTo } = await openWith({ requestsMax, windowMs: hourMs });
+    await turnTo(1_000);
+    expect(await counter.take('acme')).toEqual({ isAllowed: true, remaining: 9_999, resetS: 3600 });
+    await turnTo(2_000);
+    expect(await allowedOf(counter, 9_998)).toBe(9_998);
+    await turnTo(3_000);
+    expect(await counter.take('acme')).toEqual({ isAllowed: true, remaining: 0, resetS: 3598 });
+    expect(await counter.take('acme')).toEqual({ isAllowed: false, remaining: 0, resetS: 3598 });
+    await turnTo(1_000 + hourMs - 1);
+    expect(await counter.take('acme')).toEqual({ isAllowed: false, remaining: 0, resetS: 1 });
+    await turnTo(1_000 + hourMs);
+    expect(await allowedOf(counter, 2)).toBe(1);
+    await turnTo(2_000 + hourMs);
+    expect(await allowedOf(counter, 20_000)).toBe(9_998);
+  });
+
+  it('lets through as many in every window as the policy says, and no fewer', async () => {
+    const policy = { requestsMax: 5, windowMs: 1_000 };
+    const { counter, turnTo } = await openWith(policy);
+    const random = new SeededRandom(7);
+    const allowed: number[] = [];
+    let nowMs = 10_000;
+    for (let round = 0; round < 200; round += 1) {
+      if (random.next() < 0.6) nowMs += Math.floor(random.next() * 400);
+      await turnTo(nowMs);
+      const inWindow = allowed.filter((time) => time > nowMs - policy.windowMs).length;
+      const verdict = await counter.take('acme');
+      expect(verdict).toMatchObject({
+        isAllowed: inWindow < policy.requestsMax,
+        remaining: Math.max(0, policy.requestsMax - inWindow - 1),
+      });
+      if (verdict?.isAllowed) allowed.push(nowMs);
+    }
+    expect(allowed.length).toBeGreaterThan(50);
+  });
+
+  it('tells of many at once what is left after each', async () => {
+    const { counter } = await openWith({ requestsMax: 5, windowMs: 1_000 });
+    const verdicts = await Promise.all(Array.from({ length: 8 }, () => counter.take('acme')));
+    expect(verdicts.map((verdict) => [verdict?.isAllowed, verdict?.remaining])).toEqual([
+      ...[4, 3, 2, 1, 0].map((remaining) => [true, remaining]),
+      ...[0, 0, 0].map((remaining) => [false, remaining]),
+    ]);
+  });
+
+  it('counts each organization on its own', async () => {
+    const { counter } = await openWith(SMALL);
+    expect(await Promise.all([allowedOf(counter, 3, 'acme'), allowedOf(counter, 3, 'globex')])).toEqual([2, 2]);
+  });
+
+  it('outlives its daemon, and keeps no request that was refused', async () => {
+    const { counter, restarted, turnTo } = await openWith(SMALL);
+    await turnTo(5_000);
+    expect(await allowedOf(counter, 9)).toBe(2);
+    await turnTo(5_999);
+    expect(await restarted().take('acme')).toEqual({ isAllowed: false, remaining: 0, resetS: 1 });
+    await turnTo(6_000);
+    expect(await allowedOf(restarted(), 9)).toBe(2);
+  });
+
+  it('counts the future as now after the clock was set back: never too many, and never shut for longer than a window', async () => {
+    const { counter, turnTo } = await openWith(SMALL);
+    await turnTo(50_000);
+    await counter.take('acme');
+    await turnTo(50_500);
+    await counter.take('acme');
+    await turnTo(10_000);
+    expect(await counter.take('acme')).toEqual({ isAllowed: false, remaining: 0, resetS: 1 });
+    await turnTo(10_999);
+    expect(await allowedOf(counter, 1)).toBe(0);
+    await turnTo(11_000);
+    expect(await allowedOf(counter, 3)).toBe(2);
+  });
+});

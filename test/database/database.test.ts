@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import type { Pool } from 'pg';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Database } from '../../src/database/database.ts';
+import { statement } from '../../src/database/statement.ts';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import { openTestDatabase } from './open.ts';
+
+const TLS = join(import.meta.dirname, '../fixtures/tls');
+const COUNT = statement('SELECT count(*)::int AS rows FROM docshelf.notes');
+const ADD = statement('INSERT INTO docshelf.notes (text) VALUES (:text)');
+const NOTES = 'CREATE TABLE docshelf.notes (text TEXT NOT NULL)';
+
+describe.skipIf(!HAS_POSTGRES)('Database', () => {
+  let server: PostgresServer;
+  const opened: Database[] = [];
+
+  const open = (...given: Parameters<typeof openTestDatabase>): Database => {
+    const database = openTestDatabase(...given);
+    opened.push(database);
+    return database;
+  };
+  const rowsOf = async (database: Database) => (await database.run<{ rows: number }>(COUNT))[0]?.rows;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  afterEach(async () => {
+    for (const database of opened.splice(0)) await database.close();
+  });
+
+  it('makes its schema once, however many come at the same time', async () => {
+    const url = await server.createDatabase();
+    const all = Array.from({ length: 4 }, () => open(url, { migrations: [NOTES] }));
+    expect(await Promise.all(all.map(rowsOf))).toEqual([0, 0, 0, 0]);
+    expect(await server.ask('SELECT version FROM docshelf.migrations', url)).toEqual([{ version: 1 }]);
+  });
+
+  it('moves an older schema forward and keeps what is in it', async () => {
+    const url = await server.createDatabase();
+    await open(url, { migrations: [NOTES] }).run(ADD, { text: 'kept' });
+    const newer = open(url, { migrations: [NOTES, 'ALTER TABLE docshelf.notes ADD COLUMN at INTEGER DEFAULT 7'] });
+    expect(await newer.run(statement('SELECT text, at FROM docshelf.notes'))).toEqual([{ text: 'kept', at: 7 }]);
+  });
+
+  it('leaves the schema as it was where a step fails', async () => {
+    const url = await server.createDatabase();
+    await expect(open(url, { migrations: [NOTES, 'SELECT nothing'] }).bringUp()).rejects.toThrow('nothing');
+    expect(await server.ask("SELECT to_regnamespace('docshelf') AS made", url)).toEqual([{ made: null }]);
+  });
+
+  it('refuses a schema that is newer than the program, and touches nothing', async () => {
+    const url = await server.createDatabase();
+    await open(url, { migrations: [NOTES, 'SELECT 1'] }).bringUp();
+    await expect(open(url, { migrations: [NOTES] }).bringUp()).rejects.toMatchObject({
+      code: 'database_unfit',
+      message: 'Cannot use the database: its schema "docshelf" is version 2, this docshelf knows up to 1',
+    });
+  });
+
+  it('needs no right to make a schema where there is one', async () => {
+    const url = await server.createDatabase();
+    await server.ask("DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'r'", url);
+    await server.ask('CREATE SCHEMA docshelf AUTHORIZATION reader', url);
+    expect(await rowsOf(open(url.replace(/\/\/.*@/, '//reader:r@'), { migrations: [NOTES] }))).toBe(0);
+  });
+
+  it('undoes a transaction whose work throws, and one whose connection is cut', async () => {
+    const url = await server.createDatabase();
+    const database = open(url, { migrations: [NOTES] });
+    const failing = database.transact(async (session) => {
+      await session.run(ADD, { text: 'one' });
+      throw new RangeError('of the caller');
+    });
+    await expect(failing).rejects.toThrow(RangeError);
+    const cut = database.transact(async (session) => {
+      await session.run(ADD, { text: 'two' });
+      await server.ask(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'docshelf'`,
+        url,
+      );
+      await session.run(ADD, { text: 'three' });
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'database_unavailable' });
+    expect(await rowsOf(database)).toBe(0);
+  });
+
+  it('tells a fault of a statement as it is', async () => {
+    const database = open(await server.createDatabase(), { migrations: [NOTES] });
+    const failing = database.run(statement('SELECT nowhere FROM docshelf.notes'));
+    await expect(failing).rejects.not.toBeInstanceOf(DocshelfError);
+  });
+
+  it('asks a server that was away again, without being opened anew, and as whoever the URL names by then', async () => {
+    const own = await PostgresServer.start();
+    let url = await own.createDatabase();
+    const right = url;
+    const database = open(() => url, { migrations: [NOTES] });
+    expect(await rowsOf(database)).toBe(0);
+    await own.stop();
+    const away = { code: 'database_unavailable', message: expect.stringMatching(/^Cannot use the database: .*\S/) };
+    await expect(rowsOf(database)).rejects.toMatchObject(away);
+    await expect(database.transact(async () => 1)).rejects.toMatchObject(away);
+    await own.go();
+    url = right.replace('hidden-word', 'wrong-word');
+    await expect(rowsOf(database)).rejects.toMatchObject({ ...away, message: expect.stringContaining('28P01') });
+    await expect(rowsOf(database)).rejects.not.toMatchObject({ message: expect.stringContaining('wrong-word') });
+    url = right;
+    expect(await rowsOf(database)).toBe(0);
+  });
+
+  it('is behind the gate: hosts by name, addresses when the socket opens', async () => {
+    const url = await server.createDatabase();
+    const refused = { code: 'database_unavailable', message: expect.stringContaining('is not one that may be asked') };
+    const named = { allowedHosts: ['elsewhere.dev'], allowsUnnamed: false };
+    await expect(open(url, named).bringUp()).rejects.toMatchObject(refused);
+    await expect(open(url, { allowPrivate: false }).bringUp()).rejects.toMatchObject(refused);
+    const byName = url.replace('127.0.0.1', 'localhost');
+    await expect(open(byName, { allowPrivate: false }).bringUp()).rejects.toMatchObject(refused);
+    await expect(open(byName, { ownPorts: [server.port] }).bringUp()).rejects.toMatchObject(refused);
+    await open(url, { allowedHosts: [`127.0.0.1:${server.port}`], allowsUnnamed: false }).bringUp();
+  });
+
+  it('verifies certificate and name as sslmode says', async () => {
+    const own = await PostgresServer.start();
+    const url = await own.createDatabase();
+    const [certFile, keyFile] = ['certificate.pem', 'key.pem'].map((name) => join(TLS, name)) as [string, string];
+    await expect(open(`${url}?sslmode=require`).bringUp()).rejects.toMatchObject({ code: 'database_unavailable' });
+    await own.useTls({ certFile, keyFile });
+    const secure = async (mode: string, host: string, caFile: string | null): Promise<unknown> => {
+      const database = open(`${url.replace('127.0.0.1', host)}?sslmode=${mode}`, { caFile });
+      const ssl = statement('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
+      return database.run(ssl).then(
+        ([row]) => row,
+        (error: DocshelfError) => error.message,
+      );
+    };
+    const isSecure = { ssl: true };
+    expect(await secure('require', 'localhost', null)).toEqual(isSecure);
+    expect(await secure('verify-ca', 'localhost', null)).toMatch(/self.signed certificate/);
+    expect(await secure('verify-ca', '127.0.0.1', certFile)).toEqual(isSecure);
+    expect(await secure('verify-full', 'localhost', certFile)).toEqual(isSecure);
+    expect(await secure('verify-full', 'localhost', null)).toMatch(/self.signed certificate/);
+  });
+
+  it('is asked through a Unix socket, too', async () => {
+    const url = await server.createDatabase();
+    const named = { allowedHosts: ['elsewhere.dev'], allowsUnnamed: false };
+    await open(url.replace('127.0.0.1', encodeURIComponent(server.folder)), named).bringUp();
+  });
+});
+
+it('refuses a server that is too old', async () => {
+  const rows = [{ number: 140_011, name: '14.11' }];
+  const query = async () => ({ rows });
+  const client = { query, on: () => client, off: () => client, release: () => undefined };
+  const pool = { query, connect: async () => client } as unknown as Pool;
+  await expect(new Database(pool).bringUp()).rejects.toMatchObject({
+    code: 'database_unfit',
+    message: 'Cannot use the database: it is PostgreSQL 14.11, and docshelf needs 15 or newer',
+  });
+});

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, test } from 'vitest';
+import { FakeSource, LINK, newStore, openDaemon, packBundle } from './workbench.ts';
+
+let bundle: Awaited<ReturnType<typeof packBundle>>;
+beforeAll(async () => {
+  bundle = await packBundle('site.tar.gz', 'home');
+});
+
+test.each([{ version: 'v1' }, { version: null }])(
+  'of two daemons that want $version by one link on one folder one fetches, and both serve it',
+  async ({ version }) => {
+    const store = await newStore();
+    const arriving = Promise.withResolvers<Buffer>();
+    const source = new FakeSource().gives(LINK, arriving.promise);
+    const settings = { link: LINK, version };
+    const daemons = [await openDaemon(store, settings, source), await openDaemon(store, settings, source)];
+    const settled = daemons.map(({ deployment }) => deployment.settle());
+    arriving.resolve(await readFile(bundle.file));
+    await Promise.all(settled);
+    expect(source.opened).toEqual([LINK]);
+    for (const { deployment } of daemons) expect(deployment.active).toMatchObject({ digest: bundle.digest });
+  },
+);

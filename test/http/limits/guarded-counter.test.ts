@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { GuardedCounter } from '../../../src/http/limits/guarded-counter.ts';
+import { ORGANIZATION_RATE, type RateVerdict } from '../../../src/http/limits/sliding-log.ts';
+
+const VERDICT: RateVerdict = { isAllowed: true, remaining: 9, resetS: 3600 };
+const AWAY = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
+
+function guarded(onFault: 'open' | 'closed') {
+  const state = { nowMs: 0, answer: async (): Promise<RateVerdict> => VERDICT, asked: 0 };
+  const told: unknown[] = [];
+  const inner = {
+    policy: ORGANIZATION_RATE,
+    take: () => {
+      state.asked += 1;
+      return state.answer();
+    },
+  };
+  const counter = new GuardedCounter(inner, {
+    onFault: () => onFault,
+    tell: (error) => told.push(error),
+    answerMsMax: 5,
+    now: () => state.nowMs,
+  });
+  const goAway = (): void => {
+    state.answer = () => Promise.reject(AWAY);
+  };
+  return { counter, state, told, goAway };
+}
+
+describe('GuardedCounter', () => {
+  it('open lets requests through uncounted, asks again once a second, and says so once', async () => {
+    const { counter, state, told, goAway } = guarded('open');
+    expect(await counter.take('acme')).toEqual(VERDICT);
+    goAway();
+    for (let at = 0; at < 5; at += 1) expect(await counter.take('acme')).toBeNull();
+    expect([state.asked, told]).toEqual([2, [AWAY]]);
+    for (let at = 0; at < 5; at += 1) {
+      state.nowMs += 1_000;
+      for (let each = 0; each < 3; each += 1) expect(await counter.take('acme')).toBeNull();
+    }
+    expect([state.asked, told]).toEqual([7, [AWAY]]);
+  });
+
+  it('open waits for nothing while it is away, and counts again once it is back', async () => {
+    const { counter, state, goAway } = guarded('open');
+    goAway();
+    await counter.take('acme');
+    state.answer = async () => VERDICT;
+    state.nowMs += 1_000;
+    expect(await counter.take('acme')).toBeNull();
+    await expect.poll(() => counter.take('acme')).toEqual(VERDICT);
+  });
+
+  it('closed refuses requests, tells nothing of the fault, and lets the first one in that can be counted', async () => {
+    const { counter, state, goAway } = guarded('closed');
+    goAway();
+    const refused = { code: 'database_unavailable', message: expect.not.stringContaining('10.0.0.7') };
+    for (let at = 0; at < 5; at += 1) await expect(counter.take('acme')).rejects.toMatchObject(refused);
+    expect(state.asked).toBe(1);
+    state.answer = async () => VERDICT;
+    state.nowMs += 1_000;
+    expect(await counter.take('acme')).toEqual(VERDICT);
+  });
+
+  it('takes what does not answer for away', async () => {
+    const { counter, state, told } = guarded('open');
+    state.answer = () => new Promise(() => undefined);
+    expect(await counter.take('acme')).toBeNull();
+    expect(told).toMatchObject([{ code: 'database_unavailable' }]);
+    expect(await counter.take('acme')).toBeNull();
+    expect(state.asked).toBe(1);
+  });
+});

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
+import { ORGANIZATION_RATE } from '../../../src/http/limits/sliding-log.ts';
+
+it('OrganizationRates says the policy and what is left of it in header fields', () => {
+  const rates = new OrganizationRates({ policy: ORGANIZATION_RATE, take: async () => null });
+  expect(rates.headers({ isAllowed: true, remaining: 9_999, resetS: 3600 })).toEqual({
+    'RateLimit-Policy': '"hour";q=10000;w=3600',
+    RateLimit: '"hour";r=9999;t=3600',
+  });
+});

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/database/database.ts';
+import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
+import { openTestDatabase } from '../../database/open.ts';
+import { HAS_POSTGRES, PostgresServer } from '../../helpers/postgres.ts';
+
+const run = promisify(execFile);
+const PROCESS = join(import.meta.dirname, 'counting-process.ts');
+
+describe.skipIf(!HAS_POSTGRES)('PostgresCounter', () => {
+  let server: PostgresServer;
+  let url: string;
+  let database: Database;
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+  });
+  beforeEach(async () => {
+    url = await server.createDatabase();
+    database = openTestDatabase(url);
+  });
+  afterEach(() => database.close());
+  const rowsOf = async (table: string) => server.ask(`SELECT * FROM docshelf.${table}`, url);
+
+  it('lets exactly 10,000 through, of four processes side by side that ask for more', async () => {
+    const atOnce = [1, 7, 40, 400];
+    const shares = await Promise.all(
+      atOnce.map((each) => run(process.execPath, [PROCESS, url, each === 1 ? '1000' : '4000', String(each)])),
+    );
+    const allowed = shares.map(({ stdout }) => Number(stdout));
+    expect(allowed.reduce((sum, each) => sum + each)).toBe(10_000);
+    expect(await rowsOf('request_totals')).toMatchObject([{ taken: '10000' }]);
+    expect(await new PostgresCounter(database).take('acme')).toMatchObject({ isAllowed: false, remaining: 0 });
+  });
+
+  it('asks once for all that came while it asked', async () => {
+    const counter = new PostgresCounter(database);
+    const verdicts = await Promise.all(Array.from({ length: 500 }, () => counter.take('acme')));
+    expect(verdicts.map(({ remaining }) => remaining)).toEqual(verdicts.map((_, at) => 9_999 - at));
+    expect(await rowsOf('request_times')).toHaveLength(2);
+  });
+
+  it('keeps no times that count no more, of organizations that come no more neither', async () => {
+    const policy = { requestsMax: 10, windowMs: 1 };
+    await new PostgresCounter(database, policy).take('gone');
+    const rows = async () => (await rowsOf('request_times')).map(({ organization_id }) => organization_id);
+    await expect
+      .poll(async () => {
+        await new PostgresCounter(database, policy).take('acme');
+        return (await rows()).includes('gone');
+      })
+      .toBe(false);
+  });
+
+  it('tells all who ask that the database is away, and goes on when it is back', async () => {
+    const counter = new PostgresCounter(database);
+    expect(await counter.take('acme')).toMatchObject({ remaining: 9_999 });
+    await server.stop();
+    const results = await Promise.allSettled(Array.from({ length: 9 }, () => counter.take('acme')));
+    await server.go();
+    expect(results.map((result) => result.status === 'rejected' && result.reason.code)).toEqual(
+      results.map(() => 'database_unavailable'),
+    );
+    expect(await counter.take('acme')).toMatchObject({ remaining: 9_998 });
+  });
+});

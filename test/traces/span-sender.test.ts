@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import type { EndedSpan } from '../../src/traces/recorder.ts';
+import { type SendSpans, SpanSender } from '../../src/traces/span-sender.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+const span = (name: string) => ({ name }) as EndedSpan;
+const answered = (status: number) => ({ status, retryAfterMs: null });
+const away = () => Promise.reject(new DocshelfError('source_unreachable', 'nothing listens there'));
+
+/** A collector that gives each of the answers once, and then takes everything. */
+function sender(...answers: SendSpans[]) {
+  const taken: string[][] = [];
+  const told: string[] = [];
+  const sending = new SpanSender({
+    send: async (spans, signal) => {
+      const answer = (await answers.shift()?.(spans, signal)) ?? answered(200);
+      if (answer.status === 200) taken.push(spans.map(({ name }) => name));
+      return answer;
+    },
+    onAway: ({ message }) => told.push(message),
+    onBack: (lost) => told.push(`back, ${lost} lost`),
+    everyMs: 1,
+  });
+  const until = (requests: number) =>
+    waitFor(
+      async () => (taken.length >= requests ? taken : null),
+      () => `${taken.length} of ${requests} requests`,
+    );
+  return { sending, taken, told, until };
+}
+
+describe('SpanSender', () => {
+  test('keeps what a collector that is away or busy does not take, tells each change once, and sends it later', async () => {
+    const { sending, told, until } = sender(away, away, async () => answered(503));
+    sending.add(span('one'));
+    sending.add(span('two'));
+    expect(await until(1)).toEqual([['one', 'two']]);
+    expect(told).toEqual(['Cannot send traces: nothing listens there', 'back, 0 lost']);
+    await sending.stop();
+  });
+
+  test('lets go of what is refused for good', async () => {
+    const { sending, told, until } = sender(async () => answered(401));
+    sending.add(span('one'));
+    await waitFor(
+      async () => (told.length > 0 ? true : null),
+      () => 'nothing told',
+    );
+    sending.add(span('two'));
+    expect(await until(1)).toEqual([['two']]);
+    expect(told).toEqual(['Cannot send traces: the collector answers 401', 'back, 1 lost']);
+    await sending.stop();
+  });
+
+  test('holds a bounded number, and sends at most 512 at once', async () => {
+    const { sending, taken, told } = sender(away);
+    for (let each = 0; each < 5_000; each += 1) sending.add(span(String(each)));
+    await waitFor(
+      async () => (told.length === 2 ? true : null),
+      () => told.join(),
+    );
+    await sending.stop();
+    expect(taken.map(({ length }) => length)).toEqual(Array(8).fill(512));
+    expect(told[1]).toBe('back, 904 lost');
+  });
+
+  test('stop() sends what waits, and gives a collector that is silent up', async () => {
+    const well = sender();
+    well.sending.add(span('last'));
+    await well.sending.stop();
+    expect(well.taken).toEqual([['last']]);
+
+    const hanging = sender(
+      (_spans, signal) =>
+        new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    );
+    hanging.sending.add(span('lost'));
+    await hanging.sending.stop();
+    expect(hanging.taken).toEqual([]);
+    expect(hanging.told).toEqual(['Cannot send traces: the collector gives no answer in time']);
+  });
+});
