@@ -73,7 +73,7 @@ export interface JobQueue {
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** False also where the job is canceled. */
+  /** The report says how many pages: steps that told it may be lost. False also where the job is canceled. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(claim: Claim, error: string, report: ExportReport | null): Promise<boolean>;

@@ -76,6 +76,8 @@ async function startService(apiCount: number, workerCount: number): Promise<Serv
 const told = (daemon: DaemonProcess, event: string): string[] =>
   daemon.lines().flatMap((line) => (line.event === event ? [String(line.jobId)] : []));
 
+const logsOf = (workers: readonly DaemonProcess[]): string => workers.map((worker) => worker.log()).join('\n');
+
 describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
   test(`${ALL_JOBS} jobs of five organizations end once each, while a worker is killed and the database is away`, {
     timeout: ALL_MS_MAX + 60_000,
@@ -126,7 +128,8 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
         () => `${jobId} does not end`,
         ALL_MS_MAX,
       );
-      expect(job).toMatchObject({ status: 'completed', progress: 100, pageCount: 2, error: null });
+      expect(job.error, `${jobId}:\n${logsOf(workers)}`).toBeNull();
+      expect(job).toMatchObject({ status: 'completed', progress: 100, pageCount: 2 });
       const { bundleUrl, sha256 } = await client.bundle(jobId);
       if (at % ORGANIZATIONS.length === 0) expect(sha256Of(await client.download(bundleUrl))).toBe(sha256);
     }

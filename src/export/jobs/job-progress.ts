@@ -45,7 +45,7 @@ export class JobProgress {
     };
   }
 
-  /** Durable when this resolves. */
+  /** Durable when this resolves, unless the queue is away: another attempt then collects anew. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);

@@ -74,6 +74,13 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.claim(LEASE_MS)).toBeNull();
   });
 
+  test('a completed job has the pages of its report, though no step was told', async () => {
+    await bench.add('one');
+    const claim = await bench.claim();
+    expect(await bench.queue.complete(claim, BUNDLE, reportOf(jobIdOf('one')))).toBe(true);
+    expect(await bench.get('one')).toMatchObject({ status: 'completed', progress: 100, pageCount: 2 });
+  });
+
   test('progress and pageCount never fall, also over attempts, and progress ends at 100', async () => {
     await bench.add('one');
     const first = await bench.claim();

@@ -89,6 +89,7 @@ export class PostgresJobQueue implements JobQueue {
       bundleSha256: bundle.sha256,
       bundleSizeBytes: bundle.sizeBytes,
       contentSha256: bundle.contentSha256,
+      pageCount: report.pages,
       report: JSON.stringify(report),
     });
 

@@ -75,8 +75,8 @@ export const SQL = {
     UPDATE ${JOBS} SET progress = greatest(progress, :progress), page_count = greatest(page_count, :pageCount),
       checkpoint = coalesce(:checkpoint, checkpoint), ${TOUCHED} WHERE ${HELD} RETURNING job_id`),
   complete: statement(`
-    UPDATE ${JOBS} SET status = 'completed', progress = 100, ${TOUCHED}, checkpoint = NULL, report = :report,
-      completion = nextval('docshelf.export_completions'), bundle_sha256 = :bundleSha256,
+    UPDATE ${JOBS} SET status = 'completed', progress = 100, page_count = greatest(page_count, :pageCount), ${TOUCHED},
+      checkpoint = NULL, report = :report, completion = nextval('docshelf.export_completions'), bundle_sha256 = :bundleSha256,
       bundle_size_bytes = :bundleSizeBytes::bigint, content_sha256 = :contentSha256
     WHERE ${HELD} AND NOT is_canceled RETURNING job_id`),
   fail: statement(`

@@ -98,6 +98,7 @@ export class JobStore {
       bundleSha256: bundle.sha256,
       bundleSizeBytes: bundle.sizeBytes,
       contentSha256: bundle.contentSha256,
+      pageCount: report.pages,
       report: JSON.stringify(report),
     };
     const nowMs = this.#clocks.wallMs();

@@ -63,7 +63,8 @@ export const SQL = {
     UPDATE jobs SET heartbeat = heartbeat + 1, progress = max(progress, :progress), pageCount = max(pageCount, :pageCount),
       checkpoint = coalesce(:checkpoint, checkpoint), ${TOUCHED} WHERE ${HELD}`,
   complete: `
-    UPDATE jobs SET status = 'completed', progress = 100, ${TOUCHED}, holder = NULL, checkpoint = NULL, report = :report,
+    UPDATE jobs SET status = 'completed', progress = 100, pageCount = max(pageCount, :pageCount), ${TOUCHED},
+      holder = NULL, checkpoint = NULL, report = :report,
       completion = (SELECT coalesce(max(completion), 0) + 1 FROM jobs WHERE status = 'completed'),
       bundleSha256 = :bundleSha256, bundleSizeBytes = :bundleSizeBytes, contentSha256 = :contentSha256
     WHERE ${HELD} AND NOT isCanceled`,
