@@ -14,18 +14,23 @@ export interface RawAnswer {
 
 const CLOSED_MS_MAX = 30_000;
 
-/** Writes bytes and reads all that comes until the server has closed the connection. */
+/** Writes bytes and reads all that comes until the server has closed the connection. @throws Error where it does not */
 export async function exchange(port: number, bytes: Buffer): Promise<Buffer> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let isLeftOpen = false;
   // A server that refuses the rest of what was sent ends with a reset, after its answer.
   socket.on('error', () => undefined);
-  socket.setTimeout(CLOSED_MS_MAX, () => socket.destroy());
+  socket.setTimeout(CLOSED_MS_MAX, () => {
+    isLeftOpen = true;
+    socket.destroy();
+  });
   const closed = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
   socket.write(bytes);
   await closed;
+  if (isLeftOpen) throw new Error(`still open after ${CLOSED_MS_MAX} ms: ${Buffer.concat(chunks).subarray(0, 200)}`);
   return Buffer.concat(chunks);
 }
 
