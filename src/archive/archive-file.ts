@@ -23,8 +23,6 @@ export class ArchiveFile implements AsyncDisposable {
   readonly refuse: Refuse;
   onRead: ((doneBytes: number) => void) | undefined;
   readonly #handle: FileHandle;
-  #window: Buffer = Buffer.alloc(0);
-  #windowStart = 0;
 
   private constructor(handle: FileHandle, bytes: number, { name, limits, signal }: OpenOptions) {
     this.#handle = handle;
@@ -60,17 +58,6 @@ export class ArchiveFile implements AsyncDisposable {
     return buffer.subarray(0, done);
   }
 
-  /** `read` through one buffer, for positions that mostly rise. */
-  async readAhead(position: number, count: number): Promise<Buffer> {
-    const isInside = position >= this.#windowStart && position + count <= this.#windowStart + this.#window.length;
-    if (!isInside) {
-      this.#window = await this.read(position, Math.max(count, WINDOW_BYTES));
-      this.#windowStart = position;
-    }
-    const from = position - this.#windowStart;
-    return this.#window.subarray(from, from + count);
-  }
-
   async *chunks(start = 0, end = this.bytes): AsyncGenerator<Buffer> {
     for (let at = start; at < end; ) {
       this.signal?.throwIfAborted();
@@ -84,6 +71,27 @@ export class ArchiveFile implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
+  }
+}
+
+/** `read` through a buffer of its own, for positions that mostly rise. */
+export class ReadAhead {
+  readonly #archive: ArchiveFile;
+  #window: Buffer = Buffer.alloc(0);
+  #start = 0;
+
+  constructor(archive: ArchiveFile) {
+    this.#archive = archive;
+  }
+
+  async read(position: number, count: number): Promise<Buffer> {
+    const isInside = position >= this.#start && position + count <= this.#start + this.#window.length;
+    if (!isInside) {
+      this.#window = await this.#archive.read(position, Math.max(count, WINDOW_BYTES));
+      this.#start = position;
+    }
+    const from = position - this.#start;
+    return this.#window.subarray(from, from + count);
   }
 }
 

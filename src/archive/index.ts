@@ -1,20 +1,23 @@
 /** Inspects a whole archive, then unpacks it: nothing is written before every rule holds for the whole listing. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { MANIFEST_PATH } from '../domain/release.ts';
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { DETECT_BYTES, detectFormat } from './detect.ts';
-import { type Placement, placeOf } from './layout.ts';
-import { type ArchiveEntry, type ArchiveListing, type ExtractedFile, ListingBuilder } from './listing.ts';
-import { type BundleManifest, checkManifest, checkManifestSize, parseManifest } from './manifest.ts';
+import { ExtractedFiles, ownPath } from './extracted-files.ts';
+import { placeOf } from './layout.ts';
+import { type ArchiveEntry, type ArchiveListing, ListingBuilder } from './listing.ts';
+import { BundleManifest, checkManifestSize, type ManifestHead } from './manifest.ts';
 import { readEntries } from './read-entries.ts';
 import { refusalsOf } from './rules.ts';
 import { tarBytes, walkTar } from './tar/read.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip } from './zip/guard.ts';
 
-export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from './listing.ts';
-export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
+export { type ExtractedFile, ExtractedFiles } from './extracted-files.ts';
+export { NAMED_MAX } from './layout.ts';
+export type { ArchiveEntry, ArchiveFormat, ArchiveListing } from './listing.ts';
+export { BundleManifest, type ManifestHead } from './manifest.ts';
 export { readSignedComment, type SignedWords, signedComment } from './minisign/comment.ts';
 export { parsePublicKey, parseSecretKey } from './minisign/format.ts';
 export { signFile, verifyFile } from './minisign/index.ts';
@@ -70,21 +73,21 @@ export async function extractArchive(
   file: string,
   listing: ArchiveListing,
   options: ExtractOptions,
-): Promise<ExtractedFile[]> {
+): Promise<ExtractedFiles> {
   await using writer = new FileWriter(
     refusalsOf(options.name),
     options.findSame ?? (() => null),
     `${options.siteDir}.link-`,
   );
-  const extracted: ExtractedFile[] = [];
+  const extracted = new ExtractedFiles(listing);
   await makeAllFolders(listing, options);
-  await readEntries(file, listing, options, async ({ name, size }, placement, content) => {
+  await readEntries(file, listing, options, async ({ name, size }, placement, content, index) => {
     const dir = placement.place === 'own' ? options.ownDir : options.siteDir;
     const target = { file: join(dir, placement.path), size, entryName: name };
-    await writer.take(target, content, (sha256) => extracted.push({ path: ownPath(placement), size, sha256 }));
+    await writer.take(target, content, (sha256) => extracted.add(index, sha256));
   });
   await writer.drain();
-  return extracted.sort(byPath);
+  return extracted;
 }
 
 /**
@@ -95,38 +98,31 @@ export async function verifyArchive(
   file: string,
   listing: ArchiveListing,
   options: InspectOptions,
-): Promise<{ readonly files: ExtractedFile[]; readonly manifest: BundleManifest | null }> {
-  const files: ExtractedFile[] = [];
-  let manifest: BundleManifest | null = null;
-  await readEntries(file, listing, options, async ({ size }, placement, content) => {
-    const path = ownPath(placement);
+): Promise<{ readonly files: ExtractedFiles; readonly manifest: ManifestHead | null }> {
+  const files = new ExtractedFiles(listing);
+  const manifest = new BundleManifest(listing, options.name);
+  let hasManifest = false;
+  await readEntries(file, listing, options, async (_entry, placement, content, index) => {
+    const isManifest = ownPath(placement) === MANIFEST_PATH;
+    hasManifest ||= isManifest;
     const hash = createHash('sha256');
-    const kept: Buffer[] = [];
     for await (const chunk of content) {
       hash.update(chunk);
-      if (path === MANIFEST_PATH) kept.push(Buffer.from(chunk));
+      if (isManifest) manifest.push(chunk);
     }
-    if (path === MANIFEST_PATH) manifest = parseManifest(Buffer.concat(kept), options.name);
-    files.push({ path, size, sha256: hash.digest('hex') });
+    files.add(index, hash.digest('hex'));
   });
-  if (manifest !== null) checkManifest(manifest, files, options.name);
-  return { files: files.sort(byPath), manifest };
+  return { files, manifest: hasManifest ? manifest.check(files) : null };
 }
-
-const byPath = (a: ExtractedFile, b: ExtractedFile): number => (a.path < b.path ? -1 : 1);
 
 async function makeAllFolders(listing: ArchiveListing, { siteDir, ownDir }: ExtractOptions): Promise<void> {
-  const folders: Record<'site' | 'own', Set<string>> = { site: new Set(), own: new Set() };
-  for (const entry of listing.entries) {
-    const placement = placeOf(entry, listing);
-    if (placement === null) continue;
-    const { place, path } = placement;
-    folders[place].add(entry.kind === 'folder' ? path : dirname(path));
-  }
-  await makeFolders(siteDir, folders.site);
-  if (folders.own.size > 0) await makeFolders(ownDir, folders.own);
+  await makeFolders(siteDir, foldersOf(listing, 'site'));
+  if (listing.ownRoot !== '') await makeFolders(ownDir, foldersOf(listing, 'own'));
 }
 
-function ownPath({ place, path }: Placement): string {
-  return place === 'own' ? OWN_FOLDER + path : path;
+function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<string> {
+  for (const entry of listing.entries) {
+    const placement = placeOf(entry, listing);
+    if (placement?.place === place) yield entry.kind === 'folder' ? placement.path : dirname(placement.path);
+  }
 }

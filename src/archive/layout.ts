@@ -13,7 +13,7 @@ export interface Layout {
   readonly root: string;
   /** `_docshelf/` or empty; `html/_docshelf/` where somebody wrapped an unpacked bundle. */
   readonly ownRoot: string;
-  /** Names of the files that are left out of the site (layout B). */
+  /** Names of the files that are left out of the site (layout B), the first `NAMED_MAX`. */
   readonly launchers: readonly string[];
   readonly pages: number;
 }
@@ -24,24 +24,36 @@ export interface Placement {
   readonly path: string;
 }
 
+/** Of a kind that a site has a few of; a hostile archive has as many as it likes. */
+export const NAMED_MAX = 100;
+
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;
 const BESIDE_LAUNCHERS: ReadonlySet<string> = new Set(['serve.js', 'README.txt']);
 
-export function layoutOf(entries: readonly NamedEntry[]): Layout {
+/** @param entries read more than once */
+export function layoutOf(entries: Iterable<NamedEntry>): Layout {
   const root = rootOf(entries);
   const ownRoot =
-    [OWN_FOLDER, `${root}${OWN_FOLDER}`].find((own) => entries.some((entry) => isBelow(entry, own))) ?? '';
-  const paths = entries
-    .filter((entry) => entry.kind === 'file' && entry.name.startsWith(root))
-    .filter((entry) => ownRoot === '' || !isBelow(entry, ownRoot))
-    .map((entry) => entry.name.slice(root.length));
-  const launchers = new Set(paths.some((path) => LAUNCHER.test(path)) ? paths.filter(isLauncher) : []);
-  return {
-    root,
-    ownRoot,
-    launchers: Array.from(launchers, (path) => root + path),
-    pages: paths.filter((path) => isPage(path) && !launchers.has(path)).length,
-  };
+    [OWN_FOLDER, `${root}${OWN_FOLDER}`].find((own) => hasAny(entries, (entry) => isBelow(entry, own))) ?? '';
+  const siteFile = ({ name, kind }: NamedEntry): string | null =>
+    kind === 'file' && name.startsWith(root) && (ownRoot === '' || !name.startsWith(ownRoot))
+      ? name.slice(root.length)
+      : null;
+  const hasLauncher = hasAny(entries, (entry) => LAUNCHER.test(siteFile(entry) ?? ''));
+  const launchers: string[] = [];
+  let pages = 0;
+  for (const entry of entries) {
+    const path = siteFile(entry);
+    if (path === null) continue;
+    if (!hasLauncher || !isLauncher(path)) pages += Number(isPage(path));
+    else if (launchers.length < NAMED_MAX) launchers.push(entry.name);
+  }
+  return { root, ownRoot, launchers, pages };
+}
+
+function hasAny(entries: Iterable<NamedEntry>, isIt: (entry: NamedEntry) => boolean): boolean {
+  for (const entry of entries) if (isIt(entry)) return true;
+  return false;
 }
 
 /** The destination of an entry; null for the wrapping folder itself, the archive's root and launchers. */
@@ -56,6 +68,11 @@ export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoo
   return layout.launchers.length > 0 && isLauncher(path) ? null : { place: 'site', path };
 }
 
+/** The name that has this place. */
+export function nameAt({ place, path }: Placement, { root, ownRoot }: Pick<Layout, 'root' | 'ownRoot'>): string {
+  return (place === 'own' ? ownRoot : root) + path;
+}
+
 function isLauncher(path: string): boolean {
   return LAUNCHER.test(path) || BESIDE_LAUNCHERS.has(path);
 }
@@ -64,12 +81,19 @@ function isBelow(entry: NamedEntry, folder: string): boolean {
   return entry.name.startsWith(folder) || (entry.kind === 'folder' && `${entry.name}/` === folder);
 }
 
-function rootOf(entries: readonly NamedEntry[]): string {
-  // The manifest names every file by its path from here: what it describes is wrapped in nothing.
-  if (entries.some(({ name }) => name === MANIFEST_PATH)) return '';
-  const site = entries.filter((entry) => entry.name !== '' && !isBelow(entry, OWN_FOLDER));
-  if (site.some(({ name, kind }) => kind === 'file' && !name.includes('/'))) return '';
-  const [only, ...others] = new Set(site.map(({ name }) => name.split('/', 1)[0]));
-  const hasIndex = entries.some((entry) => entry.kind === 'file' && entry.name === `${only}/index.html`);
-  return hasIndex && others.length === 0 ? `${only}/` : '';
+function rootOf(entries: Iterable<NamedEntry>): string {
+  let first: string | null = null;
+  let isWrapped = true;
+  let hasIndex = false;
+  for (const entry of entries) {
+    const { name, kind } = entry;
+    // The manifest names every file by its path from here: what it describes is wrapped in nothing.
+    if (name === MANIFEST_PATH) return '';
+    if (name === '' || isBelow(entry, OWN_FOLDER)) continue;
+    const top = name.split('/', 1)[0] ?? '';
+    first ??= top;
+    if (top !== first || (kind === 'file' && top === name)) isWrapped = false;
+    if (kind === 'file' && name === `${first}/index.html`) hasIndex = true;
+  }
+  return isWrapped && hasIndex ? `${first}/` : '';
 }

@@ -1,6 +1,8 @@
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { OWN_FOLDER } from '../domain/release.ts';
-import { type Layout, layoutOf, type NamedEntry, placeOf } from './layout.ts';
+import { Texts } from './compact.ts';
+import { EntryTable, NameTable } from './entry-table.ts';
+import { type Layout, layoutOf, NAMED_MAX, type NamedEntry, placeOf } from './layout.ts';
 import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
@@ -10,36 +12,29 @@ export interface ArchiveEntry extends NamedEntry {
   readonly size: number;
 }
 
-/** The entries of an archive and its layout. Plain data: it crosses a thread. */
+/** The entries of an archive and its layout. */
 export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
-  readonly entries: readonly ArchiveEntry[];
+  readonly entries: EntryTable;
   /** Files and their bytes in the whole archive, launchers and docshelf's own folder included. */
   readonly files: number;
   readonly totalBytes: number;
-  /** Names, folders too, that differ only by case; where the data folder folds case they are refused instead. */
+  /** Names, folders too, that differ only by case, the first `NAMED_MAX`; where the data folder folds case they are refused instead. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** UTF-8 bytes of all names, held in memory. 1,000,000 files under 100 bytes, each in a folder of its own, need 200 MB. */
-const NAMES_BYTES_MAX = 256 * 1024 ** 2;
-
-export interface ExtractedFile {
-  readonly path: string;
-  readonly size: number;
-  readonly sha256: string;
-}
+/** UTF-8 bytes of all names, held in memory: 1,000,000 files under 128 bytes. Folders that they lie in cost nothing besides. */
+const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
 /** Holds the rules that concern several entries: names twice, files where folders are needed, case, sums. */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
   readonly #foldsCase: boolean;
-  readonly #entries: ArchiveEntry[] = [];
-  /** Nodes by name in NFC; `implied` is a folder that only names below it tell of. */
-  readonly #nodes = new Map<string, 'file' | 'folder' | 'implied'>();
-  readonly #byFoldedName = new Map<string, string>();
+  readonly #texts = new Texts();
+  readonly #nodes = new NameTable(this.#texts);
+  readonly #entries = new EntryTable(this.#texts, this.#nodes);
   readonly #caseConflicts: (readonly [string, string])[] = [];
   #files = 0;
   #totalBytes = 0;
@@ -55,8 +50,7 @@ export class ListingBuilder {
     const { entriesMax, fileBytesMax, totalBytesMax } = this.#limits;
     if (entry.kind === 'file' && entry.name === '') throw this.#refuse('name_empty', 'it has a file without a name');
     if (entry.size > fileBytesMax) throw this.#refused('file_too_large', `has more than ${fileBytesMax} bytes`, entry);
-    this.#place(entry);
-    this.#entries.push(entry);
+    this.#entries.add(this.#place(entry), Buffer.byteLength(entry.name), entry.kind, entry.size);
     this.#totalBytes += entry.size;
     if (entry.kind === 'file') this.#files += 1;
     if (Math.max(this.#files, this.#nodes.size - this.#files) > entriesMax) {
@@ -70,48 +64,55 @@ export class ListingBuilder {
   finish(format: ArchiveFormat, archiveBytes: number): ArchiveListing {
     const entries = this.#entries;
     const layout = layoutOf(entries);
-    const second = entries.find((entry) => {
+    for (const entry of layout.ownRoot === '' ? [] : entries) {
       const placed = placeOf(entry, layout);
-      return placed?.place === 'site' && placed.path.startsWith(OWN_FOLDER);
-    });
-    if (second) throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, second);
+      if (placed?.place !== 'site' || !placed.path.startsWith(OWN_FOLDER)) continue;
+      throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, entry);
+    }
     const sums = { files: this.#files, totalBytes: this.#totalBytes, caseConflicts: this.#caseConflicts };
     return { format, archiveBytes, entries, ...sums, ...layout };
   }
 
-  #place(entry: ArchiveEntry): void {
+  /** @returns where its name lies */
+  #place(entry: ArchiveEntry): number {
+    const nodes = this.#nodes;
     const key = entry.name.normalize('NFC');
-    const there = this.#nodes.get(key);
-    if (there === undefined) this.#know(entry, key);
-    else if (there === 'implied' && entry.kind === 'file') {
+    const there = nodes.find(key);
+    if (there >= 0 && nodes.kindOf(there) !== 'implied') throw this.#refused('name_duplicate', 'is there twice', entry);
+    if (there >= 0 && entry.kind === 'file') {
       throw this.#refused('file_folder_conflict', 'is a file where another entry needs a folder', entry);
-    } else if (there !== 'implied') throw this.#refused('name_duplicate', 'is there twice', entry);
-    this.#nodes.set(key, entry.kind);
+    }
+    const place = there >= 0 ? nodes.placeOf(there) : this.#keep(key);
+    if (there < 0) this.#know(entry, key, place);
+    nodes.setEntry(there >= 0 ? there : nodes.size - 1, entry.kind, this.#entries.length);
 
     for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
       const folder = key.slice(0, slash);
-      const parent = this.#nodes.get(folder);
-      if (parent === 'file') {
+      const parent = nodes.find(folder);
+      if (parent >= 0 && nodes.kindOf(parent) === 'file') {
         throw this.#refused('file_folder_conflict', `needs a folder where "${folder}" is a file`, entry);
       }
       // A known folder's own parents are known too.
-      if (parent !== undefined) return;
-      this.#know(entry, folder);
-      this.#nodes.set(folder, 'implied');
+      if (parent >= 0) break;
+      this.#know(entry, folder, place);
     }
+    return key === entry.name ? place : this.#keep(entry.name);
   }
 
-  #know(entry: ArchiveEntry, name: string): void {
+  #keep(name: string): number {
     this.#namesBytes += Buffer.byteLength(name);
     if (this.#namesBytes > NAMES_BYTES_MAX) {
       throw this.#refuse('name_too_long', `its names have more than ${NAMES_BYTES_MAX} bytes together`);
     }
-    // Upper-casing first folds what lower-casing alone keeps apart (`ß` and `ss`), as ext4 and APFS do when they fold.
-    const folded = name.toUpperCase().toLowerCase().normalize('NFC');
-    const other = this.#byFoldedName.get(folded);
-    if (other === undefined) this.#byFoldedName.set(folded, name);
-    else if (!this.#foldsCase) this.#caseConflicts.push([other, name]);
-    else throw this.#refused('name_case_conflict', `differs from "${other}" only by case: "${name}"`, entry);
+    return this.#texts.add(name);
+  }
+
+  #know(entry: ArchiveEntry, name: string, place: number): void {
+    const other = this.#nodes.add(name, place);
+    if (other === null) return;
+    if (this.#foldsCase)
+      throw this.#refused('name_case_conflict', `differs from "${other}" only by case: "${name}"`, entry);
+    if (this.#caseConflicts.length < NAMED_MAX) this.#caseConflicts.push([other, name]);
   }
 
   #refused(code: Parameters<Refuse>[0], state: string, entry: ArchiveEntry) {

@@ -4,23 +4,30 @@ import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
 import type { ShapeOf } from '../domain/shape.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
-import type { ArchiveListing, ExtractedFile } from './listing.ts';
+import type { ExtractedFiles } from './extracted-files.ts';
+import { nameAt, placeOf } from './layout.ts';
+import type { ArchiveListing } from './listing.ts';
+import { ManifestSplitter } from './manifest-splitter.ts';
 import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
 import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
 
-/** Of the words at its head. */
+/** Of all but the files. */
 const WORDS_BYTES_MAX = 64 * 1024;
 /** Of a file besides its path: keys, digest, a type of 255 bytes, and a writer that indents. */
 const FILE_BYTES_MAX = 768;
 /** Of a name: `\u00e9` for two bytes. */
 const BYTES_PER_NAME_BYTE_MAX = 6;
+const NAME_BYTES_MAX = 4096;
 const NAMED_DIFFERENCES_MAX = 5;
+/** A site has some dozens. */
+const TYPES_MAX = 1000;
+const DIGEST_BYTES = 32;
 
 const MANIFEST_FILE = {
   type: 'object',
   required: ['path', 'size', 'sha256', 'type'],
   properties: {
-    path: { type: 'string', minLength: 1, maxLength: 4096 },
+    path: { type: 'string', minLength: 1, maxLength: NAME_BYTES_MAX },
     size: { type: 'integer', minimum: 0 },
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
     /** A media type; it becomes a header, so nothing but visible ASCII and spaces. */
@@ -41,31 +48,69 @@ const MANIFEST = {
     generator: { type: 'string', minLength: 1, maxLength: 200 },
     /** Pages, 404 pages among them. */
     pageCount: { type: 'integer', minimum: 0 },
-    /** Every file of the site, and of `_docshelf/` all but the manifest itself. */
-    files: { type: 'array', items: MANIFEST_FILE },
+    /** Every file of the site, and of `_docshelf/` all but the manifest itself: each is checked for itself. */
+    files: { type: 'array', maxItems: 0 },
   },
 } as const;
 
-export type BundleManifest = ShapeOf<typeof MANIFEST>;
+export type ManifestFile = ShapeOf<typeof MANIFEST_FILE>;
+/** All but the files. */
+export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;
 
-const checkShape = checkerOf<BundleManifest>(MANIFEST);
+const checkHead = checkerOf<ManifestHead>(MANIFEST);
+const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
 /** Before anything of it is read: what an archive lists bounds what its manifest may have. @throws DocshelfError `bad_manifest` */
 export function checkManifestSize({ entries, ownRoot }: ArchiveListing, name: string): void {
-  const size = entries.find((entry) => entry.name === ownRoot + MANIFEST_PATH.slice(OWN_FOLDER.length))?.size ?? 0;
+  const index = entries.indexOf(ownRoot + MANIFEST_PATH.slice(OWN_FOLDER.length));
+  const size = index < 0 ? 0 : entries.at(index).size;
   let bytesMax = WORDS_BYTES_MAX;
   for (const entry of entries) bytesMax += FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * Buffer.byteLength(entry.name);
   if (size > bytesMax)
     throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
 }
 
-/** @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
-export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
-  const bad = faultsOf(name);
-  const manifest = checkShape(parseJson(bytes, bad), bad);
-  if (new Set(manifest.files.map(({ path }) => path)).size !== manifest.files.length)
-    throw bad('it lists a file twice');
-  return manifest;
+/** Reads it as its bytes come, which need not be kept. @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
+export class ManifestReader {
+  readonly #bad: DocumentFault;
+  readonly #splitter: ManifestSplitter;
+  #files = 0;
+  #fault: unknown = null;
+
+  /** @param onFile what it throws is thrown at the end: a newer format is called that first */
+  constructor(name: string, onFile: (file: ManifestFile) => void) {
+    this.#bad = faultsOf(name);
+    const read = (bytes: Buffer): void => {
+      const bad: DocumentFault = (state, why) => this.#bad(`/files/${this.#files}${state}`, why);
+      onFile(checkFile(parseJson(bytes, bad), bad));
+      this.#files += 1;
+    };
+    this.#splitter = new ManifestSplitter({
+      onFile: (bytes) => this.#unlessFault(() => read(bytes)),
+      onFault: this.#bad,
+      headBytesMax: WORDS_BYTES_MAX,
+      fileBytesMax: FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * NAME_BYTES_MAX,
+    });
+  }
+
+  push(bytes: Buffer): void {
+    this.#splitter.push(bytes);
+  }
+
+  end(): ManifestHead {
+    const head = checkHead(parseJson(this.#splitter.end(), this.#bad), this.#bad);
+    if (this.#fault !== null) throw this.#fault;
+    return head;
+  }
+
+  #unlessFault(act: () => void): void {
+    if (this.#fault !== null) return;
+    try {
+      act();
+    } catch (fault) {
+      this.#fault = fault;
+    }
+  }
 }
 
 function faultsOf(name: string): DocumentFault {
@@ -76,33 +121,101 @@ function faultsOf(name: string): DocumentFault {
     });
 }
 
-/** Compares files (the manifest aside), sizes, digests and pages. @throws DocshelfError `manifest_mismatch` */
-export function checkManifest(manifest: BundleManifest, extracted: readonly ExtractedFile[], name: string): void {
-  const listed = new Map(manifest.files.map((file) => [file.path, file]));
-  const differences: string[] = [];
-  for (const file of extracted) {
-    if (file.path === MANIFEST_PATH) continue;
-    const expected = listed.get(file.path);
-    listed.delete(file.path);
-    const path = showName(file.path);
-    if (expected === undefined) differences.push(`"${path}" is not listed`);
-    else if (expected.size !== file.size) {
-      differences.push(`"${path}" has ${file.size} bytes, not ${expected.size}`);
-    } else if (expected.sha256 !== file.sha256) differences.push(`"${path}" has other content`);
-  }
-  for (const path of listed.keys()) differences.push(`"${showName(path)}" is missing`);
-  const pages = extracted.filter(isSitePage).length;
-  if (pages !== manifest.pageCount) differences.push(`it has ${pages} pages, not ${manifest.pageCount}`);
-  if (differences.length === 0) return;
+/** What a manifest says of the files of a listing: of each a digest and the number of a type. */
+export class BundleManifest {
+  readonly #listing: ArchiveListing;
+  readonly #name: string;
+  readonly #reader: ManifestReader;
+  readonly #digests: Buffer;
+  readonly #isListed: Uint8Array;
+  readonly #typeOf: Uint16Array;
+  /** From 1. */
+  readonly #types = new Map<string, number>();
+  readonly #differences: string[] = [];
+  #differing = 0;
 
-  const named = differences.slice(0, NAMED_DIFFERENCES_MAX).join('; ');
-  const more = differences.length - NAMED_DIFFERENCES_MAX;
-  throw new DocshelfError(
-    'manifest_mismatch',
-    `Cannot unpack "${showName(name)}": it is not what its manifest says: ${named}${more > 0 ? `; and ${more} more` : ''}`,
-    {
-      next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
-      fields: { differences: differences.length },
-    },
-  );
+  constructor(listing: ArchiveListing, name: string) {
+    this.#listing = listing;
+    this.#name = name;
+    this.#reader = new ManifestReader(name, (file) => this.#take(file));
+    this.#digests = Buffer.alloc(DIGEST_BYTES * listing.entries.length);
+    this.#isListed = new Uint8Array(listing.entries.length);
+    this.#typeOf = new Uint16Array(listing.entries.length);
+  }
+
+  /** @throws DocshelfError `bad_manifest` */
+  push(bytes: Buffer): void {
+    this.#reader.push(bytes);
+  }
+
+  /** Compares files (the manifest aside), sizes, digests and pages. @throws DocshelfError `bad_manifest`, `manifest_mismatch` */
+  check(extracted: ExtractedFiles): ManifestHead {
+    const head = this.#reader.end();
+    let pages = 0;
+    for (const index of extracted.indexes()) {
+      const file = extracted.at(index);
+      if (file.path === MANIFEST_PATH) continue;
+      pages += Number(isSitePage(file));
+      const at = index * DIGEST_BYTES;
+      if (this.#isListed[index] === 0) this.#differ(`"${showName(file.path)}" is not listed`);
+      else if (this.#digests.toString('hex', at, at + DIGEST_BYTES) !== file.sha256) {
+        this.#differ(`"${showName(file.path)}" has other content`);
+      }
+    }
+    if (pages !== head.pageCount) this.#differ(`it has ${pages} pages, not ${head.pageCount}`);
+    if (this.#differing > 0) throw this.#mismatch();
+    return head;
+  }
+
+  /** @param index a number of the listing */
+  typesByIndex(): (index: number) => string | undefined {
+    const types = [undefined, ...this.#types.keys()];
+    return (index) => types[this.#typeOf[index] as number];
+  }
+
+  #take({ path, size, sha256, type }: ManifestFile): void {
+    const index = this.#indexOf(path);
+    if (index < 0) {
+      this.#differ(`"${showName(path)}" is missing`);
+      return;
+    }
+    if (this.#isListed[index] === 1) throw faultsOf(this.#name)('it lists a file twice');
+    this.#isListed[index] = 1;
+    this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
+    const number = this.#types.get(type) ?? this.#types.size + 1;
+    if (number > TYPES_MAX) throw faultsOf(this.#name)(`it names more than ${TYPES_MAX} media types`);
+    this.#types.set(type, number);
+    this.#typeOf[index] = number;
+    const there = this.#listing.entries.at(index).size;
+    if (there !== size) this.#differ(`"${showName(path)}" has ${there} bytes, not ${size}`);
+  }
+
+  /** Of a file that is unpacked; -1 where there is none. */
+  #indexOf(path: string): number {
+    const { entries } = this.#listing;
+    const isOwn = path.startsWith(OWN_FOLDER);
+    if (path === MANIFEST_PATH || (isOwn && this.#listing.ownRoot === '')) return -1;
+    const place = isOwn
+      ? ({ place: 'own', path: path.slice(OWN_FOLDER.length) } as const)
+      : ({ place: 'site', path } as const);
+    const index = entries.indexOf(nameAt(place, this.#listing));
+    return index >= 0 && entries.isFile(index) && placeOf(entries.at(index), this.#listing) !== null ? index : -1;
+  }
+
+  #differ(difference: string): void {
+    this.#differing += 1;
+    if (this.#differences.length < NAMED_DIFFERENCES_MAX) this.#differences.push(difference);
+  }
+
+  #mismatch(): DocshelfError {
+    const more = this.#differing - this.#differences.length;
+    return new DocshelfError(
+      'manifest_mismatch',
+      `Cannot unpack "${showName(this.#name)}": it is not what its manifest says: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      {
+        next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
+        fields: { differences: this.#differing },
+      },
+    );
+  }
 }

@@ -3,7 +3,7 @@ import { type Placement, placeOf } from './layout.ts';
 import type { ArchiveEntry, ArchiveListing } from './listing.ts';
 import type { Refuse } from './rules.ts';
 import { readTar, tarBytes } from './tar/read.ts';
-import { guardZip } from './zip/guard.ts';
+import { ZipDirectory, type ZipRecord } from './zip/guard.ts';
 import { readZip } from './zip/read.ts';
 
 interface ReadEntriesOptions extends OpenOptions {
@@ -12,7 +12,13 @@ interface ReadEntriesOptions extends OpenOptions {
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
-type TakeEntry = (entry: ArchiveEntry, placement: Placement, content: AsyncIterable<Buffer>) => Promise<void>;
+/** @param index its number in the listing */
+type TakeEntry = (
+  entry: ArchiveEntry,
+  placement: Placement,
+  content: AsyncIterable<Buffer>,
+  index: number,
+) => Promise<void>;
 
 /**
  * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
@@ -32,31 +38,37 @@ export async function readEntries(
   if (archive.bytes !== listing.archiveBytes) throw changed();
   let seen = 0;
   const check = ({ name, kind, size }: ArchiveEntry): void => {
-    const expected = entries[seen];
+    if (seen === entries.length) throw changed();
+    const expected = entries.at(seen);
     seen += 1;
-    if (expected?.name !== name || expected.kind !== kind || expected.size !== size) throw changed();
+    if (expected.name !== name || expected.kind !== kind || expected.size !== size) throw changed();
   };
   let doneBytes = 0;
-  const read = async (entry: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<void> => {
+  const read = async (entry: ArchiveEntry, index: number, content: AsyncIterable<Buffer>): Promise<void> => {
     const exact = exactly(entry, content, refuse);
     const placement = placeOf(entry, listing);
     if (placement === null) await drain(exact);
-    else await take(entry, placement, exact);
+    else await take(entry, placement, exact, index);
     doneBytes += entry.size;
     options.onProgress?.(doneBytes, listing.totalBytes);
   };
   if (listing.format === 'zip') {
-    const records = await guardZip(archive, check);
+    const directory = await ZipDirectory.read(archive, check);
     if (seen !== entries.length) throw changed();
-    const { only } = options;
-    await readZip(archive, only === undefined ? records : records.filter((each) => only.has(each.entry.name)), read);
+    await readZip(archive, wanted(directory.records(), options.only), ({ entry, index }, content) =>
+      read(entry, index, content),
+    );
   } else {
     await readTar(archive, tarBytes(archive, listing.format), async (member, content) => {
       check(member);
-      if (content !== null) await read(member, content);
+      if (content !== null) await read(member, seen - 1, content);
     });
     if (seen !== entries.length) throw changed();
   }
+}
+
+async function* wanted(records: AsyncIterable<ZipRecord>, only: ReadonlySet<string> | undefined) {
+  for await (const record of records) if (only === undefined || only.has(record.entry.name)) yield record;
 }
 
 async function drain(content: AsyncIterable<Buffer>): Promise<void> {

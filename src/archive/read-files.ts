@@ -12,11 +12,11 @@ export async function readArchiveFiles(
   listing: ArchiveListing,
   { paths, bytesMax, ...options }: OpenOptions & { readonly paths: readonly string[]; readonly bytesMax: number },
 ): Promise<ReadonlyMap<string, Uint8Array | null>> {
-  const wanted = listing.entries.filter((entry) => {
+  const names = new Set<string>();
+  for (const entry of listing.entries) {
     const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
-    return placement?.place === 'site' && paths.includes(placement.path);
-  });
-  const names = new Set(wanted.map(({ name }) => name));
+    if (placement?.place === 'site' && paths.includes(placement.path)) names.add(entry.name);
+  }
   const found = new Map<string, Uint8Array | null>();
   if (names.size === 0) return found;
   await readEntries(file, listing, { ...options, only: names }, async ({ name, size }, { path }, content) => {
@@ -29,9 +29,9 @@ export async function readArchiveFiles(
 }
 
 /** Paths of the site's files. */
-export function sitePaths(listing: ArchiveListing): string[] {
-  return listing.entries.flatMap((entry) => {
+export function* sitePaths(listing: ArchiveListing): Generator<string> {
+  for (const entry of listing.entries) {
     const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
-    return placement?.place === 'site' ? [placement.path] : [];
-  });
+    if (placement?.place === 'site') yield placement.path;
+  }
 }

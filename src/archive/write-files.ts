@@ -109,21 +109,31 @@ async function isContent(file: string, bytes: Buffer): Promise<boolean> {
   return size === bytes.length && ((await readFile(file).catch(() => null))?.equals(bytes) ?? false);
 }
 
-/** Makes the folders of `paths` below `base`, and those above them. `base` may be there; nothing below it may. */
+/** Those made last, which most files lie in. */
+const KNOWN_FOLDERS_MAX = 10_000;
+
+/** Makes the folders of `paths` below `base`, and those above them. `base` may be there; below it nothing but what this makes. */
 export async function makeFolders(base: string, paths: Iterable<string>): Promise<void> {
   await mkdir(base, { recursive: true, mode: FOLDER_MODE });
   await chmod(base, FOLDER_MODE);
-  const made = new Set(['', '.']);
+  let made = new Set(['', '.']);
   for (const path of paths) {
     const missing: string[] = [];
-    for (let folder = path; !made.has(folder); folder = dirname(folder)) {
-      missing.push(folder);
-      made.add(folder);
-    }
+    for (let folder = path; !made.has(folder); folder = dirname(folder)) missing.push(folder);
+    if (made.size + missing.length > KNOWN_FOLDERS_MAX) made = new Set(['', '.']);
     for (const folder of missing.reverse()) {
-      await mkdir(join(base, folder), FOLDER_MODE);
-      await chmod(join(base, folder), FOLDER_MODE);
+      made.add(folder);
+      await makeFolder(join(base, folder));
     }
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, FOLDER_MODE);
+    await chmod(folder, FOLDER_MODE);
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry, FileTable } from '../domain/release.ts';
 import { ifThere } from './read.ts';
+import { saltedHash } from './salted-hash.ts';
 
 /** The table of a release's files, in the release's folder. */
 export const TABLE_FILE = 'files.table';
@@ -15,10 +16,10 @@ export const TABLE_FILE = 'files.table';
  */
 const MAGIC = 'DSFT';
 const FORMAT_VERSION = 1;
-const HEADER_BYTES = 32;
+export const HEADER_BYTES = 32;
 const CHECKSUM_AT = 28;
 const SLOT_BYTES = 8;
-const RECORD_BYTES = 52;
+export const RECORD_BYTES = 52;
 /** Of the slots, at most: a path that is not there is mostly known by the first one. */
 const FILLED_MAX = 1 / 2;
 /** Of one folder, that are looked at: files and folders. */
@@ -43,39 +44,34 @@ function layoutOf(salt: number, count: number, slots: number, textBytes: number)
   return { salt, count, slots, recordsAt, textAt, end: textAt + textBytes };
 }
 
-/** With a random salt, so that nobody writes a bundle whose paths share one slot. */
-function hashOf(salt: number, path: string): number {
-  let hash = salt;
-  for (let at = 0; at < path.length; at++) {
-    hash = Math.imul(hash ^ path.charCodeAt(at), 0x5bd1e995);
-    hash ^= hash >>> 15;
-  }
-  return hash >>> 0;
-}
-
-/** @param files each path once, in the order of the paths (UTF-16 code units) */
-export async function writeFileTable(releaseDir: string, files: readonly FileEntry[]): Promise<void> {
+/** @param files each path once, in the order of the paths (UTF-16 code units); read more than once */
+export async function writeFileTable(releaseDir: string, files: Iterable<FileEntry>): Promise<void> {
   await writeFile(join(releaseDir, TABLE_FILE), encode(files), { flag: 'wx' });
 }
 
-function encode(files: readonly FileEntry[]): Buffer {
-  const types = new Set(files.map(({ type }) => type));
-  const texts = [...types, ...files.map(({ path }) => path)].map((text) => Buffer.from(text));
-  const text = Buffer.concat(texts);
+function encode(files: Iterable<FileEntry>): Buffer {
+  let count = 0;
+  let textBytes = 0;
   const typesAt = new Map<string, { at: number; bytes: number }>();
-  let textAt = 0;
-  for (const [index, type] of [...types].entries()) {
-    const bytes = texts[index]?.length ?? 0;
-    typesAt.set(type, { at: textAt, bytes });
-    textAt += bytes;
+  let pathsBytes = 0;
+  for (const { path, type } of files) {
+    count += 1;
+    pathsBytes += Buffer.byteLength(path);
+    if (typesAt.has(type)) continue;
+    const bytes = Buffer.byteLength(type);
+    typesAt.set(type, { at: textBytes, bytes });
+    textBytes += bytes;
   }
-  const slots = 2 ** Math.ceil(Math.log2(Math.max(1, files.length / FILLED_MAX)));
-  const layout = layoutOf(randomBytes(4).readUInt32LE(), files.length, slots, text.length);
+  let textAt = textBytes;
+  textBytes += pathsBytes;
+  const slots = 2 ** Math.ceil(Math.log2(Math.max(1, count / FILLED_MAX)));
+  const layout = layoutOf(randomBytes(4).readUInt32LE(), count, slots, textBytes);
   const table = Buffer.alloc(layout.end);
-  text.copy(table, layout.textAt);
-  for (const [index, { path, size, sha256, type }] of files.entries()) {
+  for (const [type, { at }] of typesAt) table.write(type, layout.textAt + at);
+  let index = 0;
+  for (const { path, size, sha256, type } of files) {
     const at = layout.recordsAt + index * RECORD_BYTES;
-    const pathBytes = texts[types.size + index]?.length ?? 0;
+    const pathBytes = table.write(path, layout.textAt + textAt);
     const { at: typeAt = 0, bytes: typeBytes = 0 } = typesAt.get(type) ?? {};
     table.write(sha256, at, 'hex');
     table.writeDoubleLE(size, at + 32);
@@ -84,17 +80,18 @@ function encode(files: readonly FileEntry[]): Buffer {
     table.writeUInt16LE(pathBytes, at + 48);
     table.writeUInt16LE(typeBytes, at + 50);
     textAt += pathBytes;
-    const wanted = hashOf(layout.salt, path);
+    const wanted = saltedHash(layout.salt, path);
     let slot = wanted & (slots - 1);
     while (table.readUInt32LE(slotAt(slot) + 4) !== 0) slot = (slot + 1) & (slots - 1);
     table.writeUInt32LE(wanted, slotAt(slot));
-    table.writeUInt32LE(index + 1, slotAt(slot) + 4);
+    index += 1;
+    table.writeUInt32LE(index, slotAt(slot) + 4);
   }
   table.write(MAGIC, 'latin1');
   table.writeUInt32LE(FORMAT_VERSION, 4);
-  table.writeUInt32LE(files.length, 8);
+  table.writeUInt32LE(count, 8);
   table.writeUInt32LE(slots, 12);
-  table.writeUInt32LE(text.length, 16);
+  table.writeUInt32LE(textBytes, 16);
   table.writeUInt32LE(layout.salt, 20);
   table.writeUInt32LE(checksumOf(table), CHECKSUM_AT);
   return table;
@@ -107,7 +104,7 @@ function checksumOf(table: Buffer): number {
 }
 
 /** Null for what is no table of this format. */
-function readLayout(header: Buffer): Layout | null {
+export function readLayout(header: Buffer): Layout | null {
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
   if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
   const salt = header.readUInt32LE(20);
@@ -121,7 +118,7 @@ interface TableRecord {
   readonly type: readonly [at: number, bytes: number];
 }
 
-function readRecord(table: Buffer, at: number): TableRecord {
+export function readRecord(table: Buffer, at: number): TableRecord {
   return {
     sha256: table.toString('hex', at, at + 32),
     size: table.readDoubleLE(at + 32),
@@ -185,7 +182,7 @@ class PackedFileTable implements FileTable {
 
   #indexOf(path: string): number | null {
     const { salt, slots } = this.#layout;
-    const wanted = hashOf(salt, path);
+    const wanted = saltedHash(salt, path);
     for (let slot = wanted & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
       const record = this.#table.readUInt32LE(slotAt(slot) + 4);
       if (record === 0) return null;
@@ -232,7 +229,7 @@ export async function findInTable(releaseDir: string, path: string): Promise<Fil
   const { salt, slots, recordsAt, textAt } = layout;
   const textOf = async ([at, bytes]: readonly [number, number]): Promise<string> =>
     (await readBlock(handle, textAt + at, bytes)).toString();
-  const wanted = hashOf(salt, path);
+  const wanted = saltedHash(salt, path);
   let slot = wanted & (slots - 1);
   for (let seen = 0; seen <= slots; ) {
     const block = await readBlock(handle, slotAt(slot), Math.min(SLOTS_READ, slots - slot) * SLOT_BYTES);

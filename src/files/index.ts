@@ -12,4 +12,5 @@ export {
   readBytesIfThere,
   readIfThere,
 } from './read.ts';
+export { StoredDigests } from './stored-digests.ts';
 export { flushPath, flushTree, replaceFile, sweepTemporaries, temporaryIn, writeOnce } from './write.ts';

@@ -6,6 +6,8 @@ import { Worker } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import type { Heap } from './heaps.ts';
 
+export type OnExit = (state: string, why?: { readonly cause?: unknown; readonly isOverMemory?: boolean }) => void;
+
 interface RunnerOrder {
   readonly entry: URL;
   readonly heap: Heap;
@@ -15,7 +17,7 @@ interface RunnerOrder {
   /** The module's `workerData`; a process has none. */
   readonly data: unknown;
   /** Once, with the reason in words: `its thread ended with 1`. */
-  readonly onExit: (state: string, cause?: unknown) => void;
+  readonly onExit: OnExit;
 }
 
 /** What answers calls. As long as it is not `ref`ed it keeps nobody alive. */
@@ -34,7 +36,10 @@ export function startThread({ entry, heap, data, onExit }: RunnerOrder): Runner 
     if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') isOverHeap = true;
     else cause = error;
   });
-  worker.on('exit', (code) => onExit(isOverHeap ? overHeap('thread', heap) : stateOfThread(cause, code), cause));
+  worker.on('exit', (code) => {
+    const state = isOverHeap ? overHeap('thread', heap) : stateOfThread(cause, code);
+    onExit(state, { cause, isOverMemory: isOverHeap });
+  });
   worker.unref();
   return {
     port: worker,
@@ -80,7 +85,8 @@ export function startProcess({ entry, heap, residentBytesMax, sharesPorts, onExi
   child.once('exit', (code, signal) => {
     clearInterval(watch);
     const bytes = isOverMemory ? residentBytesMax : undefined;
-    onExit(bytes === undefined ? stateOfProcess(code, signal, heap) : overMemory('process', bytes), cause);
+    const state = bytes === undefined ? stateOfProcess(code, signal, heap) : overMemory('process', bytes);
+    onExit(state, { cause, isOverMemory });
   });
   const refs = (name: 'ref' | 'unref') => () => {
     child[name]();

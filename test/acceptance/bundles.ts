@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BundleManifest } from '../../src/archive/manifest.ts';
 import { gz, rawTar, type TarMemberSpec } from '../helpers/archives.ts';
+import type { WholeManifest } from '../helpers/manifests.ts';
 
 /** A small sound site whose every page says `mark`, so that a body tells which bundle it came from. */
 export function bundle(mark: string, more: Readonly<Record<string, string>> = {}): Buffer {
@@ -10,12 +10,12 @@ export function bundle(mark: string, more: Readonly<Record<string, string>> = {}
 }
 
 /** The same with a manifest of docshelf's own exporter. */
-export function bundleWithManifest(mark: string, says: Partial<BundleManifest>): Buffer {
+export function bundleWithManifest(mark: string, says: Partial<WholeManifest>): Buffer {
   const files = filesOf(mark, {});
   const listed = Object.entries(files).map(([path, body]) => {
     return { path, size: Buffer.byteLength(body), sha256: sha256Of(body), type: 'text/html; charset=utf-8' };
   });
-  const manifest: BundleManifest = {
+  const manifest: WholeManifest = {
     formatVersion: 1,
     domain: 'docs',
     version: null,

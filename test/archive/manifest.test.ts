@@ -1,70 +1,143 @@
 import { describe, expect, it } from 'vitest';
-import { type BundleManifest, checkManifest, parseManifest } from '../../src/archive/manifest.ts';
+import { ExtractedFiles } from '../../src/archive/extracted-files.ts';
+import { ListingBuilder } from '../../src/archive/listing.ts';
+import { BundleManifest } from '../../src/archive/manifest.ts';
+import { refusalsOf } from '../../src/archive/rules.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { parseManifest, type WholeManifest } from '../helpers/manifests.ts';
 
 const digest = (digit: string) => digit.repeat(64);
-const good: BundleManifest = {
+const PAGE = { path: 'index.html', size: 3, sha256: digest('a'), type: 'text/html; charset=utf-8' };
+const SCRIPT = { path: 'app.js', size: 4, sha256: digest('b'), type: 'text/javascript' };
+const good: WholeManifest = {
   formatVersion: 1,
   domain: 'acme',
   version: null,
   createdAt: '2024-06-01T00:00:00.000Z',
   generator: 'docshelf 0.1.0',
   pageCount: 1,
-  files: [
-    { path: 'index.html', size: 3, sha256: digest('a'), type: 'text/html; charset=utf-8' },
-    { path: 'app.js', size: 4, sha256: digest('b'), type: 'text/javascript' },
-  ],
+  files: [PAGE, SCRIPT],
 };
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
-const extracted = good.files.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
 const manifestFile = { path: '_docshelf/manifest.json', size: 9, sha256: digest('c') };
+const badManifest = expect.objectContaining({ code: 'bad_manifest' });
 
-describe('parseManifest()', () => {
-  it('reads a manifest', () => {
-    expect(parseManifest(bytesOf(good), 'x')).toEqual(good);
+describe('ManifestReader', () => {
+  const awkward = {
+    ...good,
+    generator: 'a "files":[ } ] \\',
+    later: { files: [{ path: 1 }], deep: [[{}], ']'] },
+    files: [{ ...PAGE, path: 'a"b\\{[}].html', later: [{ x: '}]' }] }, SCRIPT],
+  };
+
+  it.each([1, 2, 3, 7, 10_000])('reads a manifest that comes in parts of %i bytes', (bytes) => {
+    expect(parseManifest(bytesOf(good), 'x', bytes)).toEqual(good);
+    expect(parseManifest(bytesOf(awkward), 'x', bytes)).toEqual(awkward);
+    expect(parseManifest(Buffer.from(JSON.stringify(good, null, '\t\r\n ')), 'x', bytes)).toEqual(good);
   });
 
+  const text = JSON.stringify(good);
   it.each([
     ['no JSON', Buffer.from('{')],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22])],
     ['null', bytesOf(null)],
     ['a newer format', bytesOf({ ...good, formatVersion: 2 })],
     ['no domain', bytesOf({ ...good, domain: undefined })],
+    ['no files', bytesOf({ ...good, files: undefined })],
+    ['files that are no list', bytesOf({ ...good, files: {} })],
+    ['a file that is no object', bytesOf({ ...good, files: [PAGE, 5] })],
+    ['a comma too many', Buffer.from(text.replace('},{', '},,{'))],
+    ['a comma at the end', Buffer.from(text.replace('}]', '},]'))],
+    ['no comma', Buffer.from(text.replace('},{', '}{'))],
+    ['something behind it', Buffer.from(`${text}{}`)],
+    ['two lists of files', Buffer.from(text.replace('"files":', '"files":[],"files":'))],
+    ['a list under a name in escapes', Buffer.from(text.replace('"files":', '"fil\\u0065s":'))],
+    ['an end in the middle of a file', Buffer.from(text.slice(0, -10))],
+    ['an end between files', Buffer.from(text.slice(0, text.indexOf('},{') + 2))],
     ['a version that is no label', bytesOf({ ...good, version: '../x' })],
     ['a time that is none', bytesOf({ ...good, createdAt: 'yesterday' })],
-    ['a digest that is none', bytesOf({ ...good, files: [{ ...good.files[0], sha256: 'x' }] })],
-    ['a type that breaks a header', bytesOf({ ...good, files: [{ ...good.files[0], type: 'text/html\r\nX: y' }] })],
-    ['a file twice', bytesOf({ ...good, files: [good.files[0], good.files[0]] })],
+    ['a digest that is none', bytesOf({ ...good, files: [{ ...PAGE, sha256: 'x' }] })],
+    ['a type that breaks a header', bytesOf({ ...good, files: [{ ...PAGE, type: 'text/html\r\nX: y' }] })],
+    ['more than 64 KiB before its files', bytesOf({ later: 'x'.repeat(65_536), ...good })],
+    ['more than 32 KiB of a file', bytesOf({ ...good, files: [{ ...PAGE, later: 'x'.repeat(32_768) }] })],
   ])('refuses %s', (_case, bytes) => {
-    expect(() => parseManifest(bytes, 'x')).toThrow(expect.objectContaining({ code: 'bad_manifest' }));
+    expect(() => parseManifest(bytes, 'x')).toThrow(badManifest);
   });
 
-  it('says what to do about a newer format', () => {
-    expect(() => parseManifest(bytesOf({ ...good, formatVersion: 2 }), 'x')).toThrow(
-      expect.objectContaining({ next: expect.stringContaining('Install') }),
+  it('says what to do about a newer format, whatever that says of files', () => {
+    for (const files of [good.files, [{ name: 'x' }]]) {
+      expect(() => parseManifest(bytesOf({ ...good, formatVersion: 2, files }), 'x')).toThrow(
+        expect.objectContaining({ next: expect.stringContaining('Install') }),
+      );
+    }
+  });
+
+  it('names the file that it cannot read', () => {
+    expect(() => parseManifest(bytesOf({ ...good, files: [PAGE, { ...SCRIPT, size: -1 }] }), 'x')).toThrow(
+      expect.objectContaining({ message: expect.stringContaining('/files/1/size must be >= 0') }),
     );
   });
 });
 
-describe('checkManifest()', () => {
-  it('passes what the manifest says, itself not listed', () => {
-    expect(() => checkManifest(good, [...extracted, manifestFile], 'x')).not.toThrow();
+describe('BundleManifest', () => {
+  type File = Readonly<{ path: string; size: number; sha256: string }>;
+
+  function check(manifest: WholeManifest, files: readonly File[], launchers: readonly string[] = []) {
+    const builder = new ListingBuilder(refusalsOf('x'), ARCHIVE_LIMITS, false);
+    for (const { path, size } of files) builder.add({ name: path, kind: 'file', size });
+    for (const name of launchers) builder.add({ name, kind: 'file', size: 0 });
+    const listing = builder.finish('tar', 0);
+    const extracted = new ExtractedFiles(listing);
+    for (const { path, sha256 } of files) extracted.add(listing.entries.indexOf(path), sha256);
+    const bundle = new BundleManifest(listing, 'x');
+    bundle.push(bytesOf(manifest));
+    bundle.check(extracted);
+    const typeOf = bundle.typesByIndex();
+    return (path: string) => typeOf(listing.entries.indexOf(path));
+  }
+
+  it('passes what the manifest says, itself not listed, and knows the types', () => {
+    const typeOf = check(good, [SCRIPT, manifestFile, PAGE]);
+    expect([PAGE, SCRIPT, manifestFile].map(({ path }) => typeOf(path))).toEqual([PAGE.type, SCRIPT.type, undefined]);
   });
 
-  const [page, script] = extracted;
-  if (!page || !script) throw new Error('the fixture has two files');
-  it.each([
-    ['a missing file', [page]],
-    ['an extra file', [...extracted, { ...script, path: 'extra.js' }]],
-    ['an extra file of docshelf', [...extracted, { ...script, path: '_docshelf/extra' }]],
-    ['another size', [page, { ...script, size: 5 }]],
-    ['another digest', [page, { ...script, sha256: digest('d') }]],
-  ])('refuses %s', (_case, files) => {
-    expect(() => checkManifest(good, files, 'x')).toThrow(expect.objectContaining({ code: 'manifest_mismatch' }));
+  it.each<[string, readonly File[], string]>([
+    ['a missing file', [PAGE], '"app.js" is missing'],
+    ['an extra file', [PAGE, SCRIPT, { ...SCRIPT, path: 'extra.js' }], '"extra.js" is not listed'],
+    ['an extra file of docshelf', [PAGE, SCRIPT, { ...SCRIPT, path: '_docshelf/extra' }], '"_docshelf/extra" is not'],
+    ['another size', [PAGE, { ...SCRIPT, size: 5 }], '"app.js" has 5 bytes, not 4'],
+    ['another digest', [PAGE, { ...SCRIPT, sha256: digest('d') }], '"app.js" has other content'],
+  ])('refuses %s', (_case, files, message) => {
+    expect(() => check(good, files)).toThrow(
+      expect.objectContaining({ code: 'manifest_mismatch', message: expect.stringContaining(message) }),
+    );
+  });
+
+  it('refuses what is listed and not unpacked: the manifest itself, launchers', () => {
+    const launcher = { ...SCRIPT, path: 'Start Docs.bat', size: 0 };
+    for (const file of [{ ...SCRIPT, ...manifestFile }, launcher]) {
+      expect(() =>
+        check({ ...good, files: [PAGE, SCRIPT, file] }, [PAGE, SCRIPT, manifestFile], [launcher.path]),
+      ).toThrow(expect.objectContaining({ code: 'manifest_mismatch' }));
+    }
   });
 
   it('refuses another number of pages', () => {
-    expect(() => checkManifest({ ...good, pageCount: 2 }, extracted, 'x')).toThrow(
+    expect(() => check({ ...good, pageCount: 2 }, [PAGE, SCRIPT])).toThrow(
       expect.objectContaining({ code: 'manifest_mismatch' }),
+    );
+  });
+
+  it('refuses a file that is listed twice, and more than 1,000 types', () => {
+    expect(() => check({ ...good, files: [PAGE, PAGE] }, [PAGE])).toThrow(badManifest);
+    const files = Array.from({ length: 1001 }, (_, n) => ({ ...SCRIPT, path: `${n}.js`, type: `text/${n}` }));
+    expect(() => check({ ...good, pageCount: 0, files }, files)).toThrow(badManifest);
+  });
+
+  it('names five differences, and counts the others', () => {
+    const files = Array.from({ length: 9 }, (_, n) => ({ ...SCRIPT, path: `${n}.js` }));
+    expect(() => check({ ...good, pageCount: 0 }, files)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/; and 6 more$/), fields: { differences: 11 } }),
     );
   });
 });

@@ -75,7 +75,7 @@ describe('packBundle()', () => {
     await pack();
     const { listing, extracted, error } = await bench.attempt(await readFile(out()));
     expect(error).toBeNull();
-    expect(listing?.entries.map(({ name }) => name)).toEqual(Object.keys(contents));
+    expect(Array.from(listing?.entries ?? [], ({ name }) => name)).toEqual(Object.keys(contents));
     const digests = Object.fromEntries(extracted.map(({ path, sha256 }) => [path, sha256]));
     expect(digests).toEqual(
       Object.fromEntries(entries.map((entry) => [entry.path, 'sha256' in entry && entry.sha256])),

@@ -44,7 +44,7 @@ export class Workbench {
       listing = await inspectArchive(file, options);
       const { siteDir, ownDir } = this;
       const extracted = await extractArchive(file, listing, { ...options, siteDir, ownDir });
-      return { stage: 'passed', error: null, listing, extracted };
+      return { stage: 'passed', error: null, listing, extracted: [...extracted] };
     } catch (error) {
       if (!(error instanceof DocshelfError)) throw error;
       return { stage: listing === null ? 'inspected' : 'extracted', error, listing, extracted: [] };

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parseManifest } from '../../src/archive/index.ts';
 import { type BundleContent, ManifestStore } from '../../src/export/manifest-store.ts';
+import { parseManifest } from '../helpers/manifests.ts';
 
 const FILE = { path: 'index.html', size: 4, sha256: 'a'.repeat(64), type: 'text/html; charset=utf-8' };
 const CONTENT: BundleContent = { domain: 'acme', version: 'v1', files: [FILE] };

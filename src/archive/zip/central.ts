@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { ArchiveFile } from '../archive-file.ts';
+import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
 import type { ArchiveEntry } from '../listing.ts';
 import { canonicalName, decodeName } from '../name.ts';
 import type { ArchiveCode } from '../rules.ts';
@@ -43,24 +43,40 @@ const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o010000, ['type_fifo', 'is a FIFO']],
 ]);
 
-/** The central headers in the directory's order. @throws DocshelfError what breaks a rule in a header alone */
-export async function* centralEntries(archive: ArchiveFile, end: ZipEnd): AsyncGenerator<ZipEntry> {
+/** The central headers in the directory's order, and where each begins. @throws DocshelfError what breaks a rule in a header alone */
+export async function* centralEntries(
+  archive: ArchiveFile,
+  end: ZipEnd,
+): AsyncGenerator<{ readonly entry: ZipEntry; readonly at: number }> {
   const { refuse } = archive;
+  const ahead = new ReadAhead(archive);
   let at = end.directoryStart;
   for (let count = 0; count < end.entries; count += 1) {
-    const fixed = await archive.readAhead(at, CENTRAL_BYTES);
-    if (at + CENTRAL_BYTES > end.directoryEnd)
-      throw refuse('bad_length', 'its central directory is shorter than its entries');
-    if (fixed.readUInt32LE(0) !== CENTRAL_SIGNATURE) throw refuse('damaged_archive', 'a central header is damaged');
-    const nameLength = fixed.readUInt16LE(28);
-    const variableLength = nameLength + fixed.readUInt16LE(30);
-    const next = at + CENTRAL_BYTES + variableLength + fixed.readUInt16LE(32);
-    if (next > end.directoryEnd) throw refuse('bad_length', 'the length of a name, extra field or comment is wrong');
-    const variable = await archive.readAhead(at + CENTRAL_BYTES, variableLength);
-    yield readCentral(archive, fixed, variable.subarray(0, nameLength), variable.subarray(nameLength));
+    const { entry, next } = await readCentralAt(archive, ahead, at, end.directoryEnd);
+    yield { entry, at };
     at = next;
   }
   if (at !== end.directoryEnd) throw refuse('bad_length', 'its central directory is longer than its entries');
+}
+
+export async function readCentralAt(
+  archive: ArchiveFile,
+  ahead: ReadAhead,
+  at: number,
+  directoryEnd: number,
+): Promise<{ readonly entry: ZipEntry; readonly next: number }> {
+  const { refuse } = archive;
+  const fixed = await ahead.read(at, CENTRAL_BYTES);
+  if (at + CENTRAL_BYTES > directoryEnd) {
+    throw refuse('bad_length', 'its central directory is shorter than its entries');
+  }
+  if (fixed.readUInt32LE(0) !== CENTRAL_SIGNATURE) throw refuse('damaged_archive', 'a central header is damaged');
+  const nameLength = fixed.readUInt16LE(28);
+  const variableLength = nameLength + fixed.readUInt16LE(30);
+  const next = at + CENTRAL_BYTES + variableLength + fixed.readUInt16LE(32);
+  if (next > directoryEnd) throw refuse('bad_length', 'the length of a name, extra field or comment is wrong');
+  const variable = await ahead.read(at + CENTRAL_BYTES, variableLength);
+  return { entry: readCentral(archive, fixed, variable.subarray(0, nameLength), variable.subarray(nameLength)), next };
 }
 
 function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: Buffer, extra: Buffer): ZipEntry {

@@ -1,77 +1,126 @@
-import type { ArchiveFile } from '../archive-file.ts';
+import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
+import { roomFor } from '../compact.ts';
 import { checkRatio } from '../rules.ts';
-import { centralEntries, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';
-import { readZipEnd } from './end.ts';
+import { centralEntries, readCentralAt, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';
+import { readZipEnd, type ZipEnd } from './end.ts';
 
 const LOCAL_SIGNATURE = 0x04034b50;
 const LOCAL_BYTES = 30;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
 const DESCRIPTOR_BYTES_MAX = 24;
 
-/** 2,000,000 headers with names of 80 bytes; each is in memory. */
+/** 2,000,000 headers with names of 80 bytes. */
 const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 
 /** A local header (APPNOTE.TXT 4.3.7), its entry's data, and the data descriptor behind it (4.3.9). */
 export interface ZipRecord {
   readonly entry: ZipEntry;
+  /** Its number in the directory. */
+  readonly index: number;
   /** Exclusive, as `end`. */
   readonly dataEnd: number;
   readonly end: number;
 }
 
 /**
- * Checks all headers without inflating. Each byte is then in exactly one record, so a reader may take one at a time.
- * @param onEntry in the directory's order; it may refuse @returns the records by their place
+ * Checks all headers without inflating, and holds none of them. Each byte is then in exactly one record, so a reader may take one
+ * at a time.
+ * @param onEntry in the directory's order; it may refuse
  */
-export async function guardZip(
-  archive: ArchiveFile,
-  onEntry: (entry: ZipEntry) => void,
-): Promise<readonly ZipRecord[]> {
-  const { limits, refuse, signal } = archive;
-  const { entries: count, ...end } = await readZipEnd(archive);
-  if (count > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX) {
-    throw refuse('too_many_entries', `it lists more than ${limits.entriesMax} files and as many folders`);
-  }
-
-  const entries: ZipEntry[] = [];
-  let totalBytes = 0;
-  for await (const entry of centralEntries(archive, { entries: count, ...end })) {
-    signal?.throwIfAborted();
-    onEntry(entry);
-    entries.push(entry);
-    totalBytes += entry.size;
-  }
-  checkRatio(totalBytes, archive.bytes, limits, refuse);
-
-  const records: ZipRecord[] = [];
-  for (const entry of entries.sort((a, b) => a.localStart - b.localStart)) {
-    signal?.throwIfAborted();
-    records.push(await checkLocalHeader(archive, entry, end.directoryStart));
-  }
-  checkOrder(records, end.directoryStart, archive);
-  return records;
+export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<void> {
+  const directory = await ZipDirectory.read(archive, onEntry);
+  for await (const _record of directory.records()) archive.signal?.throwIfAborted();
 }
 
-function checkOrder(records: readonly ZipRecord[], directoryStart: number, { refuse }: ArchiveFile): void {
-  let at = 0;
-  for (const { entry, end } of records) {
-    if (entry.localStart < at) throw refuse('zip_overlap', 'shares bytes with another entry', { entry: entry.name });
-    if (entry.localStart > at)
-      throw refuse('trailing_garbage', 'has bytes before it that belong to no entry', { entry: entry.name });
-    at = end;
+/** Where each entry's headers are: what they say is read again when it is needed. */
+export class ZipDirectory {
+  readonly #archive: ArchiveFile;
+  readonly #end: ZipEnd;
+  #headers = new Float64Array(1024);
+  #starts = new Float64Array(1024);
+  #length = 0;
+  #isInOrder = true;
+
+  private constructor(archive: ArchiveFile, end: ZipEnd) {
+    this.#archive = archive;
+    this.#end = end;
   }
-  if (at !== directoryStart)
-    throw refuse('trailing_garbage', 'it has bytes between its entries and its central directory');
+
+  static async read(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<ZipDirectory> {
+    const { limits, refuse, signal } = archive;
+    const end = await readZipEnd(archive);
+    if (end.entries > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX) {
+      throw refuse('too_many_entries', `it lists more than ${limits.entriesMax} files and as many folders`);
+    }
+    const directory = new ZipDirectory(archive, end);
+    let totalBytes = 0;
+    for await (const { entry, at } of centralEntries(archive, end)) {
+      signal?.throwIfAborted();
+      onEntry(entry);
+      directory.#add(at, entry.localStart);
+      totalBytes += entry.size;
+    }
+    checkRatio(totalBytes, archive.bytes, limits, refuse);
+    return directory;
+  }
+
+  /** By their place. @throws DocshelfError where a local header disagrees, or a byte is in two records or in none */
+  async *records(): AsyncGenerator<ZipRecord> {
+    const archive = this.#archive;
+    const { refuse } = archive;
+    const { directoryStart, directoryEnd } = this.#end;
+    const [central, local] = [new ReadAhead(archive), new ReadAhead(archive)];
+    let at = 0;
+    for (const index of this.#byPlace()) {
+      const { entry } = await readCentralAt(archive, central, this.#headers[index] as number, directoryEnd);
+      const { dataEnd, end } = await checkLocalHeader(archive, local, entry, directoryStart);
+      if (entry.localStart < at) throw refuse('zip_overlap', 'shares bytes with another entry', { entry: entry.name });
+      if (entry.localStart > at) {
+        throw refuse('trailing_garbage', 'has bytes before it that belong to no entry', { entry: entry.name });
+      }
+      at = end;
+      yield { entry, index, dataEnd, end };
+    }
+    if (at !== directoryStart) {
+      throw refuse('trailing_garbage', 'it has bytes between its entries and its central directory');
+    }
+  }
+
+  #add(header: number, start: number): void {
+    const index = this.#length;
+    this.#length += 1;
+    this.#headers = roomFor(this.#headers, this.#length);
+    this.#starts = roomFor(this.#starts, this.#length);
+    if (index > 0 && start < (this.#starts[index - 1] as number)) this.#isInOrder = false;
+    this.#headers[index] = header;
+    this.#starts[index] = start;
+  }
+
+  *#byPlace(): Generator<number> {
+    if (this.#isInOrder) {
+      for (let index = 0; index < this.#length; index++) yield index;
+      return;
+    }
+    const starts = this.#starts;
+    yield* Uint32Array.from({ length: this.#length }, (_, index) => index).sort(
+      (a, b) => (starts[a] as number) - (starts[b] as number),
+    );
+  }
 }
 
 /** @param dataLimit where the central directory begins @throws DocshelfError `zip_header_mismatch`, `bad_length` */
-async function checkLocalHeader(archive: ArchiveFile, entry: ZipEntry, dataLimit: number): Promise<ZipRecord> {
+async function checkLocalHeader(
+  archive: ArchiveFile,
+  ahead: ReadAhead,
+  entry: ZipEntry,
+  dataLimit: number,
+): Promise<Pick<ZipRecord, 'dataEnd' | 'end'>> {
   const bad = (state: string) => archive.refuse('bad_length', state, { entry: entry.name });
   const mismatch = (what: string, where = 'local header') =>
     archive.refuse('zip_header_mismatch', `has ${what} in its ${where}`, { entry: entry.name });
   const outside = () => bad('is said to lie outside of the archive');
   if (entry.localStart + LOCAL_BYTES > dataLimit) throw outside();
-  const fixed = await archive.readAhead(entry.localStart, LOCAL_BYTES);
+  const fixed = await ahead.read(entry.localStart, LOCAL_BYTES);
   if (fixed.readUInt32LE(0) !== LOCAL_SIGNATURE) throw mismatch('no signature');
   if (fixed.readUInt16LE(6) !== entry.flags) throw mismatch('other flags');
   if (fixed.readUInt16LE(8) !== entry.method) throw mismatch('another method');
@@ -81,7 +130,7 @@ async function checkLocalHeader(archive: ArchiveFile, entry: ZipEntry, dataLimit
   const dataStart = entry.localStart + headerBytes;
   const dataEnd = dataStart + entry.compressedBytes;
   if (dataEnd > dataLimit) throw outside();
-  const variable = await archive.readAhead(entry.localStart + LOCAL_BYTES, headerBytes - LOCAL_BYTES);
+  const variable = await ahead.read(entry.localStart + LOCAL_BYTES, headerBytes - LOCAL_BYTES);
   if (!variable.subarray(0, nameLength).equals(entry.nameBytes)) throw mismatch('another name');
   const fields = readExtraFields(variable.subarray(nameLength));
   if (fields === null) throw bad('has an extra field of a wrong length');
@@ -93,12 +142,12 @@ async function checkLocalHeader(archive: ArchiveFile, entry: ZipEntry, dataLimit
   // With a descriptor the local numbers may be left 0; a writer that knows them may give them all the same.
   const agrees = local.every((value, index) => value === central[index] || (entry.hasDescriptor && value === 0));
   if (!agrees) throw mismatch('another checksum or size');
-  if (!entry.hasDescriptor) return { entry, dataEnd, end: dataEnd };
+  if (!entry.hasDescriptor) return { dataEnd, end: dataEnd };
 
-  const behind = await archive.readAhead(dataEnd, Math.min(DESCRIPTOR_BYTES_MAX, dataLimit - dataEnd));
+  const behind = await ahead.read(dataEnd, Math.min(DESCRIPTOR_BYTES_MAX, dataLimit - dataEnd));
   const descriptorBytes = descriptorLength(behind, entry);
   if (descriptorBytes === null) throw mismatch('another checksum or size', 'data descriptor');
-  return { entry, dataEnd, end: dataEnd + descriptorBytes };
+  return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
 /** Sizes have 8 or 4 bytes, a signature may lack; longest first: an empty entry's begins like its shorter one. */

@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import unzip from 'unzipper/lib/Open/unzip.js';
 import { Lanes } from '../../files/lanes.ts';
 import type { ArchiveFile } from '../archive-file.ts';
-import type { ZipEntry } from './central.ts';
 import type { ZipRecord } from './guard.ts';
 
 /** Entries that are inflated at once: zlib works on the thread pool, of four threads unless told otherwise. */
@@ -13,13 +12,12 @@ const INFLATING_MAX = 4;
 /** Several at once. @throws DocshelfError `wrong_crc`, `damaged_archive`, and what `take` throws */
 export async function readZip(
   archive: ArchiveFile,
-  records: readonly ZipRecord[],
-  take: (entry: ZipEntry, content: AsyncIterable<Buffer>) => Promise<void>,
+  records: AsyncIterable<ZipRecord>,
+  take: (record: ZipRecord, content: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
   await using lanes = new Lanes(INFLATING_MAX);
-  for (const record of records) {
-    const { entry } = record;
-    if (entry.kind === 'file') await lanes.run(() => take(entry, contentOf(archive, record)));
+  for await (const record of records) {
+    if (record.entry.kind === 'file') await lanes.run(() => take(record, contentOf(archive, record)));
   }
   await lanes.drain();
 }

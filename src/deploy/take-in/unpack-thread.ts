@@ -7,7 +7,9 @@ export type Unpack = (order: UnpackOrder, onProgress: UnpackProgress, signal: Ab
 
 /** In threads, so that parsing and hashing never stand in the way of serving. */
 export function unpackInThreads(): Unpack {
-  const options = { task: 'unpack', heap: HEAPS.unpack, entry: threadEntry('./worker', import.meta) };
+  // Tried again, the same bundle would need as much.
+  const codes = { overMemory: 'total_too_large' } as const;
+  const options = { task: 'unpack', heap: HEAPS.unpack, codes, entry: threadEntry('./worker', import.meta) };
   const threads = new ThreadPool(() => new Thread<UnpackCalls>(options));
   return (order, onProgress, signal) =>
     threads.run((thread) =>

@@ -1,19 +1,22 @@
+import { createReadStream } from 'node:fs';
 import { mkdir, readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
+  type ArchiveEntry,
   type ArchiveListing,
-  type BundleManifest,
-  checkManifest,
+  BundleManifest,
   type ExtractedFile,
+  type ExtractedFiles,
   extractArchive,
   inspectArchive,
-  parseManifest,
+  type ManifestHead,
+  NAMED_MAX,
   verifyArchive,
 } from '../../archive/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
-import { readBeginning, readFileTable, writeFileTable } from '../../files/index.ts';
+import { readBeginning, StoredDigests, writeFileTable } from '../../files/index.ts';
 import {
   CHARSET_HEAD_BYTES,
   findLinks,
@@ -56,7 +59,9 @@ export type UnpackPhase = 'inspecting' | 'unpacking';
 export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
 
 const NO_BYTES = Buffer.alloc(0);
-const NO_FILES: { readonly files: readonly ExtractedFile[] } = { files: [] };
+
+/** Larger ones have no vote on addresses: what their references take in memory must be bounded. */
+const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 /** A file system block: the least that a file takes. */
 const BLOCK_BYTES = 4096;
@@ -73,7 +78,8 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     ...options,
     onProgress: (done, total) => onProgress('inspecting', done, total),
   });
-  const findSame = await sameIn(order.linkTo);
+  using stored = new StoredDigests(order.linkTo);
+  const findSame: FindSame = (sha256) => stored.find(sha256);
   await checkFreeSpace(listing, order, findSame);
 
   const siteDir = join(releaseDir, 'site');
@@ -88,35 +94,30 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     onProgress: (done, total) => onProgress('unpacking', done, total),
   });
 
-  const manifest = await readManifest(extracted, ownDir, name);
-  const siteFiles = extracted.filter((file) => !file.path.startsWith(OWN_FOLDER));
-  const { files, ...form } = await describeFiles(siteFiles, siteDir, manifest);
+  const bundleManifest = new BundleManifest(listing, name);
+  const manifest = await readManifest(bundleManifest, extracted, listing, ownDir);
+  const { files, ...form } = await describeFiles(extracted, siteDir, bundleManifest.typesByIndex());
   await writeFileTable(releaseDir, files);
 
   return {
     archiveBytes: listing.archiveBytes,
-    pages: files.filter((file) => isPage(file.path)).length,
-    files: files.length,
-    bytes: files.reduce((sum, file) => sum + file.size, 0),
+    ...sumsOf(files),
     ...form,
     manifest: manifest && { domain: manifest.domain, version: manifest.version, createdAt: manifest.createdAt },
     notes: notesOf(listing),
   };
 }
 
-/** 60 MiB of digests and paths; releases after that are not linked to. */
-const SAME_MAX = 250_000;
-
 type FindSame = (sha256: string) => string | null;
 
-async function sameIn(releaseDirs: readonly string[]): Promise<FindSame> {
-  const files = new Map<string, string>();
-  for (const releaseDir of releaseDirs) {
-    const table = await readFileTable(releaseDir).catch(() => null);
-    if (table === null || files.size + table.size > SAME_MAX) continue;
-    for (const { path, sha256 } of table.values()) files.set(sha256, join(releaseDir, 'site', path));
+function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'files' | 'bytes'> {
+  const sums = { pages: 0, files: 0, bytes: 0 };
+  for (const { path, size } of entries) {
+    sums.pages += Number(isPage(path));
+    sums.files += 1;
+    sums.bytes += size;
   }
-  return (sha256) => files.get(sha256) ?? null;
+  return sums;
 }
 
 /** A listing has no digests: only where all files would be too much, the archive is read for those that will be links. */
@@ -126,8 +127,8 @@ async function checkFreeSpace(listing: ArchiveListing, order: UnpackOrder, findS
   const freeBytes = bavail * bsize;
   const allBytes = bytesNeeded(listing, isIndexed);
   if (allBytes <= freeBytes) return;
-  const { files } = linkTo.length > 0 ? await verifyArchive(archive, listing, { name, limits, foldsCase }) : NO_FILES;
-  const neededBytes = allBytes - linkedBytes(files, findSame);
+  const read = async () => (await verifyArchive(archive, listing, { name, limits, foldsCase })).files;
+  const neededBytes = allBytes - linkedBytes(linkTo.length > 0 ? await read() : [], findSame);
   if (neededBytes <= freeBytes) return;
   throw new DocshelfError(
     'not_enough_space',
@@ -144,79 +145,112 @@ async function checkFreeSpace(listing: ArchiveListing, order: UnpackOrder, findS
  * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries.
  */
 export function bytesNeeded(
-  { entries, totalBytes }: Pick<ArchiveListing, 'entries' | 'totalBytes'>,
+  { entries, totalBytes }: { readonly entries: Iterable<ArchiveEntry>; readonly totalBytes: number },
   isIndexed: boolean,
 ): number {
-  const files = totalBytes + entries.length * BLOCK_BYTES;
-  if (!isIndexed) return files;
-  const sum = (isCounted: (name: string) => boolean): number =>
-    entries.reduce((bytes, { name, size }) => bytes + (isCounted(name) ? size : 0), 0);
-  const carried = `${OWN_FOLDER}search/vectors-`;
-  return Math.ceil(files + INDEX_PART * sum(isPage) + sum((name) => name.includes(carried)));
+  const sums = { entries: 0, pages: 0, vectors: 0 };
+  for (const { name, size } of entries) {
+    sums.entries += 1;
+    if (isPage(name)) sums.pages += size;
+    if (name.includes(CARRIED_VECTORS)) sums.vectors += size;
+  }
+  const files = totalBytes + sums.entries * BLOCK_BYTES;
+  return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
 }
 
 /** Of files that another release has, but for one: a large one is written before it becomes a link. */
-export function linkedBytes(files: readonly ExtractedFile[], findSame: FindSame): number {
-  const linked = files.filter(({ sha256, size }) => size > 0 && findSame(sha256) !== null);
-  const bytes = linked.map(({ size }) => size + BLOCK_BYTES);
-  return bytes.reduce((sum, each) => sum + each, 0) - bytes.reduce((most, each) => Math.max(most, each), 0);
+export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
+  let [bytes, most] = [0, 0];
+  for (const { sha256, size } of files) {
+    if (size === 0 || findSame(sha256) === null) continue;
+    bytes += size + BLOCK_BYTES;
+    most = Math.max(most, size + BLOCK_BYTES);
+  }
+  return bytes - most;
 }
 
+const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
 const INDEX_PART = 2.1;
 
 const toMiB = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
 async function readManifest(
-  extracted: readonly ExtractedFile[],
+  manifest: BundleManifest,
+  extracted: ExtractedFiles,
+  { entries, ownRoot }: ArchiveListing,
   ownDir: string,
-  name: string,
-): Promise<BundleManifest | null> {
-  if (!extracted.some((file) => file.path === MANIFEST_PATH)) return null;
-  const bytes = await readFile(join(ownDir, MANIFEST_PATH.slice(OWN_FOLDER.length)));
-  const manifest = parseManifest(bytes, name);
-  checkManifest(manifest, extracted, name);
-  return manifest;
+): Promise<ManifestHead | null> {
+  const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
+  if (ownRoot === '' || entries.indexOf(ownRoot + path) < 0) return null;
+  for await (const bytes of createReadStream(join(ownDir, path))) manifest.push(bytes);
+  return manifest.check(extracted);
 }
+
+type Described = Pick<UnpackSummary, 'trailingSlash' | 'builtFor'> & { readonly files: Iterable<FileEntry> };
 
 /** One pass over the pages: types and the votes on addresses need their text. */
 async function describeFiles(
-  extracted: readonly ExtractedFile[],
+  extracted: ExtractedFiles,
   siteDir: string,
-  manifest: BundleManifest | null,
-): Promise<{ files: FileEntry[]; trailingSlash: TrailingSlash; builtFor: string }> {
-  const declaredTypes = new Map(manifest?.files.map((file) => [file.path, file.type]));
-  const table = new Set(extracted.map((file) => file.path));
-  const slashes = new TrailingSlashVotes(table);
-  const basePaths = new BasePathVotes(table);
-  const files: FileEntry[] = [];
-  for (const file of extracted) {
-    const path = join(siteDir, file.path);
-    let type = declaredTypes.get(file.path);
-    if (isPage(file.path)) {
-      const bytes = await readFile(path);
-      type ??= mediaTypeOfFile(file.path, bytes);
+  declaredType: (index: number) => string | undefined,
+): Promise<Described> {
+  const slashes = new TrailingSlashVotes(extracted);
+  const basePaths = new BasePathVotes(extracted);
+  const indexes = extracted.indexes().filter((index) => !extracted.at(index).path.startsWith(OWN_FOLDER));
+  const types = new TypeNumbers(indexes.length);
+  for (const [n, index] of indexes.entries()) {
+    const { path, size } = extracted.at(index);
+    const file = join(siteDir, path);
+    let type = declaredType(index);
+    if (isVoting(path, size)) {
+      const bytes = await readFile(file);
+      type ??= mediaTypeOfFile(path, bytes);
       // Links are ASCII in every encoding of the web but UTF-16.
       const references = findLinks(bytes.toString('latin1'));
-      slashes.addReferences(file.path, references);
+      slashes.addReferences(path, references);
       basePaths.addReferences(references);
     }
-    type ??= mediaTypeOfFile(
-      file.path,
-      namesItsCharset(file.path) ? await readBeginning(path, CHARSET_HEAD_BYTES) : NO_BYTES,
-    );
-    files.push({ path: file.path, size: file.size, sha256: file.sha256, type });
+    type ??= mediaTypeOfFile(path, namesItsCharset(path) ? await readBeginning(file, CHARSET_HEAD_BYTES) : NO_BYTES);
+    types.set(n, type);
   }
-  files.sort((a, b) => (a.path < b.path ? -1 : 1));
   const builtFor = basePaths.decide();
   // Its links say nothing before it is known below which path they lie.
-  const trailingSlash = builtFor === '/' ? slashes.decide() : await slashesBelow(builtFor, siteDir, table);
+  const trailingSlash = builtFor === '/' ? slashes.decide() : await slashesBelow(builtFor, siteDir, extracted);
+  const files = {
+    *[Symbol.iterator](): Generator<FileEntry> {
+      for (const [n, index] of indexes.entries()) yield { ...extracted.at(index), type: types.at(n) };
+    },
+  };
   return { files, trailingSlash, builtFor };
 }
 
-async function slashesBelow(basePath: string, siteDir: string, paths: ReadonlySet<string>): Promise<TrailingSlash> {
-  const votes = new TrailingSlashVotes(paths, basePath);
-  for (const path of paths) {
-    if (isPage(path)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
+const isVoting = (path: string, size: number): boolean => isPage(path) && size <= VOTING_PAGE_BYTES_MAX;
+
+/** Of many files, which share a few types. */
+class TypeNumbers {
+  readonly #numbers: Uint16Array;
+  readonly #types: string[] = [];
+  readonly #byType = new Map<string, number>();
+
+  constructor(count: number) {
+    this.#numbers = new Uint16Array(count);
+  }
+
+  set(n: number, type: string): void {
+    const number = this.#byType.get(type) ?? this.#types.push(type) - 1;
+    this.#byType.set(type, number);
+    this.#numbers[n] = number;
+  }
+
+  at(n: number): string {
+    return this.#types[this.#numbers[n] as number] as string;
+  }
+}
+
+async function slashesBelow(basePath: string, siteDir: string, files: ExtractedFiles): Promise<TrailingSlash> {
+  const votes = new TrailingSlashVotes(files, basePath);
+  for (const { path, size } of files) {
+    if (isVoting(path, size)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
   }
   return votes.decide();
 }
@@ -226,8 +260,9 @@ function notesOf(listing: ArchiveListing): string[] {
   const [conflict] = listing.caseConflicts;
   if (conflict !== undefined) {
     const more = listing.caseConflicts.length - 1;
+    const count = more + 1 === NAMED_MAX ? 'many' : more;
     notes.push(
-      `Names that differ only by case: "${conflict[0]}" and "${conflict[1]}"${more > 0 ? ` and ${more} more pairs` : ''}; a data folder on a volume that folds case would refuse them.`,
+      `Names that differ only by case: "${conflict[0]}" and "${conflict[1]}"${more > 0 ? ` and ${count} more pairs` : ''}; a data folder on a volume that folds case would refuse them.`,
     );
   }
   if (listing.launchers.length > 0)

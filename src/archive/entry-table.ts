@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { saltedHash } from '../files/salted-hash.ts';
+import { roomFor, Slots, type Texts } from './compact.ts';
+import type { ArchiveEntry } from './listing.ts';
+
+/** What a name is; `implied` is a folder that only names below it tell of. */
+export type NodeKind = 'file' | 'folder' | 'implied';
+
+const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
+const START_LENGTH = 1024;
+
+/** The entries of an archive, in its order. */
+export class EntryTable implements Iterable<ArchiveEntry> {
+  readonly #texts: Texts;
+  readonly #names: NameTable;
+  #places = new Uint32Array(START_LENGTH);
+  #nameBytes = new Uint32Array(START_LENGTH);
+  #sizes = new Float64Array(START_LENGTH);
+  #kinds = new Uint8Array(START_LENGTH);
+  #length = 0;
+
+  constructor(texts: Texts, names: NameTable) {
+    this.#texts = texts;
+    this.#names = names;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(place: number, nameBytes: number, kind: 'file' | 'folder', size: number): void {
+    const index = this.#length;
+    this.#length += 1;
+    this.#places = roomFor(this.#places, this.#length);
+    this.#nameBytes = roomFor(this.#nameBytes, this.#length);
+    this.#sizes = roomFor(this.#sizes, this.#length);
+    this.#kinds = roomFor(this.#kinds, this.#length);
+    this.#places[index] = place;
+    this.#nameBytes[index] = nameBytes;
+    this.#sizes[index] = size;
+    this.#kinds[index] = KINDS.indexOf(kind);
+  }
+
+  at(index: number): ArchiveEntry {
+    const name = this.#texts.read(this.#places[index] as number, this.#nameBytes[index] as number);
+    return { name, kind: this.isFile(index) ? 'file' : 'folder', size: this.#sizes[index] as number };
+  }
+
+  /** The number of the entry with this very name; -1 where there is none. */
+  indexOf(name: string): number {
+    const node = this.#names.find(name.normalize('NFC'));
+    const index = node < 0 ? -1 : this.#names.entryOf(node);
+    return index >= 0 && this.at(index).name === name ? index : -1;
+  }
+
+  isFile(index: number): boolean {
+    return this.#kinds[index] === 0;
+  }
+
+  *[Symbol.iterator](): Generator<ArchiveEntry> {
+    for (let index = 0; index < this.#length; index++) yield this.at(index);
+  }
+
+  /** Numbers of the files, by their names. */
+  filesByName(): Uint32Array {
+    const files = new Uint32Array(this.#length);
+    let count = 0;
+    for (let index = 0; index < this.#length; index++) {
+      if (!this.isFile(index)) continue;
+      files[count] = index;
+      count += 1;
+    }
+    const [places, bytes] = [this.#places, this.#nameBytes];
+    return files
+      .subarray(0, count)
+      .sort((a, b) =>
+        this.#texts.compare(places[a] as number, bytes[a] as number, places[b] as number, bytes[b] as number),
+      );
+  }
+}
+
+/** Names in NFC, and what they are: each is known once, and so is each that differs from others only by case. */
+export class NameTable {
+  readonly #texts: Texts;
+  readonly #salt = randomBytes(4).readUInt32LE();
+  readonly #byName = new Slots();
+  readonly #byFolded = new Slots();
+  #places = new Uint32Array(START_LENGTH);
+  #bytes = new Uint32Array(START_LENGTH);
+  #kinds = new Uint8Array(START_LENGTH);
+  /** From 1. */
+  #entries = new Uint32Array(START_LENGTH);
+  #size = 0;
+
+  constructor(texts: Texts) {
+    this.#texts = texts;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Its number; -1 where it is not known. */
+  find(name: string): number {
+    return this.#byName.find(saltedHash(this.#salt, name), (node) => this.nameOf(node) === name);
+  }
+
+  kindOf(node: number): NodeKind {
+    return KINDS[this.#kinds[node] as number] as NodeKind;
+  }
+
+  /** Number of the entry of this name; -1 for an implied folder. */
+  entryOf(node: number): number {
+    return (this.#entries[node] as number) - 1;
+  }
+
+  setEntry(node: number, kind: NodeKind, entry: number): void {
+    this.#kinds[node] = KINDS.indexOf(kind);
+    this.#entries[node] = entry + 1;
+  }
+
+  placeOf(node: number): number {
+    return this.#places[node] as number;
+  }
+
+  nameOf(node: number): string {
+    return this.#texts.read(this.#places[node] as number, this.#bytes[node] as number);
+  }
+
+  /** An implied folder, until it has an entry. @param name one that is not known @returns one that differs only by case, or null */
+  add(name: string, place: number): string | null {
+    const node = this.#size;
+    this.#size += 1;
+    this.#places = roomFor(this.#places, this.#size);
+    this.#bytes = roomFor(this.#bytes, this.#size);
+    this.#kinds = roomFor(this.#kinds, this.#size);
+    this.#entries = roomFor(this.#entries, this.#size);
+    this.#places[node] = place;
+    this.#bytes[node] = Buffer.byteLength(name);
+    this.setEntry(node, 'implied', -1);
+    this.#byName.add(saltedHash(this.#salt, name), node);
+
+    const folded = foldCase(name);
+    const hash = saltedHash(this.#salt, folded);
+    const other = this.#byFolded.find(hash, (known) => foldCase(this.nameOf(known)) === folded);
+    if (other >= 0) return this.nameOf(other);
+    this.#byFolded.add(hash, node);
+    return null;
+  }
+}
+
+/** Upper-casing first folds what lower-casing alone keeps apart (`ß` and `ss`), as ext4 and APFS do when they fold. */
+const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');
