@@ -115,9 +115,10 @@ export class Daemon {
     try {
       this.#listeners = await this.#listen();
       const { site, admin, api, redirects } = this.#listeners;
-      this.#parts.network.useOwnPorts([site, admin, api, ...redirects].flatMap((listener) => listener?.port ?? []));
+      const ports = [site, admin, api, ...redirects].flatMap((listener) => listener?.port ?? []);
+      this.#parts.network.useOwnPorts(ports);
       await this.#openExports();
-      await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
+      await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null, ports);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
       this.#exports?.reject(error);

@@ -4,11 +4,11 @@ import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log.ts';
-import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
 import { openFolder, openShelf } from './sites/open-shelf.ts';
 import { startDaemon as start } from './start-daemon.ts';
+import { openNetwork } from './stored/open-network.ts';
 
 export { featureReport } from './slices.ts';
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
@@ -45,7 +45,7 @@ export interface OpenSources {
 }
 
 export async function openCommandSources(config: Config): Promise<OpenSources> {
-  const network = new Network(config);
+  const network = await openNetwork(config);
   return {
     sources: await openSources(config, await network.client(), [config.staticExport.preload.dir]),
     close: () => network.close(),
@@ -63,7 +63,7 @@ export async function openCommandShelf(
   config: Config,
   onProgress: DaemonOptions['onProgress'],
 ): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
-  const network = new Network(config);
+  const network = await openNetwork(config);
   const engine = openSearch(config, network);
   const folder = await openFolder(config, network, null);
   const listed = config.sites.map(({ domain }) => domain);

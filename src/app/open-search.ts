@@ -1,8 +1,10 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
+import { EmbedLanes } from '../search/processes/embed-lanes.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
@@ -51,9 +53,12 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   const { enabled, model } = config.search;
   if (!enabled) return null;
   const { BundleSearchMaker } = await import('../search/bundle-data/bundle-search-maker.ts');
+  // Jobs that run at once have a part each of all cores but one.
+  const cores = 1 + Math.floor((availableParallelism() - 1) / config.exportApi.concurrency);
   return new BundleSearchMaker({
     model: model === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
     cacheDir: join(config.storage.dir, 'vectors'),
+    lanesMax: new EmbedLanes(cores, config.search.memory).max,
   });
 }
 

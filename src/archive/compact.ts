@@ -48,7 +48,7 @@ export class Texts {
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
 /** Numbers by a hash: open addressing, at most half full. */
-export class Slots {
+export class HashSlots {
   #slots = new Uint32Array(2 * 1024);
   #used = 0;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { saltedHash } from '../files/salted-hash.ts';
-import { roomFor, Slots, type Texts } from './compact.ts';
-import type { ArchiveEntry } from './listing.ts';
+import { HashSlots, roomFor, type Texts } from './compact.ts';
+import type { ArchiveEntry } from './layout.ts';
 
 /** What a name is; `implied` is a folder that only names below it tell of. */
 export type NodeKind = 'file' | 'folder' | 'implied';
@@ -83,8 +83,8 @@ export class EntryTable implements Iterable<ArchiveEntry> {
 export class NameTable {
   readonly #texts: Texts;
   readonly #salt = randomBytes(4).readUInt32LE();
-  readonly #byName = new Slots();
-  readonly #byFolded = new Slots();
+  readonly #byName = new HashSlots();
+  readonly #byFolded = new HashSlots();
   #places = new Uint32Array(START_LENGTH);
   #bytes = new Uint32Array(START_LENGTH);
   #kinds = new Uint8Array(START_LENGTH);

@@ -8,6 +8,11 @@ export interface NamedEntry {
   readonly kind: 'file' | 'folder';
 }
 
+export interface ArchiveEntry extends NamedEntry {
+  /** Bytes unpacked, as the archive declares them; 0 for a folder. */
+  readonly size: number;
+}
+
 export interface Layout {
   /** The one folder that wraps the site, `html/`, or empty. */
   readonly root: string;

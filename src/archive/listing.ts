@@ -2,15 +2,10 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import { OWN_FOLDER } from '../domain/release.ts';
 import { Texts } from './compact.ts';
 import { EntryTable, NameTable } from './entry-table.ts';
-import { type Layout, layoutOf, NAMED_MAX, type NamedEntry, placeOf } from './layout.ts';
+import { type ArchiveEntry, type Layout, layoutOf, NAMED_MAX, placeOf } from './layout.ts';
 import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
-
-export interface ArchiveEntry extends NamedEntry {
-  /** Bytes unpacked, as the archive declares them; 0 for a folder. */
-  readonly size: number;
-}
 
 /** The entries of an archive and its layout. */
 export interface ArchiveListing extends Layout {

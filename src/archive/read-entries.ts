@@ -1,6 +1,6 @@
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
-import { type Placement, placeOf } from './layout.ts';
-import type { ArchiveEntry, ArchiveListing } from './listing.ts';
+import { type ArchiveEntry, type Placement, placeOf } from './layout.ts';
+import type { ArchiveListing } from './listing.ts';
 import type { Refuse } from './rules.ts';
 import { readTar, tarBytes } from './tar/read.ts';
 import { ZipDirectory, type ZipRecord } from './zip/guard.ts';

@@ -11,6 +11,8 @@ export interface DaemonMark {
   /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
+  /** Of its listeners: no client of a command reaches them, as none of its own does. */
+  readonly ports: readonly number[];
   /** That it has, each with the digests that nobody may take from the site; none where it is not served. */
   readonly sites: readonly { readonly domain: string; readonly serves: readonly string[] }[];
 }
@@ -34,7 +36,7 @@ export class DaemonRegistration {
   readonly #paths: DataPaths;
   readonly #sites = new Map<symbol, { readonly domain: () => string; readonly serves: readonly string[] }>();
   #file: string | null = null;
-  #mark: Pick<DaemonMark, 'owner' | 'adminUrl' | 'socket'> | null = null;
+  #mark: Omit<DaemonMark, 'sites'> | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   /** The write that begins when the one under way is over; all who come until then share it. */
@@ -44,10 +46,14 @@ export class DaemonRegistration {
     this.#paths = paths;
   }
 
-  async announce(adminUrl: string | null, socket: DaemonSocket | null = null): Promise<void> {
+  async announce(
+    adminUrl: string | null,
+    socket: DaemonSocket | null = null,
+    ports: readonly number[] = [],
+  ): Promise<void> {
     const file = join(this.#paths.daemons, `${socket?.id ?? randomBytes(8).toString('hex')}.json`);
     this.#file = file;
-    this.#mark = { owner: thisProcess(), adminUrl, socket: socket?.path ?? null };
+    this.#mark = { owner: thisProcess(), adminUrl, socket: socket?.path ?? null, ports };
     await this.#write();
     this.#beat = setInterval(() => {
       const now = new Date();
@@ -128,9 +134,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 
 function parseMark(text: string): DaemonMark | null {
   const mark = membersOf(text) as Partial<DaemonMark>;
-  const { owner: written, adminUrl = null, socket = null, sites = [] } = mark;
+  const { owner: written, adminUrl = null, socket = null, ports = [], sites = [] } = mark;
   const owner = parseOwner(JSON.stringify(written ?? null));
-  return owner && { owner, adminUrl, socket, sites };
+  return owner && { owner, adminUrl, socket, ports, sites };
 }
 
 async function isFresh(file: string): Promise<boolean> {

@@ -33,6 +33,8 @@ export interface BundleSearchOrder {
   readonly model: ModelChoice | null;
   /** Without vectors where they are not all there by then. */
   readonly vectorsWithinMs: number;
+  /** Texts that are embedded at once. */
+  readonly lanesMax: number;
 }
 
 export interface BundleSearchFacts {

@@ -27,7 +27,7 @@ const handlers = {
   makeForBundle: async (order: BundleSearchOrder, { progress, signal }: CallContext<EmbedProgress>) => {
     // Loaded here: only exports need it, and it takes 65 ms to load, half of that ajv (measured).
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
-    const model = order.model === null ? null : await modelOf(order.model);
+    const model = order.model === null ? null : await modelOf(order.model, order.lanesMax);
     return makeBundleSearch(order, model, progress, signal);
   },
   open: (order: OpenOrder) => queries.open(order),

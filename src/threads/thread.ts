@@ -11,13 +11,10 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly data?: unknown;
   /** For faults: `search` gives "Cannot search: its thread has ended". */
   readonly task: string;
-  /** Codes of calls that fail because the thread has ended, for want of memory, has been told to, or has too many calls. */
-  readonly codes?: {
-    readonly ended?: ErrorCode;
-    readonly overMemory?: ErrorCode;
-    readonly over?: ErrorCode;
-    readonly full?: ErrorCode;
-  };
+  /** Codes of calls that fail because the thread has ended, has been told to, or has too many calls. */
+  readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };
+  /** Of calls that need more memory than it may have. Default: as of one that has ended. */
+  readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
   /** Functions that the thread may call here. */
   readonly handlers?: object;
   /** Of calls that have none of their own. */
@@ -127,7 +124,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
     const exited = Promise.withResolvers<void>();
     const onExit: OnExit = (state, { cause, isOverMemory } = {}) => {
       this.#running = null;
-      const fault = this.#error(isOverMemory === true ? 'overMemory' : 'ended', state, cause);
+      const { overMemory } = this.#options;
+      const fault =
+        isOverMemory === true && overMemory !== undefined
+          ? new DocshelfError(overMemory.code, `Cannot ${this.#task}: ${state}`, { next: overMemory.next })
+          : this.#error('ended', state, cause);
       if (isReplaced === false) this.#fault = fault;
       this.#options.onEnd?.(fault);
       channel.fail(fault);
@@ -144,11 +145,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
     return { runner, channel, exited: exited.promise };
   }
 
-  #error(kind: 'ended' | 'overMemory' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
+  #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
     const { codes } = this.#options;
     // One that fails by an error of its own is a fault of ours, which is logged with its stack.
-    const ended = codes?.ended ?? (cause === undefined ? 'worker_ended' : 'internal');
-    const code = codes?.[kind] ?? ({ ended, overMemory: ended, over: 'stopping', full: 'busy' } as const)[kind];
+    const ended = cause === undefined ? 'worker_ended' : 'internal';
+    const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
     const fields = isFull ? { retryAfterS: 1 } : code === 'worker_ended' ? { retryable: true } : {};
     return new DocshelfError(code, `Cannot ${this.#task}${isFull ? ' now' : ''}: ${state}`, {

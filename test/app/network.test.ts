@@ -1,6 +1,12 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Network } from '../../src/app/network.ts';
+import { openNetwork } from '../../src/app/stored/open-network.ts';
+import { DaemonRegistration, dataPaths } from '../../src/deploy/index.ts';
 import { load } from '../config/folder.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
 
 const configOf = async (yaml: string) => (await load(yaml)).config;
 
@@ -15,4 +21,19 @@ it("the store's gate follows a reload: it lives as long as the daemon", async ()
   expect(policy.allowsAddress('127.0.0.1', 'localhost', 9090)).toBe(false);
   network.useConfig(await configOf('deployment: { type: air-gapped }'));
   expect(refused('s3.two.dev')).toBe(true);
+});
+
+it('a command asks no listener of the daemon on its data folder', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'docshelf-network-'));
+  onFileEnd(() => rmSync(dir, { recursive: true }));
+  const config = await configOf(`storage: { dir: ${dir} }`);
+  const isAllowed = async (port: number) =>
+    (await (await openNetwork(config)).policy()).allowsAddress('127.0.0.1', 'localhost', port);
+  expect(await isAllowed(8081)).toBe(true);
+  mkdirSync(dataPaths(dir).daemons, { recursive: true });
+  const registration = new DaemonRegistration(dataPaths(dir));
+  await registration.announce(null, null, [8081, 9091]);
+  expect([await isAllowed(8081), await isAllowed(9091), await isAllowed(8082)]).toEqual([false, false, true]);
+  await registration.withdraw();
+  expect(await isAllowed(8081)).toBe(true);
 });

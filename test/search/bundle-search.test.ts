@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
@@ -68,8 +69,8 @@ async function writeSite(site = SITE): Promise<FileEntry[]> {
 
 const builtin = async () => ({ choice: { kind: 'folder' as const, folder: MODEL }, embedder: null });
 
-function makerOf(model: BundleSearchMakerOptions['model']): BundleSearchMaker {
-  return new BundleSearchMaker({ model, cacheDir: join(dir, 'vectors') });
+function makerOf(model: BundleSearchMakerOptions['model'], lanesMax = 1): BundleSearchMaker {
+  return new BundleSearchMaker({ model, cacheDir: join(dir, 'vectors'), lanesMax });
 }
 
 const untilAborted = (_: readonly string[], signal?: AbortSignal) =>
@@ -191,6 +192,29 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     const second = await make(maker, files.toReversed(), 'second');
     expect(second.files).toEqual(first.files);
     expect(asked).toBe(total);
+  });
+
+  it('embeds as many batches at once as it may, to the same bytes', async () => {
+    const files = await writeSite();
+    const makeWith = async (lanesMax: number) => {
+      let running = 0;
+      let most = 0;
+      const counting = await countingModel()();
+      const embedPassages = async (texts: readonly string[]) => {
+        running += 1;
+        most = Math.max(most, running);
+        await setTimeout(20);
+        running -= 1;
+        return counting.embedder.embedPassages(texts);
+      };
+      const model = async () => ({ ...counting, embedder: { ...counting.embedder, embedPassages } });
+      await rm(join(dir, 'vectors'), { recursive: true, force: true });
+      const made = await make(makerOf(model, lanesMax), files, `lanes-${lanesMax}`);
+      return { most, files: made.files };
+    };
+    const [one, two] = [await makeWith(1), await makeWith(2)];
+    expect([one.most, two.most]).toEqual([1, 2]);
+    expect(two.files).toEqual(one.files);
   });
 
   it('embeds of a changed site only what has changed', async () => {

@@ -5,8 +5,8 @@ import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
 import { MountedSearch, type Search } from '../../search/index.ts';
 import { BodyCache } from '../../serve/index.ts';
-import { Network } from '../network.ts';
 import { openEngine } from '../open-search.ts';
+import { openNetwork } from '../stored/open-network.ts';
 import { StoredSearch } from '../stored/stored-search.ts';
 import { StoredVersions } from '../stored/stored-versions.ts';
 import { siteDocumentation } from './site-documentation.ts';
@@ -29,7 +29,7 @@ const CACHE_BYTES = 16 * 1024 ** 2;
  */
 export async function serveOverStdio({ site, active, programVersion }: StdioOptions): Promise<void> {
   const { config, basePath, hosts, domain } = site;
-  const network = new Network(config);
+  const network = await openNetwork(config);
   const engine = openEngine(config, network);
   const stored = new StoredSearch(engine);
   const search: Search = {

@@ -13,10 +13,10 @@ import {
   type ShelfResult,
   ShelfSearch,
 } from '../../search/index.ts';
-import { Network } from '../network.ts';
 import { openEngine } from '../open-search.ts';
 import { VersionSearch } from '../sites/version-search.ts';
 import { readStore } from '../slices.ts';
+import { openNetwork } from './open-network.ts';
 import { readableVersion } from './stored-versions.ts';
 
 /** Well under a second, and longer on a machine that has other work. */
@@ -39,7 +39,7 @@ export async function searchOnce(
   versions: readonly SearchedVersion[],
   request: SearchRequest,
 ): Promise<readonly ShelfResult[]> {
-  const network = new Network(config);
+  const network = await openNetwork(config);
   const engine = openEngine(config, network);
   const stored = new StoredSearch(engine);
   const search = new ShelfSearch(() =>

@@ -1,5 +1,5 @@
 import type { ArchiveFile } from '../archive-file.ts';
-import type { ArchiveEntry } from '../listing.ts';
+import type { ArchiveEntry } from '../layout.ts';
 import { canonicalName, decodeName } from '../name.ts';
 import type { ArchiveCode } from '../rules.ts';
 import {

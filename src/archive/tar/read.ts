@@ -54,6 +54,8 @@ export async function walkTar(
 const isDamage = (error: unknown): boolean =>
   error instanceof DocshelfError && (error.code === 'unknown_format' || error.code === 'damaged_archive');
 
+const HANDED_OUT_MAX = 256;
+
 /**
  * @param take must read the content to its end; folders have none
  * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
@@ -63,7 +65,7 @@ export async function readTar(
   blocks: AsyncIterable<Buffer>,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members that the guard has passed and tar-stream not yet handed out: at most what fits into one chunk.
+  // Members that the guard has passed and tar-stream not yet handed out: what fits into the few chunks that are under way.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
@@ -73,8 +75,9 @@ export async function readTar(
   for await (const entry of reader) {
     const member = seen[handedOut];
     handedOut += 1;
-    if (handedOut === seen.length) {
-      seen.length = 0;
+    // The next chunk may be read before the last member of this one is handed out: there is no moment when none is waiting.
+    if (handedOut === HANDED_OUT_MAX) {
+      seen.splice(0, handedOut);
       handedOut = 0;
     }
     if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size) {

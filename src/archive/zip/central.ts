@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
-import type { ArchiveEntry } from '../listing.ts';
+import type { ArchiveEntry } from '../layout.ts';
 import { canonicalName, decodeName } from '../name.ts';
 import type { ArchiveCode } from '../rules.ts';
 import type { ZipEnd } from './end.ts';

@@ -7,9 +7,16 @@ export type Unpack = (order: UnpackOrder, onProgress: UnpackProgress, signal: Ab
 
 /** In threads, so that parsing and hashing never stand in the way of serving. */
 export function unpackInThreads(): Unpack {
-  // Tried again, the same bundle would need as much.
-  const codes = { overMemory: 'total_too_large' } as const;
-  const options = { task: 'unpack', heap: HEAPS.unpack, codes, entry: threadEntry('./worker', import.meta) };
+  const options = {
+    task: 'unpack',
+    heap: HEAPS.unpack,
+    // A refusal: tried again, the same bundle would need as much.
+    overMemory: {
+      code: 'total_too_large',
+      next: 'Split the site into several with fewer or smaller files, and export each for itself.',
+    },
+    entry: threadEntry('./worker', import.meta),
+  } as const;
   const threads = new ThreadPool(() => new Thread<UnpackCalls>(options));
   return (order, onProgress, signal) =>
     threads.run((thread) =>

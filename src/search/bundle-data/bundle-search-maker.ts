@@ -9,6 +9,8 @@ export interface BundleSearchMakerOptions {
   readonly model: (() => Promise<Model>) | null;
   readonly cacheDir: string;
   readonly heap?: Heap;
+  /** Texts that are embedded at once. Default 1. */
+  readonly lanesMax?: number;
 }
 
 /** The process ends between two batches; one that reads pages or loads its model when it is told to stop is ended. */
@@ -36,7 +38,7 @@ export class BundleSearchMaker {
     signal: AbortSignal,
     vectorsWithinMs = VECTORS_MS_MAX,
   ): Promise<boolean> {
-    const { cacheDir, heap = HEAPS.bundleSearch } = this.#options;
+    const { cacheDir, heap = HEAPS.bundleSearch, lanesMax = 1 } = this.#options;
     // A hosted model may not answer for minutes.
     const model = (await unlessAborted(Promise.resolve(this.#options.model?.()), signal)) ?? null;
     const thread = new Thread<SearchCalls>({
@@ -49,7 +51,7 @@ export class BundleSearchMaker {
       abortWithinMs: ENDING_MS_MAX,
     });
     try {
-      const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null, vectorsWithinMs };
+      const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null, vectorsWithinMs, lanesMax };
       const facts = await thread.call('makeForBundle', order, {
         onProgress: ({ embedded, passages }) => onProgress(embedded, passages),
       });

@@ -97,7 +97,7 @@ async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Pr
 
 /** False where it is too late: vectors that were made are in the cache. */
 async function embed(
-  { files, cacheDir }: BundleSearchOrder,
+  { files, cacheDir, lanesMax }: BundleSearchOrder,
   sections: SiteSections,
   embedder: Embedder,
   file: string,
@@ -109,6 +109,7 @@ async function embed(
     await embedRelease({
       passages: () => passageTexts(sections, embedder),
       ...{ embedder, release: USE_PREFIX + digestOf(files), cacheDir, file, onProgress },
+      lanes: () => lanesMax,
       signal: AbortSignal.any([signal, late]),
     });
   } catch (error) {
