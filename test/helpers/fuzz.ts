@@ -11,6 +11,8 @@ const CASES = 2_000;
 const CASE_MS_MAX = 5_000;
 /** Held after all cases: far more than any of them may need. */
 const HELD_BYTES_MAX = 256 * 1024 ** 2;
+/** At any moment, garbage too: what the largest page takes to be read. */
+const PEAK_BYTES_MAX = 512 * 1024 ** 2;
 
 /** Values that lengths, counts and separators are tried with. */
 const BYTES = [0, 1, 0x1f, 0x20, 0x2e, 0x2f, 0x30, 0x3c, 0x5c, 0x7b, 0x7f, 0x80, 0xff];
@@ -22,6 +24,7 @@ const BYTES = [0, 1, 0x1f, 0x20, 0x2e, 0x2f, 0x30, 0x3c, 0x5c, 0x7b, 0x7f, 0x80,
  */
 export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => Promise<void> | void): Promise<void> {
   const heldBefore = await heldBytes();
+  const peakBefore = peakBytes();
   const seed = seedOfEnvironment() ?? 1;
   for (let number = 0; number < runs(CASES); number++) {
     const random = new SeededRandom(seed * 1_000_003 + number);
@@ -36,7 +39,11 @@ export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => 
     expect((user + system) / 1000, `case ${number} of seed ${seed}`).toBeLessThan(CASE_MS_MAX);
   }
   expect((await heldBytes()) - heldBefore).toBeLessThan(HELD_BYTES_MAX);
+  expect(peakBytes() - peakBefore).toBeLessThan(PEAK_BYTES_MAX);
 }
+
+/** Of the whole process, since it began. */
+const peakBytes = (): number => process.resourceUsage().maxRSS * 1024;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { cutPassages, extractPage } from '../../src/search/extract/index.ts';
 import { readFirstPage } from '../../src/web/first-page.ts';
 import { findLinks, htmlCharset, outlinePage } from '../../src/web/index.ts';
+import { markdownOf } from '../../src/web/markdown/index.ts';
+import { integrityTargets, mountFile } from '../../src/web/mount/index.ts';
 import { findReferences, referencesOf, type SourceType } from '../../src/web/rewrite/index.ts';
+import { readSiteRules } from '../../src/web/rules/index.ts';
 import { fuzz } from '../helpers/fuzz.ts';
 
 const HTML = [
@@ -17,6 +21,41 @@ const CSS = [
   `@charset "utf-8"; @import url("a.css") screen; @font-face { src: url(a.woff2) format("woff2"), local(x) }
 .a:not(.b)::after { content: "\\201C"; background: image-set("a.png" 1x, url( 'b.png' ) 2x) } /* url(no) */ @media (min-width: 1px) { a { cursor: url(\\63 .cur) } }`,
 ].map((text) => Buffer.from(text));
+
+/** What a page of documentation has besides: headings, code, tables, notes, tabs, footnotes. */
+const CONTENT = `<!doctype html><html lang="de-x"><head><title>Start – Manual</title><meta name="robots" content="all"><link rel="canonical" href="/docs/start"></head>
+<body><nav><a href="/docs/">Home</a></nav><main><h1 id="start">Start<a href="#start" class="headerlink">¶</a></h1><p>Turn the <em>lantern</em> on.<sup><a href="#fn1" id="r1">1</a></sup>
+<div class="admonition warning"><p class="admonition-title">Note</p><p>Hot.</p></div><h2>Code</h2><div class="highlight-sh"><pre><code class="language-sh">$ a | b &lt; c</code></pre></div>
+<table><thead><tr><th>A<th>B</thead><tr><td colspan=2>x | y</table><ol start=3><li>one<ul><li>two</ul></ol><dl><dt id=t>term<dd>text</dl>
+<div role="tablist"><button role=tab aria-controls=p1>A</button></div><div role=tabpanel id=p1>a</div><section class=footnotes><ol><li id=fn1>Oil. <a href="#r1">↩</a></ol></section></main>`;
+const PAGES = [...HTML, Buffer.from(CONTENT)];
+
+const REDIRECTS = `# moved
+/old/* /new/:splat 301!
+/a/:b/c  /d/:b?x=:b 200
+/news  https://example.test/ 302 Language=de Country=ch
+/x id=:id /y/:id 308
+`;
+const HEADERS = `/*
+  X-Frame-Options: DENY
+  Cache-Control: public, max-age=60
+/a/:b/*
+  ! Content-Security-Policy
+  Link: </a.css>; rel=preload
+https://docs.example.test/*
+  Set-Cookie: no
+`;
+
+/** A text of a site that was built for one base path, at another. */
+function mounted(path: string, type: string) {
+  const site = { from: '/docs/', to: '/manual/v1/', has: (file: string) => file.length % 2 === 0 };
+  return (bytes: Buffer): void => {
+    const file = { path, bytes, type };
+    const targets = integrityTargets(file);
+    const written = mountFile(file, site, (url) => (targets.some((each) => each.url === url) ? 'sha256-x' : null));
+    expect(written.length).toBeLessThanOrEqual(bytes.length * 10);
+  };
+}
 
 /** References lie inside of what was read, in order. */
 function readReferences(type: SourceType) {
@@ -43,5 +82,46 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
       readFirstPage(text);
       findLinks(text);
       outlinePage(text);
+    }));
+
+  test('of a page, for search', () =>
+    fuzz(PAGES, (bytes) => {
+      const page = extractPage({ path: 'start.html', html: bytes.toString(), url: '/start' });
+      for (const { text } of page?.sections ?? []) {
+        for (const { start, end } of cutPassages(text, (part) => part.length / 4)) {
+          expect(start).toBeLessThanOrEqual(end);
+          expect(end).toBeLessThanOrEqual(text.length);
+        }
+      }
+    }));
+
+  test('of a page, as Markdown', () =>
+    fuzz(PAGES, (bytes) => {
+      const { markdown } = markdownOf({ path: 'start.html', html: bytes.toString(), address: '/docs/start' });
+      // Each character may be escaped, and each level of a list or a quote begins its lines.
+      expect(markdown.length).toBeLessThanOrEqual(1_000 + bytes.length * 20);
+    }));
+
+  test('of a page, at another base path', () => fuzz(PAGES, mounted('start.html', 'text/html; charset=utf-8')));
+  test('of a style sheet, at another base path', () => fuzz(CSS, mounted('a.css', 'text/css')));
+  test('of a script, at another base path', () =>
+    fuzz(
+      [Buffer.from('import("/docs/a.js"); const p="/docs/"; __webpack_require__.p="/docs/"; fetch(`/docs/${x}.json`)')],
+      mounted('assets/app.js', 'text/javascript'),
+    ));
+  test('of a sitemap, at another base path', () =>
+    fuzz(
+      [Buffer.from('<?xml version="1.0"?><urlset><url><loc>https://a.test/docs/b</loc></url></urlset>')],
+      mounted('sitemap.xml', 'application/xml'),
+    ));
+
+  test('of _redirects and _headers', () =>
+    fuzz([Buffer.from(REDIRECTS), Buffer.from(HEADERS)], (bytes) => {
+      const rules = readSiteRules(new Map([['_redirects', bytes], ['_headers', bytes]]));
+      expect(rules.faultCount).toBeGreaterThanOrEqual(rules.faults.length);
+      for (const path of ['/', '/old/a/b', '/a/b/c', '/a/b/%2e%2e']) {
+        for (const each of [...rules.redirects.forced(path), ...rules.redirects.others(path)]) expect(each).toBeDefined();
+        expect(rules.headers.of(path)).toBeDefined();
+      }
     }));
 });

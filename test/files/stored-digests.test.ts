@@ -1,0 +1,65 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { FileEntry } from '../../src/domain/release.ts';
+import { StoredDigests, TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
+
+const dir = mkdtempSync(join(tmpdir(), 'docshelf-digests-'));
+onFileEnd(() => rmSync(dir, { recursive: true }));
+
+const fileOf = (path: string, content = path): FileEntry => ({
+  path,
+  size: content.length,
+  sha256: hash('sha256', content),
+  type: 'text/html',
+});
+
+async function release(name: string, files: readonly FileEntry[]): Promise<string> {
+  const folder = join(dir, name);
+  mkdirSync(folder);
+  await writeFileTable(folder, files);
+  return folder;
+}
+
+it('finds files of several releases by their digest, those of the first before the others', async () => {
+  const one = await release('one', [fileOf('a.html'), fileOf('größe.html'), fileOf('same.html', 'x')]);
+  const two = await release('two', [fileOf('b.html'), fileOf('same-2.html', 'x')]);
+  using stored = new StoredDigests([one, two]);
+  const find = (content: string) => stored.find(hash('sha256', content));
+  expect(['a.html', 'größe.html', 'b.html', 'x', 'none'].map(find)).toEqual([
+    join(one, 'site/a.html'),
+    join(one, 'site/größe.html'),
+    join(two, 'site/b.html'),
+    join(one, 'site/same.html'),
+    null,
+  ]);
+});
+
+it('tells digests apart that begin alike', async () => {
+  const sha256 = `${'a'.repeat(16)}${'b'.repeat(48)}`;
+  const folder = await release('alike', [{ ...fileOf('a.html'), sha256 }]);
+  using stored = new StoredDigests([folder]);
+  expect(stored.find(sha256)).toBe(join(folder, 'site/a.html'));
+  expect(stored.find('a'.repeat(64))).toBeNull();
+});
+
+it('leaves out a release that is gone, and a table that is none', async () => {
+  const sound = await release('sound', [fileOf('a.html')]);
+  const damaged = join(dir, 'damaged');
+  mkdirSync(damaged);
+  writeFileSync(join(damaged, TABLE_FILE), 'x'.repeat(10));
+  using stored = new StoredDigests([join(dir, 'gone'), damaged, sound]);
+  expect(stored.find(hash('sha256', 'a.html'))).toBe(join(sound, 'site/a.html'));
+});
+
+it('knows as many as it may, and of those every one', async () => {
+  const files = Array.from({ length: 5_000 }, (_, n) => fileOf(`${String(n).padStart(4, '0')}.html`));
+  const folder = await release('many', files);
+  using all = new StoredDigests([folder]);
+  using some = new StoredDigests([folder, folder], 3_000);
+  const known = (stored: StoredDigests) => files.filter(({ sha256 }) => stored.find(sha256) !== null).length;
+  expect([known(all), known(some)]).toEqual([5_000, 3_000]);
+});
