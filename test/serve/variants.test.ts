@@ -314,7 +314,9 @@ describe('variants of a site to whose pages something is added', () => {
 });
 
 describe('variants from files of the bundle', () => {
-  const ENCODED = { gz: gzipSync(TEXT), br: brotliCompressSync(TEXT), zst: zstdCompressSync(TEXT) };
+  // Of other levels than docshelf's own.
+  const ENCODED = { gz: gzipSync(TEXT, { level: 1 }), br: brotliCompressSync(TEXT), zst: zstdCompressSync(TEXT) };
+  const GZ_DATA = ENCODED.gz.subarray(10);
 
   async function sent(files: Files, coding: string): Promise<Buffer> {
     const site = await release({ 'data.csv': TEXT, ...files });
@@ -325,17 +327,42 @@ describe('variants from files of the bundle', () => {
   }
 
   it.each([
+    ['gzip', 'gz'],
     ['br', 'br'],
     ['zstd', 'zst'],
   ] as const)('are sent as they are where they decode to the same bytes: %s', async (coding, ending) => {
     expect((await sent({ [`data.csv.${ending}`]: ENCODED[ending] }, coding)).equals(ENCODED[ending])).toBe(true);
   });
 
-  it('are none of gzip: of several members browsers read the first alone', async () => {
-    const [head, rest] = [TEXT.slice(0, 100), TEXT.slice(100)];
-    const members = Buffer.concat([head, rest].map((part) => gzipSync(part)));
-    const body = await sent({ 'data.csv.gz': members }, 'gzip');
-    expect(body.equals(members)).toBe(false);
+  it('may have all that a gzip header may have', async () => {
+    const fields = [Buffer.from([3, 0]), Buffer.from('abc'), Buffer.from('data.csv\0a comment\0'), Buffer.from([1, 2])];
+    const header = Buffer.from([0x1f, 0x8b, 8, 0x1e, 1, 2, 3, 4, 0, 3]);
+    // RFC 1952, section 2.3.1: its last field, a checksum of it.
+    const before = Buffer.concat([header, ...fields.slice(0, -1)]);
+    fields.splice(-1, 1, Buffer.from([crc32(before) & 0xff, (crc32(before) >> 8) & 0xff]));
+    const named = Buffer.concat([header, ...fields, GZ_DATA]);
+    expect(gunzipSync(named).toString()).toBe(TEXT);
+    expect((await sent({ 'data.csv.gz': named }, 'gzip')).equals(named)).toBe(true);
+  });
+
+  const [START, REST] = [TEXT.slice(0, 100), TEXT.slice(100)].map((part) => gzipSync(part));
+  const changed = (at: number): Buffer => {
+    const bytes = Buffer.from(ENCODED.gz);
+    bytes[bytes.length + at] = (bytes.at(at) ?? 0) ^ 1;
+    return bytes;
+  };
+  it.each([
+    // Browsers read the first one alone.
+    ['two members', Buffer.concat([START ?? '', REST ?? ''].map(Buffer.from))],
+    ['an empty member before it', Buffer.concat([gzipSync(''), ENCODED.gz])],
+    ['an empty member behind it', Buffer.concat([ENCODED.gz, gzipSync('')])],
+    ['zeros behind it', Buffer.concat([ENCODED.gz, Buffer.alloc(512)])],
+    ['another checksum', changed(-8)],
+    ['another length', changed(-4)],
+    ['a name that does not end', Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(2000, 'x')])],
+    ['a flag of a later format', Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0x20, 0, 0, 0, 0, 0, 3]), GZ_DATA])],
+  ])('are no gzip file with %s', async (_, file) => {
+    const body = await sent({ 'data.csv.gz': file }, 'gzip');
     expect(body.equals(gzipSync(TEXT, { level: 9 }))).toBe(true);
   });
 

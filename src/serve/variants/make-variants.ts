@@ -1,17 +1,9 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { link, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  constants,
-  crc32,
-  createBrotliCompress,
-  createBrotliDecompress,
-  createGzip,
-  createZstdDecompress,
-} from 'node:zlib';
+import { constants, crc32, createBrotliCompress, createGzip } from 'node:zlib';
 import { errnoOf } from '../../domain/errors.ts';
 import type { FileEntry, FileTable } from '../../domain/release.ts';
 import { ifThere, readFileTable, replaceFile, sweepTemporaries, temporaryIn } from '../../files/index.ts';
@@ -20,11 +12,15 @@ import { isCompressible, isCompressibleType } from '../../web/compressible.ts';
 import { ImmutableNames } from '../../web/immutable-names.ts';
 import { isMountable } from '../../web/mount/mountable.ts';
 import type { Coding } from '../encoding.ts';
+import type { SiteFileOnDisk } from '../site-bytes.ts';
 import { COMPRESSED_BYTES_MIN } from '../site-file.ts';
+import { checked, OtherBytes } from './checked-content.ts';
 import { mostLinked } from './most-linked.ts';
+import { decodesTo } from './sibling.ts';
 import {
   areMade,
   CHUNK_BYTES,
+  EXTENSION,
   HEADER_BYTES,
   madeFile,
   soundVariant,
@@ -69,18 +65,6 @@ const FLUSHED_BYTES_MIN = 1024 ** 2;
 /** What takes long is last. */
 const CODINGS = ['gzip', 'zstd', 'br'] as const;
 const NO_SPACE = ['ENOSPC', 'EDQUOT'];
-
-interface Sibling {
-  readonly suffix: string;
-  readonly open: () => Duplex;
-}
-
-/** No gzip: browsers end after the first member of several (RFC 1952, section 2.2), which zlib reads on. */
-const SIBLINGS: Readonly<Partial<Record<Coding, Sibling>>> = {
-  br: { suffix: '.br', open: createBrotliDecompress },
-  // RFC 9659: no client needs to have a larger window.
-  zstd: { suffix: '.zst', open: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }) },
-};
 
 /**
  * Goes on where it was: what is there and whole stays.
@@ -181,14 +165,13 @@ class VariantWriter {
   async #make(entry: FileEntry, coding: Coding, isMade: boolean): Promise<boolean> {
     const { releaseDir } = this.#order;
     const { path, sha256, size } = entry;
-    const kind = SIBLINGS[coding];
-    const sibling = kind && this.#files.get(path + kind.suffix);
+    const sibling = this.#files.get(`${path}.${EXTENSION[coding]}`);
     if (!isMade && sibling === undefined) return true;
     if ((await soundVariant(releaseDir, sha256, coding)) !== null || (await this.#link(sha256, coding))) return true;
     const { bavail, bsize } = await statfs(releaseDir);
     if (bavail * bsize < this.#order.reserveBytes + size) return false;
     this.#onFile(sha256);
-    if (kind && sibling && sibling.size < size && (await this.#isSame(sibling, entry, kind.open()))) {
+    if (sibling !== undefined && sibling.size < size && (await decodesTo(entry, this.#onDisk(sibling), coding))) {
       await this.#write(entry, coding, sibling, null);
     } else if (isMade && isCompressible(entry.type, await this.#head(entry))) {
       await this.#write(entry, coding, entry, compressorOf(coding, size));
@@ -213,17 +196,6 @@ class VariantWriter {
     return false;
   }
 
-  /** True where a file of the bundle decodes to the bytes of the one that it lies beside, and to no byte more. */
-  async #isSame(sibling: FileEntry, { size, sha256 }: FileEntry, decoder: Duplex): Promise<boolean> {
-    try {
-      await pipeline(this.#read(sibling), decoder, checked(size, sha256), drain);
-      // What follows the end of the encoded bytes is passed over here, and by no client.
-      return (decoder as Duplex & { bytesWritten: number }).bytesWritten === sibling.size;
-    } catch {
-      return false;
-    }
-  }
-
   /** @param transform null: as it is */
   async #write(entry: FileEntry, coding: Coding, source: FileEntry, transform: Duplex | null): Promise<void> {
     const temporary = temporaryIn(this.#folder);
@@ -237,7 +209,7 @@ class VariantWriter {
           bytes += chunk.length;
         }
       };
-      const read = checked(source.size, source.sha256)(this.#read(source));
+      const read = checked(source)(this.#read(source));
       await (transform === null ? write(read) : pipeline(read, transform, write));
       if (bytes >= entry.size) return;
       await handle.write(variantHeader(bytes, crc), 0, HEADER_BYTES, 0);
@@ -256,34 +228,17 @@ class VariantWriter {
   }
 
   async #head(entry: FileEntry): Promise<Buffer> {
-    await using handle = await open(join(this.#order.releaseDir, 'site', entry.path));
+    await using handle = await open(this.#onDisk(entry).diskPath);
     return (await handle.read(Buffer.alloc(16), 0, 16, 0)).buffer;
   }
 
-  #read({ path }: FileEntry): AsyncIterable<Buffer> {
-    return createReadStream(join(this.#order.releaseDir, 'site', path), { highWaterMark: CHUNK_BYTES });
+  #read(entry: FileEntry): AsyncIterable<Buffer> {
+    return createReadStream(this.#onDisk(entry).diskPath, { highWaterMark: CHUNK_BYTES });
   }
-}
 
-class OtherBytes extends Error {}
-
-/** Passes exactly those bytes on. @throws OtherBytes at the first one too many, and at the end of others */
-function checked(size: number, sha256: string) {
-  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    const hash = createHash('sha256');
-    let bytes = 0;
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      if (bytes > size) break;
-      hash.update(chunk);
-      yield chunk;
-    }
-    if (bytes !== size || hash.digest('hex') !== sha256) throw new OtherBytes();
-  };
-}
-
-async function drain(chunks: AsyncIterable<Buffer>): Promise<void> {
-  for await (const _ of chunks);
+  #onDisk({ path, size }: FileEntry): SiteFileOnDisk {
+    return { diskPath: join(this.#order.releaseDir, 'site', path), size };
+  }
 }
 
 function compressorOf(coding: Coding, size: number): Duplex {

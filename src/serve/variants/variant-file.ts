@@ -10,12 +10,12 @@ export const VARIANTS = 'variants';
 /** Says that all is made, of this format; written last. */
 const MADE_FILE = 'made';
 /** Raised where other bytes are made (levels, codings, files chosen): of another format, none is sent or linked. */
-export const VARIANTS_FORMAT = 'DSV2';
+export const VARIANTS_FORMAT = 'DSV3';
 
 /** Format, length of the body (a double), its CRC-32; little-endian. So a file is whole or none, without a table. */
 export const HEADER_BYTES = 16;
 export const CHUNK_BYTES = 256 * 1024;
-const EXTENSION: Readonly<Record<Coding, string>> = { gzip: 'gz', br: 'br', zstd: 'zst' };
+export const EXTENSION: Readonly<Record<Coding, string>> = { gzip: 'gz', br: 'br', zstd: 'zst' };
 
 export interface Variant extends Form {
   /** With its header. */
