@@ -144,6 +144,8 @@ describe('a session', () => {
     await daemon.untilServing('2024-06-01');
     const client = await connect(daemon.site + DOOR);
     const local = await startLocal(daemon.configFile);
+    const named = async (of: Client): Promise<string[]> => (await of.listTools()).tools.map(({ name }) => name);
+    expect(await named(client)).toEqual(await named(local));
     expect(await versionAt(client)).toBe('2024-06-01');
     expect(await versionAt(local)).toBe('2024-06-01');
     expect((await fetch(`${daemon.site}/mcp`)).status).toBe(405);

@@ -22,6 +22,8 @@ export class TestIdentityProvider {
   /** Claims of the ID token by account; where false, of userinfo alone. */
   groupsInToken = true;
   accounts: Record<string, Account> = { anna: { groups: ['docs', 'staff'] }, ben: { groups: ['guests'] }, cleo: {} };
+  /** How long its ID tokens hold. */
+  idTokenS = 600;
   requests: string[] = [];
   readonly #server: Server;
   readonly #adapter = memoryAdapter();
@@ -116,7 +118,7 @@ export class TestIdentityProvider {
       adapter: () => this.#adapter,
       jwks: { keys: [jwk as never] },
       cookies: { keys: ['test'] },
-      ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: 600, AuthorizationCode: 60 },
+      ttl: { Interaction: 600, Session: 600, Grant: 600, AccessToken: 600, IdToken: () => this.idTokenS, AuthorizationCode: 60 },
       pkce: { required: () => true },
       conformIdTokenClaims: false,
       claims: { openid: ['sub', ...(this.groupsInToken ? ['groups'] : [])], profile: ['groups'] },

@@ -7,6 +7,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { fileResponse, openFilePart } from '../../../src/serve/site-bytes.ts';
+import { RawConnection } from './raw-connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'docshelf-file-sender-'));
 const listeners: Listener[] = [];
@@ -86,5 +87,16 @@ it.skipIf(process.platform !== 'linux')('closes the file of a client that leaves
   await new Promise((resolve) => answer.once('readable', resolve));
   expect(isOpen()).toBe(true);
   answer.destroy();
+  await expect.poll(isOpen).toBe(false);
+});
+
+it('sends all to a client that has ended its side', async () => {
+  const bytes = randomBytes(3_000_000);
+  const { listener, isOpen } = await serving(bytes);
+  const connection = await RawConnection.open(listener.port);
+  connection.socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  const received = await connection.untilClosed();
+  const body = Buffer.from(received.slice(received.indexOf('\r\n\r\n') + 4), 'latin1');
+  expect(digestOf(body)).toBe(digestOf(bytes.subarray(100)));
   await expect.poll(isOpen).toBe(false);
 });

@@ -19,6 +19,8 @@ interface OidcSiteOptions extends Partial<OidcSettings> {
   readonly clientSecret?: string;
   readonly now?: () => number;
   readonly retryMs?: number;
+  /** The provider has answered, and the site has not read it. */
+  readonly onAnswered?: (url: string) => void;
 }
 
 export interface OidcSite extends GuardedSite {
@@ -40,10 +42,12 @@ export async function oidcSite(
     clientSecret = CLIENT.secret,
     now,
     retryMs,
+    onAnswered,
     ...settings
   }: OidcSiteOptions = {},
 ): Promise<OidcSite & AsyncDisposable> {
   const client = httpClientOf(network);
+  const gated = gatedFetch(async () => client);
   const wrong: string[] = [];
   const refused: unknown[] = [];
   let origin = '';
@@ -56,7 +60,11 @@ export async function oidcSite(
     provider: new IdentityProvider({
       issuer: new Issuer({
         issuer: provider.issuer,
-        fetch: gatedFetch(async () => client),
+        fetch: async (url, init) => {
+          const answer = await gated(url, init);
+          onAnswered?.(url);
+          return answer;
+        },
         ...(now && { now }),
         ...(retryMs !== undefined && { retryMs }),
       }),

@@ -1,5 +1,5 @@
 import { generateKeyPair } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BrowserLike } from '../../helpers/browser-like.ts';
 import { CLIENT, TestIdentityProvider } from '../../helpers/identity-provider.ts';
 import { SECRET } from './guarded-listener.ts';
@@ -12,7 +12,9 @@ beforeAll(async () => {
 beforeEach(() => {
   provider.reader = 'anna';
   provider.groupsInToken = true;
+  provider.idTokenS = 600;
 });
+afterEach(() => void vi.useRealTimers());
 afterAll(() => provider.close());
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
@@ -125,6 +127,20 @@ describe('signing in at a provider', () => {
     expect((await site.ask('/', { cookie: own, authorization: 'Bearer none' })).status).toBe(401);
     expect((await site.ask('/', { authorization: 'Basic YTpi' })).status).toBe(401);
     expect(site.wrong).toHaveLength(1);
+  });
+
+  it.each([
+    [45, 200],
+    [90, 400],
+  ])('by a clock %i s ahead of the provider’s, as its ID token ends, is %i', async (aheadS, status) => {
+    provider.idTokenS = 1;
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const onAnswered = (url: string): void => {
+      if (url.endsWith('/token')) vi.setSystemTime(Date.now() + aheadS * 1000);
+    };
+    await using site = await oidcSite(provider, { onAnswered });
+    const page = await new BrowserLike().visit(site.home);
+    expect([page.status, page.body.includes(SECRET)]).toEqual([status, status === 200]);
   });
 
   it('says so in words where the reader gave up at the provider', async () => {
