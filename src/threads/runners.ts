@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Port } from './channel.ts';
+import { ConnectionTurns } from './connection-turns.ts';
 import type { Heap } from './heaps.ts';
 
 export type OnExit = (state: string, why?: { readonly cause?: unknown; readonly isOverMemory?: boolean }) => void;
@@ -111,6 +112,8 @@ interface ProcessSettings {
   readonly stdio: ('ignore' | 'inherit' | 'ipc')[];
 }
 
+const turns = new ConnectionTurns();
+
 /** In turns: left to the kernel, one of two busy processes gets most connections. The port stays open while any of them has it. */
 function forkSharing(entry: URL, settings: ProcessSettings): ChildProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR;
@@ -118,6 +121,7 @@ function forkSharing(entry: URL, settings: ProcessSettings): ChildProcess {
   const worker = cluster.fork();
   // Of its process, which tells it to its own listener.
   worker.on('error', () => undefined);
+  turns.join(worker.process);
   return worker.process;
 }
 

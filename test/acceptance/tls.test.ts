@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
 import { askHttp1, askHttp2, openHttp2, shakeHands } from '../http/tls/tls-client.ts';
-import { bundle, folderOf } from './bundles.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { adminKey, JOBS, KEYS, SITE, writeSite } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-long-random-token';
@@ -131,4 +133,60 @@ test('commands ask an admin listener with TLS', async () => {
     },
   );
   expect(refused.code).toBe(69);
+});
+
+test('clients search, export and fetch bundles at an API listener with TLS, by either protocol', async () => {
+  const port = await freePort();
+  const organization = {
+    id: 'acme',
+    plan: 'enterprise',
+    domains: { acme: { source: { kind: 'folder', path: './site' } } },
+  };
+  const keys = [adminKey('ci', KEYS.acme), { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) }];
+  const { folder, daemon } = await start({
+    deployment: { domain: 'acme' },
+    staticExport: { enabled: true },
+    api: { port, tls: TLS },
+    search: {},
+    exportApi: { enabled: true },
+    organizations: [{ ...organization, keys }],
+  });
+  await daemon.until(({ search }) => search?.keyword === 'ready');
+  const session = openHttp2(port);
+  bench.onEnd(() => session.destroy());
+  const json = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
+  const query = { method: 'POST', path: '/v1/search/acme', body: JSON.stringify({ query: 'june' }) };
+  const found = await askHttp1(port, { ...query, headers: json(KEYS.acmeAssistant) });
+  expect(found).toMatchObject({ status: 200, body: expect.stringContaining('june') });
+  expect(await askHttp2(session, { ...query, headers: json(KEYS.acmeAssistant) })).toEqual(found);
+  expect(await askHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
+
+  await writeSite(join(folder, 'site'), SITE);
+  const headers = json(KEYS.acme);
+  const begun = await askHttp2(session, {
+    method: 'POST',
+    path: JOBS,
+    headers,
+    body: JSON.stringify({ domain: 'acme' }),
+  });
+  const { jobId } = JSON.parse(begun.body);
+  await waitFor(
+    async () =>
+      JSON.parse((await askHttp1(port, { path: `${JOBS}/${jobId}`, headers })).body).status === 'completed'
+        ? true
+        : null,
+    () => daemon.log(),
+  );
+  const { body } = await askHttp1(port, { method: 'POST', path: `${JOBS}/${jobId}/bundle`, headers });
+  const { bundleUrl, sizeBytes } = JSON.parse(body);
+  const link = new URL(bundleUrl);
+  expect(link.origin).toBe(`https://127.0.0.1:${port}`);
+  const { status, headers: sent } = await askHttp1(port, { method: 'HEAD', path: link.pathname + link.search });
+  expect([status, sent['content-length']]).toEqual([200, String(sizeBytes)]);
+
+  await putPair(folder, pairOf('second.test'));
+  await waitFor(
+    async () => ((await nameAt(port)) === 'second.test' ? true : null),
+    () => 'it presents the former certificate',
+  );
 });

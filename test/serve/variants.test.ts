@@ -359,7 +359,10 @@ describe('variants from files of the bundle', () => {
     ['zeros behind it', Buffer.concat([ENCODED.gz, Buffer.alloc(512)])],
     ['another checksum', changed(-8)],
     ['another length', changed(-4)],
-    ['a name that does not end', Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(2000, 'x')])],
+    [
+      'a name that does not end',
+      Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 3]), Buffer.alloc(2000, 'x')]),
+    ],
     ['a flag of a later format', Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0x20, 0, 0, 0, 0, 0, 3]), GZ_DATA])],
   ])('are no gzip file with %s', async (_, file) => {
     const body = await sent({ 'data.csv.gz': file }, 'gzip');

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import { HEAPS, Thread, type ThreadCall, threadEntry } from '../../threads/index.ts';
 import type { DaemonCalls, OpenedPort } from './orders.ts';
 import type { ServingCalls, StartOrder } from './worker.ts';
@@ -10,10 +10,14 @@ export interface ServingProcessOptions {
   readonly open: (call: ThreadCall<ServingCalls>) => Promise<OpenedPort>;
   readonly calls: Pick<DaemonCalls, 'report' | 'fault'>;
   readonly onEnded: (fault: DocshelfError) => void;
+  /** For tests, which cannot wait. */
+  readonly answerMsMax?: number | undefined;
 }
 
 /** A process that answers nothing for so long is ended: its readers wait, and a swap does. */
 const ANSWER_MS_MAX = 30_000;
+/** In that time it is looked after so often. A daemon that was stopped itself finds the answers at its next look. */
+const LOOKS = 3;
 /** Of a start, with some thousand sites on a busy machine. */
 const START_MS_MAX = 120_000;
 /** One that lives for longer did not end by how it was started. */
@@ -33,11 +37,13 @@ interface Incarnation {
   /** Of the start: from then on it is told of changes. */
   isFed: boolean;
   pid: number;
+  isHung: boolean;
 }
 
 /** A place among the processes that serve. It is filled anew whenever its process ends. */
 export class ServingProcess {
   readonly #options: ServingProcessOptions;
+  readonly #answerMsMax: number;
   #current: Incarnation | null = null;
   #ready: Promise<OpenedPort> = Promise.reject(new Error('not started'));
   /** Others have taken their place, and they end what they have begun. */
@@ -47,6 +53,7 @@ export class ServingProcess {
 
   constructor(options: ServingProcessOptions) {
     this.#options = options;
+    this.#answerMsMax = options.answerMsMax ?? ANSWER_MS_MAX;
     this.#ready.catch(() => undefined);
   }
 
@@ -67,7 +74,7 @@ export class ServingProcess {
   async tell(act: (call: ThreadCall<ServingCalls>, options: TellOptions) => Promise<unknown>): Promise<void> {
     const told = this.#current;
     if (told?.isFed === true) {
-      const options = { signal: AbortSignal.timeout(ANSWER_MS_MAX), isUrgent: true };
+      const options = { signal: AbortSignal.timeout(this.#answerMsMax), isUrgent: true };
       const done = await act(told.thread.call, options).then(
         () => true,
         () => false,
@@ -77,7 +84,7 @@ export class ServingProcess {
       if (this.#current === told && !this.#isStopping) await told.thread.terminate();
     }
     if (this.#isStopping) return;
-    await Promise.race([this.#ready.catch(() => undefined), sleep(ANSWER_MS_MAX, null, { ref: false })]);
+    await Promise.race([this.#ready.catch(() => undefined), sleep(this.#answerMsMax, null, { ref: false })]);
   }
 
   async stop(deadlineMs: number): Promise<void> {
@@ -102,7 +109,7 @@ export class ServingProcess {
       handlers: { ...this.#options.calls, leave: () => this.#replace(thread) },
       onEnd: (fault) => this.#ended(thread, fault),
     });
-    const current = { thread, startedMs: Date.now(), isFed: false, pid: 0 };
+    const current = { thread, startedMs: Date.now(), isFed: false, pid: 0, isHung: false };
     this.#current = current;
     this.#ready = this.#open(current);
     // One that cannot listen leaves its place.
@@ -113,7 +120,28 @@ export class ServingProcess {
     const { call } = current.thread;
     current.pid = await call('start', this.#options.start(), { signal: AbortSignal.timeout(START_MS_MAX) });
     current.isFed = true;
+    this.#watch(current);
     return this.#options.open(call);
+  }
+
+  /** Ends one that hangs, whether or not it is told anything. */
+  #watch(current: Incarnation): void {
+    const { thread } = current;
+    let unanswered = 0;
+    const watch = setInterval(() => {
+      if (unanswered >= LOOKS) {
+        current.isHung = true;
+        void thread.terminate();
+      } else if (unanswered === 0) {
+        void thread.call('ping', null, { isUrgent: true }).then(
+          () => {
+            unanswered = 0;
+          },
+          () => clearInterval(watch),
+        );
+      }
+      unanswered += 1;
+    }, this.#answerMsMax / LOOKS).unref();
   }
 
   async #replace(thread: Thread<ServingCalls>): Promise<void> {
@@ -127,8 +155,8 @@ export class ServingProcess {
     if (this.#leaving.delete(thread) || this.#isStopping || this.#current?.thread !== thread) return;
     const isSound = Date.now() - this.#current.startedMs > SOUND_MS;
     this.#endedEarly = isSound ? 0 : this.#endedEarly + 1;
+    this.#options.onEnded(this.#current.isHung ? hung(this.#answerMsMax) : fault);
     this.#current = null;
-    this.#options.onEnded(fault);
     const again = Promise.withResolvers<OpenedPort>();
     this.#ready = again.promise;
     again.promise.catch(() => undefined);
@@ -139,4 +167,9 @@ export class ServingProcess {
       again.resolve(this.#ready);
     }, waitMs);
   }
+}
+
+function hung(ms: number): DocshelfError {
+  const message = `Cannot serve in a process of its own: it answered nothing for ${Math.round(ms / 1000)} s`;
+  return new DocshelfError('worker_ended', message, { fields: { retryable: true } });
 }

@@ -73,6 +73,7 @@ const handlers = {
   },
   forgetMade: async () => (await parts.promise).bodies.forgetMade(),
   flush: () => reports.flush(),
+  ping: () => undefined,
   /** Of two that ask for it the first one's deadline holds. */
   stop: async (deadlineMs: number): Promise<void> => {
     await (await listening.promise).stop(deadlineMs);

@@ -19,7 +19,7 @@ import type {
   UseOrder,
 } from './orders.ts';
 import { requestsOf } from './reports.ts';
-import { ServingProcess } from './serving-process.ts';
+import { ServingProcess, type ServingProcessOptions } from './serving-process.ts';
 import type { ServingCalls, StartOrder } from './worker.ts';
 
 export interface WorkersOptions {
@@ -31,6 +31,7 @@ export interface WorkersOptions {
   readonly shutdownMs: () => number;
   /** One has ended, and another is started. */
   readonly onEnded: (fault: DocshelfError) => void;
+  readonly answerMsMax?: ServingProcessOptions['answerMsMax'];
 }
 
 /** Of keys of session tickets: who has one of them reads what was said under them before TLS 1.3. */
@@ -74,6 +75,7 @@ export class Workers {
           open: (call) => this.#open(call),
           calls: { report: (report) => this.#report(report), fault: options.onFault },
           onEnded: (fault) => this.#ended(fault),
+          answerMsMax: options.answerMsMax,
         }),
     );
   }

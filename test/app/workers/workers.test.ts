@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { readdir, readlink } from 'node:fs/promises';
+import { get } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -16,22 +20,39 @@ const release = {
 /** Of a release that cannot be read: whoever is told to build it says so. */
 const ORDER = { release, older: [], form: { trailingSlash: 'auto' } } as const;
 
-it('tells a new process nothing of a site that has left while its swap was under way', {
-  timeout: 60_000,
-}, async () => {
+interface Opened {
+  readonly workers: Workers;
+  readonly port: number;
+  /** Of sites that could not be built. */
+  readonly told: readonly (string | null)[];
+  /** Why processes have ended. */
+  readonly ends: readonly string[];
+}
+
+/** Processes on a port of their own, without a daemon behind them. */
+async function open(count: number, answerMsMax?: number): Promise<Opened> {
   const told: (string | null)[] = [];
+  const ends: string[] = [];
   const workers = new Workers({
-    count: 1,
+    count,
     onRequest: () => undefined,
     onLines: () => undefined,
     onCache: () => undefined,
     onFault: ({ key }) => void told.push(key),
     shutdownMs: () => 1_000,
-    onEnded: () => undefined,
+    onEnded: ({ message }) => void ends.push(message),
+    answerMsMax,
   });
   onTestFinished(() => workers.stop(0));
   const start = { cacheBytes: 1024 ** 2, trustedProxies: [], socket: join(tmpdir(), 'docshelf-nowhere') };
-  await workers.listen({ host: '127.0.0.1', port: 0, tls: null, start });
+  const { port } = await workers.listen({ host: '127.0.0.1', port: 0, tls: null, start });
+  return { workers, port, told, ends };
+}
+
+it('tells a new process nothing of a site that has left while its swap was under way', {
+  timeout: 60_000,
+}, async () => {
+  const { workers, told } = await open(1);
   const route = (...domains: string[]) =>
     workers.route({
       isList: true,
@@ -56,3 +77,48 @@ it('tells a new process nothing of a site that has left while its swap was under
   await expect.poll(() => told).toContain('kept');
   expect(told).toEqual(['gone', 'kept']);
 });
+
+/** Each on a connection of its own; null where it was closed without an answer. */
+function statusesOf(port: number, count: number): Promise<readonly (number | null)[]> {
+  const ask = async (): Promise<number | null> => {
+    const [answer] = await once(get({ host: '127.0.0.1', port, agent: false }), 'response');
+    answer.resume();
+    return answer.statusCode;
+  };
+  return Promise.all(Array.from({ length: count }, () => ask().catch(() => null)));
+}
+
+it('replaces a process that hangs, though it is told nothing; meanwhile the other answers all but one connection', {
+  timeout: 60_000,
+}, async () => {
+  const { workers, port, ends } = await open(2, 6_000);
+  const [hung = 0] = workers.running.map(({ pid }) => pid);
+  expect(await statusesOf(port, 8)).toEqual(Array(8).fill(503));
+  process.kill(hung, 'SIGSTOP');
+  const before = await statusesOf(port, 16);
+  // The one that it had in its hands is closed with it.
+  expect(before.filter((status) => status === 503).length).toBeGreaterThanOrEqual(15);
+  await expect.poll(() => workers.running.filter(({ pid }) => pid !== hung).length).toBe(2);
+  expect(ends).toEqual([expect.stringContaining('it answered nothing for 6 s')]);
+  expect(await statusesOf(port, 8)).toEqual(Array(8).fill(503));
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'serving processes share the connections that come at once',
+  { timeout: 60_000 },
+  async () => {
+    const { workers, port } = await open(2);
+    const socketsOf = async (pid: number): Promise<number> => {
+      const names = await readdir(`/proc/${pid}/fd`);
+      const files = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+      return files.filter((file) => file.startsWith('socket:')).length;
+    };
+    const count = (): Promise<number[]> => Promise.all(workers.running.map(({ pid }) => socketsOf(pid)));
+    const before = await count();
+    const clients = Array.from({ length: 32 }, () => connect(port, '127.0.0.1'));
+    onTestFinished(() => void clients.map((client) => client.destroy()));
+    const shares = async () => (await count()).map((sockets, at) => sockets - (before[at] ?? 0));
+    await expect.poll(async () => (await shares()).reduce((sum, share) => sum + share, 0)).toBe(32);
+    for (const share of await shares()) expect(share).toBeGreaterThanOrEqual(11);
+  },
+);

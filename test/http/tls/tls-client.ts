@@ -17,18 +17,22 @@ export interface Asked {
   readonly path?: string;
   readonly host?: string;
   readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string;
 }
 
 /** The certificate is what most tests do not ask about. */
 const UNVERIFIED = { rejectUnauthorized: false };
 
-export async function askHttp1(port: number, { method = 'GET', path = '/', host, headers }: Asked): Promise<Told> {
+export async function askHttp1(
+  port: number,
+  { method = 'GET', path = '/', host, headers, body }: Asked,
+): Promise<Told> {
   const asked = request({
     ...UNVERIFIED,
     ...{ host: '127.0.0.1', port, method, path, agent: false },
     headers: { ...headers, ...(host === undefined ? {} : { host }), connection: 'close' },
   });
-  asked.end();
+  asked.end(body);
   const [answer] = await once(asked, 'response');
   const { connection: _, 'transfer-encoding': __, ...alike } = answer.headers;
   return { status: answer.statusCode, headers: sameEachTime(alike), body: await text(answer) };
@@ -42,9 +46,10 @@ export function openHttp2(port: number, options: ConnectionOptions = {}): Client
 }
 
 export async function askHttp2(session: ClientHttp2Session, asked: Asked): Promise<Told> {
-  const { method = 'GET', path = '/', host, headers } = asked;
+  const { method = 'GET', path = '/', host, headers, body } = asked;
   const authority = host ?? new URL(session.originSet?.[0] ?? 'https://127.0.0.1').host;
   const stream = session.request({ ':method': method, ':path': path, ':authority': authority, ...headers });
+  stream.end(body);
   const [answer] = await once(stream, 'response');
   const { ':status': status, ...alike } = answer;
   return { status, headers: sameEachTime(alike), body: await text(stream) };
