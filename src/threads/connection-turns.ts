@@ -16,6 +16,8 @@ interface Member {
   sentMs: number;
 }
 
+/** Connections that a process may take more than another of those that come at once: to wait for each costs time. */
+const AHEAD_MAX = 4;
 /** For a process that is busy. One that hangs is not waited for again. */
 const PATIENCE_MS = 20;
 
@@ -72,7 +74,9 @@ export class ConnectionTurns {
 
   #isAhead({ dealt }: Member): boolean {
     const sinceMs = performance.now() - PATIENCE_MS;
-    return [...this.#members].some((each) => each.dealt < dealt && each.untaken !== null && each.sentMs > sinceMs);
+    return [...this.#members].some(
+      (each) => each.dealt + AHEAD_MAX <= dealt && each.untaken !== null && each.sentMs > sinceMs,
+    );
   }
 
   #release(): void {

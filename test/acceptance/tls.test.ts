@@ -158,7 +158,8 @@ test('clients search, export and fetch bundles at an API listener with TLS, by e
   const query = { method: 'POST', path: '/v1/search/acme', body: JSON.stringify({ query: 'june' }) };
   const found = await askHttp1(port, { ...query, headers: json(KEYS.acmeAssistant) });
   expect(found).toMatchObject({ status: 200, body: expect.stringContaining('june') });
-  expect(await askHttp2(session, { ...query, headers: json(KEYS.acmeAssistant) })).toEqual(found);
+  const again = await askHttp2(session, { ...query, headers: json(KEYS.acmeAssistant) });
+  expect([again.status, again.body]).toEqual([200, found.body]);
   expect(await askHttp2(session, { ...query, headers: json('svc_dsc_unknown') })).toMatchObject({ status: 401 });
 
   await writeSite(join(folder, 'site'), SITE);

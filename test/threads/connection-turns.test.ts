@@ -36,40 +36,52 @@ function open(count: number) {
   return { processes, deal, counts: () => processes.map(({ got }) => got.length) };
 }
 
-it('a process that takes its connections sooner waits for the others', () => {
+/** As often as it has taken one. */
+function takeAndDeal(
+  times: number,
+  of: Process | undefined,
+  deal: (to: Process | undefined) => Connection,
+): Connection[] {
+  return Array.from({ length: times }, () => {
+    of?.take();
+    return deal(of);
+  });
+}
+
+it('a process that takes its connections sooner gets no more than four ahead of the others', () => {
   const { processes, deal, counts } = open(3);
   const [fast, second, third] = processes;
   for (const each of processes) deal(each);
-  const next = (of: Process | undefined): void => {
-    of?.take();
-    deal(of);
-  };
-  next(fast);
-  expect(counts()).toEqual([2, 1, 1]);
-  next(fast);
-  next(second);
-  expect(counts()).toEqual([2, 2, 1]);
-  third?.take();
-  expect(counts()).toEqual([3, 2, 1]);
+  takeAndDeal(4, fast, deal);
+  expect(counts()).toEqual([5, 1, 1]);
+  takeAndDeal(1, fast, deal);
+  takeAndDeal(1, second, deal);
+  expect(counts()).toEqual([5, 2, 1]);
+  takeAndDeal(1, third, deal);
+  expect(counts()).toEqual([6, 2, 2]);
+});
+
+it('what is behind is forgotten once all are free', () => {
+  const { processes, deal, counts } = open(2);
+  const [fast, slow] = processes;
+  for (const each of processes) deal(each);
+  takeAndDeal(4, fast, deal);
+  for (const each of processes) each.take();
+  for (const each of [slow, fast]) deal(each);
+  takeAndDeal(4, fast, deal);
+  expect(counts()).toEqual([10, 2]);
 });
 
 it('one that is slow is waited for once, and no longer than a moment', () => {
   const { processes, deal, counts } = open(2);
-  const [fast, slow] = processes;
-  deal(fast);
-  deal(slow);
-  for (let at = 0; at < 2; at++) {
-    fast?.take();
-    deal(fast);
-  }
-  expect(counts()).toEqual([2, 1]);
+  for (const each of processes) deal(each);
+  const [fast] = processes;
+  takeAndDeal(5, fast, deal);
+  expect(counts()).toEqual([5, 1]);
   vi.advanceTimersByTime(1_000);
-  expect(counts()).toEqual([3, 1]);
-  for (let at = 0; at < 10; at++) {
-    fast?.take();
-    deal(fast);
-  }
-  expect(counts()).toEqual([13, 1]);
+  expect(counts()).toEqual([6, 1]);
+  takeAndDeal(10, fast, deal);
+  expect(counts()).toEqual([16, 1]);
 });
 
 it('what a process that dies had not taken is closed, sent or held back', () => {
@@ -77,15 +89,12 @@ it('what a process that dies had not taken is closed, sent or held back', () => 
   const [first, second] = processes;
   deal(first);
   const sent = deal(second);
-  first?.take();
-  deal(first);
-  first?.take();
-  const held = deal(first);
+  const held = takeAndDeal(5, first, deal).at(-1);
   first?.emit('exit');
   second?.emit('exit');
   vi.advanceTimersByTime(1_000);
-  expect(counts()).toEqual([2, 1]);
-  for (const { close } of [sent, held]) expect(close).toHaveBeenCalledOnce();
+  expect(counts()).toEqual([5, 1]);
+  for (const each of [sent, held]) expect(each?.close).toHaveBeenCalledOnce();
 });
 
 it('what a process that ends gives back is another’s', () => {
