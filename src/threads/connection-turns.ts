@@ -23,7 +23,7 @@ const PATIENCE_MS = 20;
 
 /**
  * Evens out what node:cluster deals. That gives a process the next connection when it has taken the last: of 32 that come at once,
- * one of two processes had 9 to 24 (measured); and what one that dies had not taken would stay open for ever.
+ * one of two processes had 4 to 29 (measured); and what one that dies had not taken would stay open for ever.
  */
 export class ConnectionTurns {
   readonly #members = new Set<Member>();
