@@ -1,5 +1,5 @@
 /**
- * Writes the search box as pages load it: three scripts, minified, with the style and the English words in them. The sources of the
+ * Writes the search box as pages load it: four scripts, minified, with the style and the English words in them. The sources of the
  * words are TypeScript, which Node reads as it is.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,12 +14,17 @@ const ENGLISH = 'en';
 export async function buildSearchBox(folder) {
   const others = PAGE_LANGUAGES.filter(({ tag }) => tag !== ENGLISH);
   const english = PAGE_LANGUAGES.find(({ tag }) => tag === ENGLISH);
-  const labels = others.map(({ tag, words }) => [tag.slice(0, 2), words.searchBox.open]);
+  const labels = Object.fromEntries(others.map(({ tag, words }) => [tag.slice(0, 2), words.searchBox.open]));
   mkdirSync(folder, { recursive: true });
   const loader = readFileSync(join(SOURCES, 'loader.js'), 'utf8');
-  const labelled = loader.replace('LABELS[', `${JSON.stringify(Object.fromEntries(labels))}[`);
-  for (const [name, replaces] of Object.entries({ 'loader.js': 'false', 'replacing.js': 'true' }))
-    writeFileSync(join(folder, name), minified(name, labelled.replaceAll(/\bREPLACES\b/g, replaces)));
+  for (const [name, values] of [
+    ['loader.js', { REPLACES: false, LABELS: null }],
+    ['replacing.js', { REPLACES: true, LABELS: null }],
+    ['by-hand.js', { REPLACES: false, LABELS: labels }],
+  ]) {
+    const source = loader.replaceAll(/\b(?:REPLACES|LABELS)\b/g, (each) => JSON.stringify(values[each]));
+    writeFileSync(join(folder, name), minified(name, source));
+  }
   await build({
     configFile: false,
     root: SOURCES,

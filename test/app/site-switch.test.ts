@@ -7,6 +7,12 @@ import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { FORMS } from '../../src/serve/encoding.ts';
 import type { SiteServer, SiteSnapshot, SnapshotForm } from '../../src/serve/index.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
+import type { PageAdditions } from '../../src/web/additions/page-additions.ts';
+
+/** What pages of a language get into their heads. */
+function headIn(tag: string, additions: PageAdditions | undefined): string {
+  return (additions?.head ?? []).map((piece) => (typeof piece === 'string' ? piece : piece[tag])).join('');
+}
 
 it('serves by the form that holds at the swap, where a reload came between', async () => {
   const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
@@ -90,7 +96,7 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   const heads: string[] = [];
   const server = { swap: () => undefined } as unknown as SiteServer;
   let survey = { hasOthers: true, own: [] as string[] };
-  const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(additions?.head.join('') ?? ''));
+  const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(headIn('en', additions)));
   const site = new SiteSwitch(server, { trailingSlash: 'auto' }, null, onServed, async () => survey);
   const release = { builtFor: '/', version: 'v"2', siteDir: '/', digest: 'd', files: new Map() };
   await (await site.prepare(release as unknown as ReleaseView, []))();
@@ -114,11 +120,26 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   expect(await site.notices()).toEqual([]);
 });
 
+it('labels the search box in the language of the page', async () => {
+  const served: SnapshotForm[] = [];
+  const server = { swap: () => undefined } as unknown as SiteServer;
+  const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
+  const onServed = (_: unknown, form: SnapshotForm) => void served.push(form);
+  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox }, null, onServed);
+  const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', files: new Map() };
+  await (await site.prepare(release as unknown as ReleaseView, []))();
+  expect(['en', 'de', 'ja'].map((tag) => headIn(tag, served[0]?.additions))).toEqual([
+    '<script type="module" src="/l.js" data-shelf></script>',
+    '<script type="module" src="/l.js" data-shelf data-label="Suchen"></script>',
+    '<script type="module" src="/l.js" data-shelf data-label="&#26908;&#32034;"></script>',
+  ]);
+});
+
 it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
   const siteDir = await mkdtemp(join(tmpdir(), 'docshelf-own-search-'));
   await writeFile(join(siteDir, 'index.html'), '<!doctype html><div id="docsearch"></div>');
   const heads: string[] = [];
-  const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(additions?.head.join('') ?? ''));
+  const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(headIn('en', additions)));
   const server = { swap: () => undefined } as unknown as SiteServer;
   const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
   const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox: box }, null, onServed);

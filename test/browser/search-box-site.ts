@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
+import { languageOf, PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
@@ -27,6 +27,8 @@ export interface BoxPage {
   readonly body?: string;
   /** Attributes of the loader's element. */
   readonly attributes?: string;
+  /** The template names the loader, and docshelf adds nothing. */
+  readonly isByHand?: boolean;
 }
 
 /** Nothing but what the box needs: no inline script or style, no other host, no markup made of text. */
@@ -44,7 +46,7 @@ export class SearchBoxSite {
 
   private constructor(server: LocalServer, folder: string) {
     this.#server = server;
-    for (const name of ['loader.js', 'replacing.js', 'search-box.js'])
+    for (const name of ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'])
       this.#scripts.set(ASSETS + name, readFileSync(join(folder, name), 'utf8'));
     for (const { tag, words } of PAGE_LANGUAGES)
       this.#scripts.set(`${ASSETS}words-${tag}.json`, JSON.stringify(words.searchBox));
@@ -67,13 +69,14 @@ export class SearchBoxSite {
   /** @returns its path; the loader comes with it as docshelf adds it */
   add(
     name: string,
-    { lang = 'en', dir = 'ltr', head = '', body = '<h1>A page</h1>', attributes = '' }: BoxPage,
+    { lang = 'en', dir = 'ltr', head = '', body = '<h1>A page</h1>', attributes = '', isByHand = false }: BoxPage,
   ): string {
     const path = BASE + name;
-    const script = attributes.includes('data-replace') ? 'replacing.js' : 'loader.js';
+    const script = isByHand ? 'by-hand.js' : attributes.includes('data-replace') ? 'replacing.js' : 'loader.js';
+    const label = isByHand ? '' : `data-label="${languageOf(lang)?.words.searchBox.open ?? 'Search'}"`;
     this.#pages.set(
       path,
-      `<!doctype html><html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${name}</title>${head}<script type="module" src="${ASSETS}${script}" ${attributes}></script></head><body><main>${body}</main></body></html>`,
+      `<!doctype html><html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${name}</title>${head}<script type="module" src="${ASSETS}${script}" ${label} ${attributes}></script></head><body><main>${body}</main></body></html>`,
     );
     return path;
   }

@@ -165,6 +165,100 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expect(await page.locator('[aria-selected=true] .place').innerText()).toBe('Make');
   });
 
+  it('moves nothing under a pointer that rests on the list', async () => {
+    const { page, options, status } = await open();
+    const meant = result('/docs/meant', 'Meant', 'Something else.', 'none');
+    await page.keyboard.press('/');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type('keys');
+    (await site.question({ q: 'keys', legs: 'words' })).answer({ results: KEYS, semantic: true });
+    await status('Results: 3');
+    await options.nth(1).hover();
+    const before = await options.nth(1).boundingBox();
+    (await site.question({ q: 'keys', legs: 'all' })).answer({ results: [meant, ...KEYS], semantic: true });
+    await status('Results: 4');
+    expect([await page.locator('.page').allInnerTexts(), await options.nth(1).boundingBox()]).toEqual([
+      ['Keys', 'Other', 'Meant'],
+      before,
+    ]);
+  });
+
+  it('asks once for what is typed in a go, and gives up what is asked when one types on', async () => {
+    const { page, box } = await open();
+    const givenUp: string[] = [];
+    page.on('requestfailed', (request) => {
+      givenUp.push(`${new URL(request.url()).searchParams.get('q')} ${request.failure()?.errorText}`);
+    });
+    await page.keyboard.press('/');
+    await box.waitFor();
+    await box.evaluate((input: { value: string; dispatchEvent(event: object): void }) => {
+      for (const text of ['k', 'ke', 'key', 'keys']) {
+        input.value = text;
+        input.dispatchEvent(new Event('input'));
+      }
+    });
+    await site.question({ q: 'keys' });
+    expect(site.questions).toEqual([]);
+    await box.fill('other');
+    await site.question({ q: 'other' });
+    await expect.poll(() => givenUp).toEqual(['keys net::ERR_ABORTED']);
+  });
+
+  it('keeps the focus within the dialog, both ways, and gives it back', async () => {
+    const { page, box } = await open({
+      body: '<h1>A</h1><a id="before" href="#b">b</a><a id="here" href="#x">x</a>',
+      attributes: 'data-shelf="true"',
+    });
+    await page.locator('#here').focus();
+    await page.keyboard.press('/');
+    await box.waitFor();
+    const focused = async (key: string): Promise<string[]> => {
+      const seen: string[] = [];
+      for (let times = 0; times < 8; times += 1) {
+        await page.keyboard.press(key);
+        seen.push(
+          (await page.evaluate(
+            `document.activeElement.shadowRoot?.activeElement?.localName ?? document.activeElement.localName`,
+          )) as string,
+        );
+      }
+      return seen;
+    };
+    for (const key of ['Tab', 'Shift+Tab']) {
+      const seen = await focused(key);
+      expect(seen).toEqual(expect.arrayContaining(['input', 'button', 'select']));
+      // The body is where the browser's own bar has the focus.
+      expect(seen.filter((name) => !['input', 'button', 'select', 'body'].includes(name))).toEqual([]);
+    }
+    await page.keyboard.press('Escape');
+    await page.waitForFunction("document.activeElement.id === 'here'");
+  });
+
+  it('leads to the hit itself, however far below its heading', async () => {
+    const filler = '<p>Nothing of it here.</p>'.repeat(300);
+    site.add('long', { body: `<h2 id="make">Make</h2>${filler}<p id="hit">Make keys at last.</p>${filler}` });
+    const { page, find } = await open();
+    await find('keys', [result('/docs/long#make', 'Long', 'Make keys at last.')]);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/long*');
+    await page.waitForFunction(`{
+      const { top, bottom } = document.getElementById('hit').getBoundingClientRect();
+      top >= 0 && bottom <= innerHeight;
+    }`);
+  });
+
+  it('is plain for who wants more contrast, and nothing of it moves', async () => {
+    const { page, find } = await open({}, { contrast: 'more', reducedMotion: 'reduce' });
+    await find('keys');
+    const colours = await page
+      .getByRole('dialog')
+      .evaluate((dialog) =>
+        [dialog, ...dialog.querySelectorAll('.place, .told, .keys')].map((node) => getComputedStyle(node).color),
+      );
+    expect(new Set(colours).size).toBe(1);
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+  });
+
   it('never shows an answer to what was asked before', async () => {
     const { page, options, status } = await open();
     await page.keyboard.press('/');
@@ -217,16 +311,18 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.keyboard.press('/');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.type('keys');
-    const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: [] };
+    const facets = { languages: ['en', 'de'], versions: ['1', '2'], tags: ['guide', 'reference'] };
     const own = await site.question({ q: 'keys' });
     expect(own.parameters).toEqual({ q: 'keys', view: 'box', limit: '30', legs: 'words', language: 'en' });
     own.answer({ results: KEYS, facets });
     await status('Results: 3');
-    expect(await page.locator('label > span').allInnerTexts()).toEqual(['Where', 'Language', 'Version']);
+    expect(await page.locator('label > span').allInnerTexts()).toEqual(['Where', 'Language', 'Version', 'Tag']);
     await page.getByLabel('Language').selectOption({ label: 'German' });
     expect((await site.question({ q: 'keys', language: 'de' })).parameters.version).toBe(undefined);
     await page.getByLabel('Version').selectOption('2');
     await site.question({ q: 'keys', language: 'de', version: '2' });
+    await page.getByLabel('Tag').selectOption('reference');
+    await site.question({ q: 'keys', language: 'de', version: '2', tag: 'reference' });
     await page.getByLabel('Where').selectOption('all');
     const elsewhere = { ...KEYS[0], site: { domain: 'b', title: 'Site B', address: 'https://b.test/docs/' } };
     (await site.question({ q: 'keys', scope: 'all' })).answer({ results: [elsewhere], facets });
@@ -289,8 +385,9 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     await page.locator('[data-docshelf-search] docshelf-search, p docshelf-search').waitFor();
     await button.click();
     await page.getByRole('dialog').waitFor();
-    const own = await open({ body: '<h1>A</h1><p id="own"><docshelf-search></docshelf-search></p>' });
-    await own.page.locator('#own docshelf-search').getByRole('button', { name: 'Search' }).click();
+    const body = '<h1>A</h1><p id="own"><docshelf-search></docshelf-search></p>';
+    const own = await open({ body, lang: 'de', isByHand: true });
+    await own.page.locator('#own docshelf-search').getByRole('button', { name: 'Suchen' }).click();
     await own.page.getByRole('dialog').waitFor();
     expect(await own.page.locator('docshelf-search').count()).toBe(1);
   });

@@ -2,11 +2,12 @@ import type { SiteConfig } from '../../config/index.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
 import { failing, type OwnSearch } from '../../web/own-search/survey.ts';
+import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
 
 /** What the config says of the search box; plain data. */
 export interface SearchBoxForm {
   /** Addresses of its scripts, as pages name them. */
-  readonly scripts: SiteAssets['searchBox'];
+  readonly scripts: Readonly<Pick<SiteAssets['searchBox'], 'loader' | 'replacing'>>;
   /** It stands where the site's own does that finds nothing here. */
   readonly replaces: boolean;
   /** All sites are offered, too. */
@@ -33,14 +34,18 @@ export function searchBoxAdditions(
 ): PageAdditions {
   if (form === null) return NO_ADDITIONS;
   const replaced = form.replaces ? failing(own) : [];
-  const script = startTag('script', {
+  const attributes = {
     type: 'module',
     src: form.scripts[replaced.length > 0 ? 'replacing' : 'loader'],
     'data-replace': replaced.map(({ boxes }) => boxes).join() || null,
     'data-version': version,
     'data-shelf': form.isOfShelf,
+  };
+  const scripts = PAGE_LANGUAGES.map((language) => {
+    const label = language === ENGLISH ? null : language.words.searchBox.open;
+    return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
   });
-  return { head: [...replaced.map(({ head }) => head), `${script}</script>`], body: [] };
+  return { head: [...replaced.map(({ head }) => head), Object.fromEntries(scripts)], body: [] };
 }
 
 /** For operators: boxes of a version's pages that find nothing here. */

@@ -3,8 +3,8 @@ import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
 import { type AssetFolder, assetFolder, textFile } from './asset-folder.ts';
 
 const ASSETS = new URL('assets/search-box/', import.meta.url);
-/** One of the first two is all that a page asks for by itself. The build minifies them, and joins what they import (scripts/search-box.mjs). */
-const SCRIPTS = ['loader.js', 'replacing.js', 'search-box.js'];
+/** One of the first three is all that a page asks for by itself. The build minifies them, and joins what they import (scripts/search-box.mjs). */
+const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
 
 /** Of the search box, as pages load them. English is in the script, another language is a file. */
 export function searchBoxFiles(): AssetFolder {

@@ -11,6 +11,7 @@ export const ASSET_ADDRESSES = '/_docshelf/assets/';
 const BY_HAND = `${ASSET_ADDRESSES}search-box.js`;
 const LOADER = 'loader.js';
 const REPLACING = 'replacing.js';
+const FOR_BY_HAND = 'by-hand.js';
 
 /** Docshelf's own files on pages of sites, the same for all of a daemon. Read when they are first needed. */
 export class SiteAssets {
@@ -18,11 +19,11 @@ export class SiteAssets {
 
   /**
    * Of the scripts that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`, and
-   * where the box replaces another.
+   * where the box replaces another, or a template names it by hand.
    */
-  get searchBox(): Readonly<Record<'loader' | 'replacing', string>> {
+  get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
-    return { loader: folder + LOADER, replacing: folder + REPLACING };
+    return { loader: folder + LOADER, replacing: folder + REPLACING, byHand: folder + FOR_BY_HAND };
   }
 
   /** Of the switcher of versions, below the base path, as the loader's. */
@@ -44,7 +45,7 @@ export class SiteAssets {
     if (!isHead && method !== 'GET') return null;
     if (path === BY_HAND) {
       const headers = {
-        Location: basePath + this.searchBox.loader,
+        Location: basePath + this.searchBox.byHand,
         'Content-Length': '0',
         'Cache-Control': 'no-cache',
       };

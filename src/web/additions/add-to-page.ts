@@ -1,6 +1,7 @@
 import { charsetInMarkup, charsetOfType, markedCharset } from '../charset.ts';
 import { isUtf16, sourceText } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes } from '../rewrite/write.ts';
+import { ENGLISH, languageOf } from '../words/index.ts';
 import { findPlaces } from './find-places.ts';
 import type { PageAdditions } from './page-additions.ts';
 
@@ -17,7 +18,11 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
   const add = (at: number | null, pieces: readonly string[]): void => {
     if (at !== null && pieces.length > 0) edits.push({ start: at, end: at, text: pieces.join('') });
   };
-  add(places.head, head);
+  const { tag } = languageOf(places.language) ?? ENGLISH;
+  add(
+    places.head,
+    head.map((piece) => (typeof piece === 'string' ? piece : (piece[tag] ?? ''))),
+  );
   add(places.body, body);
   return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
 }

@@ -4,6 +4,8 @@ import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 
 /** In units of the text. */
 export interface AdditionPlaces {
+  /** As written in `<html lang>`; empty where there is none. */
+  readonly language: string;
   /** Where `<head>` ends, written or not. */
   readonly head: number;
   /** Null where nothing may follow: in a page of frames, in a template, and after what is not closed. */
@@ -39,6 +41,7 @@ class PlaceFinder implements MarkupReader {
   readonly #wantsBody: boolean;
   readonly #scanner: MarkupScanner;
   readonly #foreign = new ForeignStack();
+  #language = '';
   #isPage = false;
   #hasFrames = false;
   /** True behind an element that never ends. */
@@ -65,7 +68,7 @@ class PlaceFinder implements MarkupReader {
     const head = this.#head ?? (isInTemplate ? this.#templateStart : this.#safeEnd);
     if (!this.#isPage || head === null) return null;
     const body = this.#hasFrames ? null : (this.#bodyEnd ?? this.#htmlEnd ?? (isInTemplate ? null : this.#safeEnd));
-    return { head, body };
+    return { language: this.#language, head, body };
   }
 
   onDoctype(start: number): void {
@@ -90,6 +93,7 @@ class PlaceFinder implements MarkupReader {
     scanner.allowsCdata = this.#foreign.isForeign;
     if (!wasForeign) this.#foreignStart = scanner.tagStart;
     if (OF_PAGES.has(tag)) this.#isPage = true;
+    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= this.#attribute('lang');
     if (this.#templates === 0 && !IN_HEAD.has(tag)) {
       if (this.#endHead(scanner.tagStart)) return;
       if (tag === 'frameset') this.#hasFrames = true;
@@ -122,6 +126,11 @@ class PlaceFinder implements MarkupReader {
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;
     }
+  }
+
+  #attribute(name: string): string {
+    const at = this.#scanner.indexOfAttribute(name);
+    return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
   }
 
   /** @returns true where nothing else is looked for */

@@ -1,9 +1,12 @@
 import { escapeHtml } from '../escape-html.ts';
 
+/** Markup in each language that docshelf has words in, by its tag in `PAGE_LANGUAGES`. */
+export type TranslatedMarkup = Readonly<Record<string, string>>;
+
 /** What docshelf adds to pages: markup in ASCII, each piece whole in itself, in the order in which it is to stand. */
 export interface PageAdditions {
   /** For the end of `<head>`: links, metas, scripts. */
-  readonly head: readonly string[];
+  readonly head: readonly (string | TranslatedMarkup)[];
   /** For the end of `<body>`; a page of frames has none. */
   readonly body: readonly string[];
 }

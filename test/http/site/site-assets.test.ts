@@ -42,7 +42,7 @@ describe('/_docshelf/assets/ of a site', () => {
     const named = await app.request('/docs/_docshelf/assets/search-box.js');
     expect([named.status, named.headers.get('location'), named.headers.get('cache-control')]).toEqual([
       302,
-      `/docs/${assets.searchBox.loader}`,
+      `/docs/${assets.searchBox.byHand}`,
       'no-cache',
     ]);
   });

@@ -128,6 +128,21 @@ describe('what is added to a page', () => {
     );
   });
 
+  it.each([
+    ['<html lang="de">', 'b'],
+    ["<html class=a lang='de-AT'>", 'b'],
+    ['<html lang=xx>', 'a'],
+    ['<html>', 'a'],
+    ['', 'a'],
+    ['<!-- <html lang="de"> -->', 'a'],
+    ['<template><html lang="de"></template>', 'a'],
+  ])('is in the language of the page: %s', (html, mark) => {
+    const head = [{ en: '<a>', de: '<b>' }, HEAD];
+    expect(added(`<!doctype html>${html}<title>c</title><p>d`, { head, body: [] })).toBe(
+      `<!doctype html>${html}<title>c</title><${mark}>${HEAD}<p>d`,
+    );
+  });
+
   it('is the same object where nothing is to be added', () => {
     const page = Buffer.from(`${START}</head><body>a</body>`);
     expect(addToPage(page, 'text/html', { head: [], body: [] })).toBe(page);
