@@ -10,7 +10,11 @@ const SIZES = "document.querySelector('[data-sized]').style.cssText = 'display:i
 
 /** As each writes its box into pages; where that is in them, and files that a site of it has. */
 const KINDS: readonly [kind: string, markup: string, theirs: string, files?: readonly string[]][] = [
-  ['DocSearch', `<div id="docsearch"><button class="DocSearch DocSearch-Button" ${SIZE}>Search</button></div>`, 'button'],
+  [
+    'DocSearch',
+    `<div id="docsearch" ${SIZE}><button class="DocSearch DocSearch-Button">Search</button></div>`,
+    '#docsearch',
+  ],
   [
     'Algolia',
     `<script type="text/plain" src="/algoliasearch.umd.js"></script><div class="aa-Autocomplete" ${SIZE}><input type="search" aria-label="Search"></div>`,

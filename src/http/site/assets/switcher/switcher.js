@@ -70,7 +70,7 @@ const show = async () => {
 };
 
 const host = document.querySelector(NAME) ?? document.createElement(NAME);
-const notice = [...host.children];
+const notice = [...host.querySelectorAll('p')];
 host.setAttribute('role', 'navigation');
 host.setAttribute('aria-label', said.list);
 host.lang = tag;
