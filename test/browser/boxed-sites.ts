@@ -51,6 +51,16 @@ export const BOXED_SITES: readonly BoxedSite[] = [
   },
   {
     ...NEXT,
+    domain: 'next-july',
+    archive: 'nextjs-a-2024-07-15.tar.gz',
+    start: 'guides/rpc',
+    other: BASIC_AUTH,
+    room: 'body',
+    query: 'basic auth import',
+    found: [`${BASIC_AUTH}#import`, `${BASIC_AUTH}#basic-auth-middleware`],
+  },
+  {
+    ...NEXT,
     domain: 'mixed',
     archive: 'mixed-export.zip',
     start: 'guides/rpc/',

@@ -6,7 +6,8 @@ export interface MarkdownContents {
   readonly words: readonly string[];
   /** Blocks of code, white space aside. */
   readonly codes: readonly string[];
-  readonly tables: number;
+  /** Of each its cells as they are read, white space and marks aside, in their order. */
+  readonly tables: readonly string[];
 }
 
 const parser = new MarkdownIt({ html: true });
@@ -15,11 +16,17 @@ const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
 export function markdownContents(markdown: string): MarkdownContents {
   const words: string[] = [];
   const codes: string[] = [];
-  let tables = 0;
+  const tables: string[] = [];
+  let cells: string[] | null = null;
   const read = (tokens: readonly Token[]): void => {
-    for (const { type, content, children } of tokens) {
+    for (const [at, { type, content, children }] of tokens.entries()) {
       if (type === 'fence' || type === 'code_block') codes.push(content.replace(/\s+/g, ' ').trim());
-      if (type === 'table_open') tables += 1;
+      if (type === 'table_open') cells = [];
+      if (/^t[hd]_open$/.test(type)) cells?.push(shownIn(tokens[at + 1]?.children ?? []));
+      if (type === 'table_close' && cells !== null) {
+        tables.push(cells.join(' | '));
+        cells = null;
+      }
       if (/^(?:fence|code_block|text|code_inline|image)$/.test(type)) words.push(...wordsOf(content));
       else if (type.startsWith('html')) words.push(...wordsOf(content.replace(/<[^>]*>/g, ' ')));
       if (type !== 'image') read(children ?? []);
@@ -28,6 +35,14 @@ export function markdownContents(markdown: string): MarkdownContents {
   read(parser.parse(markdown.replace(FRONT_MATTER, ''), {}));
   return { words, codes, tables };
 }
+
+/** What a cell says, whatever its marks. */
+const shownIn = (tokens: readonly Token[]): string =>
+  tokens
+    .map(({ type, content }) => (/^(?:text|code_inline|image)$/.test(type) ? content : type === 'softbreak' ? ' ' : ''))
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim();
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 

@@ -25,8 +25,8 @@ describe('markdownOf() of our own manual', () => {
       words += source.words.length;
       lost += missingFrom(source.words, made.words).length;
       const codes = missingFrom(source.codes, made.codes);
-      if (codes.length > 0 || made.tables !== source.tables)
-        missing[name] = { codes, tables: [source.tables, made.tables] };
+      const tables = missingFrom(source.tables, made.tables);
+      if (codes.length > 0 || tables.length > 0) missing[name] = { codes, tables };
     }
     expect(missing).toEqual({});
     expect(lost / words).toBeLessThan(0.02);
