@@ -95,6 +95,12 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
   }
 
+  /** Of the start page, as `Content-Security-Policy`; empty for none. */
+  get contentPolicy(): string {
+    const { headers } = this.#headers.of(this.#mount.from, 'text/html');
+    return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1] ?? '';
+  }
+
   get release(): ReleaseView {
     return this.#active;
   }

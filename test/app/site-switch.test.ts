@@ -135,6 +135,24 @@ it('labels the search box in the language of the page', async () => {
   ]);
 });
 
+it.each([
+  ["script-src 'nonce-a' 'strict-dynamic'", 1],
+  ["script-src 'self'", 0],
+])('says that a policy keeps the search box away: %s', async (policy, count) => {
+  const server = { swap: () => undefined } as unknown as SiteServer;
+  const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: false };
+  const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
+  const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
+  for (const [box, notices] of [
+    [searchBox, count],
+    [null, 0],
+  ] as const) {
+    const site = new SiteSwitch(server, { trailingSlash: 'auto', headers, searchBox: box });
+    await (await site.prepare(release as unknown as ReleaseView, []))();
+    expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(notices);
+  }
+});
+
 it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
   const siteDir = await mkdtemp(join(tmpdir(), 'docshelf-own-search-'));
   await writeFile(join(siteDir, 'index.html'), '<!doctype html><div id="docsearch"></div>');

@@ -4,6 +4,7 @@ import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
 import { OwnSearches } from '../../serve/notices/own-search.ts';
+import { allowsOwnScripts } from '../../web/additions/allows-scripts.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import type { OwnSearch } from '../../web/own-search/survey.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
@@ -79,6 +80,13 @@ function formOf(
   return { ...form, additions: joinAdditions(additions) };
 }
 
+/** For operators, of pages whose policy lets no script of their own site run; null where none is added. */
+function policyNotice(version: string, { searchBox = null, switcher = null }: SiteForm): string | null {
+  const added = [searchBox && 'the search box', switcher && 'the switcher of versions'].filter(Boolean);
+  if (added.length === 0) return null;
+  return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
+}
+
 /** Other processes that serve the site, too. */
 export interface SwapFollower {
   /** Resolves when all of them are ready for the act, which resolves when all of them have made the swap. */
@@ -103,6 +111,7 @@ export class SiteSwitch {
   readonly #searches = new OwnSearches();
   #form: SiteForm;
   #served: Served | null = null;
+  #areScriptsAllowed = true;
 
   constructor(
     server: SiteServer,
@@ -127,14 +136,15 @@ export class SiteSwitch {
     return this.#served?.rules ?? null;
   }
 
-  /** What of the site's own rules was not understood, why its pages have no switcher, and which of their searches find nothing. */
+  /** What of the site's own rules was not understood, why its pages have no switcher, which of their searches find nothing, and what their policy keeps away. */
   async notices(): Promise<readonly string[]> {
     if (this.#served === null) return [];
     const { active, rules, survey } = this.#served;
     const { switcher, searchBox = null } = this.#form;
     const why = switcher ? switcherNotice(active.version, survey.versions) : null;
     const searches = ownSearchNotices(active.version, await this.#searches.of(active), searchBox);
-    return [...rules.notices, ...(why === null ? [] : [why]), ...searches];
+    const kept = this.#areScriptsAllowed ? null : policyNotice(active.version, this.#form);
+    return [...rules.notices, ...[why, kept].filter((notice) => notice !== null), ...searches];
   }
 
   /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */
@@ -185,6 +195,7 @@ export class SiteSwitch {
 
   #swap(served: Served, snapshot: SiteSnapshot, sent: SnapshotForm): void {
     this.#served = served;
+    this.#areScriptsAllowed = allowsOwnScripts(snapshot.contentPolicy);
     this.#server.swap(snapshot);
     this.#onServed(served, sent);
   }

@@ -90,7 +90,7 @@ function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
   return prefersType(accept, PAGE_TYPE, JSON_TYPE) && !prefersType(accept, JSON_TYPE, PAGE_TYPE);
 }
 
-/** A hosted search, and one over several sites, say nothing of what there is to choose from. */
+/** A hosted search says nothing of what there is to choose from. */
 const NO_FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
 
 /** @param sites that results may be of; null: of the one that is asked */
