@@ -149,7 +149,9 @@ it.each([
   ] as const) {
     const site = new SiteSwitch(server, { trailingSlash: 'auto', headers, searchBox: box });
     await (await site.prepare(release as unknown as ReleaseView, []))();
-    expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(notices);
+    expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(
+      notices,
+    );
   }
 });
 

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { tellBreaches } from '../helpers/accessibility.ts';
+import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { BOXED_SITES, type BoxedSite } from './boxed-sites.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';

@@ -32,7 +32,12 @@ describe.skipIf(corpus === undefined)(`relevance on the development sets${whyNoC
     const port = await freePort();
     await packTarGz({ files: pagesOf(set.documents), to: join(folder, 'set-export-2026-01-01.tar.gz') });
     const search = { model, keys: [{ id: 'test', sha256: sha256Of(KEY) }] };
-    const config = { deployment: { domain: 'set' }, staticExport: { enabled: true, preload: '.' }, api: { port }, search };
+    const config = {
+      deployment: { domain: 'set' },
+      staticExport: { enabled: true, preload: '.' },
+      api: { port },
+      search,
+    };
     const daemon = await bench.start({ ...config, log: { access: false } }, { folder });
     await daemon.until((status) => {
       const { keyword, semantic } = status.search;

@@ -86,7 +86,9 @@ function versionNotice(
   const link = `${startTag('a', { href: address, target: '_self' })}${text(said.lead, active)}</a>`;
   return {
     head: [startTag('link', { rel: 'stylesheet', href: style })],
-    body: [`${host}<p>${text(said.notice, version)} ${link}</p><span>${text(said.version, version)}</span></docshelf-versions>`],
+    body: [
+      `${host}<p>${text(said.notice, version)} ${link}</p><span>${text(said.version, version)}</span></docshelf-versions>`,
+    ],
   };
 }
 

@@ -62,7 +62,7 @@ const place = () => {
   beside.append(host);
 };
 const soon = () => {
-  timer ||= setTimeout(place, 99);
+  if (!timer) timer = setTimeout(place, 99);
 };
 
 addEventListener(
