@@ -38,3 +38,5 @@ export const quantile = (values: readonly number[], part: number): number => {
   const rising = values.toSorted((a, b) => a - b);
   return rising[Math.min(rising.length - 1, Math.floor(part * rising.length))] ?? 0;
 };
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);

@@ -79,6 +79,7 @@ case "$task" in
     exec node bench/widget/run.ts "$@"
     ;;
   bench-growth) build && exec node bench/growth/run.ts "$@" ;;
+  bench-scale) build && exec node bench/scale/run.ts "$@" ;;
   screenshots) build && exec node scripts/screenshots/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;

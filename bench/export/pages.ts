@@ -17,12 +17,12 @@ export interface Page {
   readonly sha256: string;
 }
 
-/** Writes `count` pages of some 20 KB in sections of 50 below `folder`. Gives them sorted by path. */
-export function writePages(folder: string, count: number): Page[] {
+/** Writes `count` pages of some 20 KB in sections of 50 below `folder`. Gives them sorted by path. @param seed other words for another one */
+export function writePages(folder: string, count: number, seed = 0): Page[] {
   const pages = Array.from({ length: count }, (_, at) => `section-${Math.floor(at / 50)}/page-${at}.html`);
   return pages
     .map((path, at) => {
-      const html = pageOf(at, pages, new Random(at));
+      const html = pageOf(at, pages, new Random(seed + at));
       const file = join(folder, path);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, html);

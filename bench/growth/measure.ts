@@ -77,7 +77,7 @@ async function measureImport(daemon: DaemonProcess, pages: number, version: 1 | 
   await embedded(daemon);
   const { search } = await daemon.status();
   const toEmbeddedSeconds = search.semantic === 'ready' ? secondsSince(beganMs) : 0;
-  const bytes = diskBytes(daemon.dataDir, new Set());
+  const bytes = diskBytes(daemon.dataDir);
   return {
     ...end(),
     ...{
@@ -132,7 +132,7 @@ async function read(daemon: DaemonProcess, pages: number): Promise<void> {
 }
 
 /** What the files take on their volume, a file with several names once. */
-function diskBytes(folder: string, seen: Set<number>): number {
+export function diskBytes(folder: string, seen = new Set<number>()): number {
   let bytes = 0;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

@@ -61,6 +61,12 @@ function memoryOf(pid: number, what: 'VmHWM' | 'VmRSS'): number {
   return Number(kib) * MIB_OF_KIB;
 }
 
+/** Processor time of a process, and of those that it has started. */
+export function processorSeconds(pid: number): number {
+  const { own, children } = secondsOf(pid);
+  return own + children;
+}
+
 function secondsOf(pid: number) {
   const times = timesOf(pid);
   const running = childrenOf(pid).reduce((sum, child) => sum + timesOf(child).own, 0);

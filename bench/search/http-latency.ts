@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { median } from '../latencies.ts';
 import { quantile, timesOf } from './latency.ts';
 import { indexFts5 } from './peers.ts';
 import { pin, type ServedBundle, serveBundle } from './served-bundle.ts';
@@ -57,7 +58,7 @@ export async function benchHttpLatency(sets: readonly TestSet[], sizes: readonly
 
 const NAMES = { off: 'keywords', first: 'hybrid, asked first', again: 'hybrid, asked again' };
 
-class Questions {
+export class Questions {
   readonly again: readonly string[];
   #variants = 1;
 
@@ -72,7 +73,7 @@ class Questions {
   }
 }
 
-async function throughputOf(served: ServedBundle, questions: () => readonly string[]): Promise<[string, string]> {
+export async function throughputOf(served: ServedBundle, questions: () => readonly string[]): Promise<[string, string]> {
   const last = cpus().length - 1;
   const isPinned = last > 0 && pin(process.pid, '1') && served.pinTo('0');
   const rounds: number[] = [];
@@ -93,11 +94,4 @@ async function throughputOf(served: ServedBundle, questions: () => readonly stri
     served.pinTo(`0-${last}`);
   }
   return [median(rounds).toFixed(0), isPinned ? 'one core' : 'the machine, with its clients'];
-}
-
-function median(figures: readonly number[]): number {
-  return quantile(
-    figures.toSorted((left, right) => left - right),
-    0.5,
-  );
 }

@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { writeFileTable } from '../../src/files/index.ts';
+import { carriedFolder } from '../../src/search/bundle-data/carried-attempts.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
 import { buildIndex } from '../../src/search/indexing/build-index.ts';
 import { waitFor } from '../../test/helpers/wait-for.ts';
 import { quantile } from './latency.ts';
-import { SECTIONS_PER_PAGE, syntheticSites } from './synthetic-bundle.ts';
+import { SECTIONS_PER_PAGE, writeSyntheticSites } from './synthetic-bundle.ts';
 import { tableOf } from './table.ts';
 import { readTestSets } from './test-set.ts';
 
@@ -42,12 +43,16 @@ async function inFreshProcess(): Promise<void> {
   const made = mkdtempSync(join(tmpdir(), 'docshelf-bench-sites-'));
   try {
     const sets = readTestSets();
-    const all = await syntheticSites(sets, sites, pages * SECTIONS_PER_PAGE);
+    const all = await writeSyntheticSites(sets, sites, pages * SECTIONS_PER_PAGE, (number) => {
+      const releaseDir = join(made, digestOf(number));
+      return { siteDir: join(releaseDir, 'site'), searchDir: carriedFolder(releaseDir) };
+    });
     const asked = sets.flatMap((set) => set.queries.map(({ query }) => query));
     writeFileSync(join(made, QUESTIONS), JSON.stringify(asked));
     for (const [number, files] of all.entries()) {
       const releaseDir = join(made, digestOf(number));
-      await writeRelease(releaseDir, files);
+      const entries = files.map(({ path, size }) => ({ path, size, sha256: '', type: 'text/html' }));
+      await writeFileTable(releaseDir, entries);
       const searchDir = join(releaseDir, 'search');
       await buildIndex({
         releaseDir,
@@ -64,20 +69,6 @@ async function inFreshProcess(): Promise<void> {
     spawnSync(process.execPath, args, { env, stdio: 'inherit' });
   } finally {
     rmSync(made, { recursive: true });
-  }
-}
-
-async function writeRelease(
-  releaseDir: string,
-  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
-): Promise<void> {
-  const entries = files.map(({ path, bytes }) => ({ path, size: bytes.length, sha256: '', type: 'text/html' }));
-  mkdirSync(releaseDir);
-  await writeFileTable(releaseDir, entries);
-  for (const { path, bytes } of files) {
-    const file = path.startsWith('_docshelf/') ? join(releaseDir, path) : join(releaseDir, 'site', path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, bytes);
   }
 }
 

@@ -1,13 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
 import { type CutSection, SEARCH_FOLDER } from '../../src/search/bundle-data/bundle-format.ts';
 import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
 import { cutPassages } from '../../src/search/extract/index.ts';
 import { estimateTokens } from '../../src/search/indexing/site-sections.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
 import { quantise } from '../../src/search/semantic/quantise.ts';
-import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 import { Random } from './random.ts';
 import { synthetic } from './synthetic.ts';
 import type { Document, TestSet } from './test-set.ts';
@@ -16,11 +16,22 @@ const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const SEED = 17;
 /** What a page of a documentation site has. */
 export const SECTIONS_PER_PAGE = 8;
-/** Of `synthetic`: their text is little longer than a passage may be. */
-const PASSAGES_PER_SECTION_MAX = 4;
 const EMBEDDED_DOCUMENTS = 256;
 /** How far a made vector is from the two real ones that it lies between, beside their length of 1. */
 const NOISE = 0.4;
+
+/** Where the files of a made site go. */
+interface SiteFolders {
+  readonly siteDir: string;
+  readonly searchDir: string;
+}
+
+interface SiteFile {
+  /** In the bundle. */
+  readonly path: string;
+  readonly file: string;
+  readonly size: number;
+}
 
 /**
  * Packs a bundle that brings its search data along (docs/search-format.md): synthetic sections, with vectors that are made up, since
@@ -28,48 +39,67 @@ const NOISE = 0.4;
  * distances spread as real ones do; what is found by meaning is of no use.
  */
 export async function packSynthetic(sets: readonly TestSet[], count: number, to: string): Promise<void> {
-  const [files = []] = await syntheticSites(sets, 1, count);
-  await packTarGz({ files, to });
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-bench-search-'));
+  try {
+    const folders = { siteDir: join(folder, 'site'), searchDir: join(folder, 'search') };
+    const files = writeSite(() => sectionsOf(synthetic(sets, count)), await vectorMaker(sets), folders);
+    await packBundle({ entries: files.sort(archiveOrder), to, level: 1 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
-/** The files of so many sites, of so many sections each. @see packSynthetic */
-export async function syntheticSites(sets: readonly TestSet[], sites: number, sectionsEach: number) {
+/** So many sites, of so many sections each. @returns the files of each @see packSynthetic */
+export async function writeSyntheticSites(
+  sets: readonly TestSet[],
+  sites: number,
+  sectionsEach: number,
+  foldersOf: (site: number) => SiteFolders,
+): Promise<SiteFile[][]> {
   const sections = Array.from(sectionsOf(synthetic(sets, sites * sectionsEach)));
-  const vectors = await madeVectors(sets, PASSAGES_PER_SECTION_MAX * sectionsEach);
+  const vectors = await vectorMaker(sets);
   return Array.from({ length: sites }, (_, at) =>
-    filesOf(sections.slice(at * sectionsEach, (at + 1) * sectionsEach), vectors),
+    writeSite(() => sections.slice(at * sectionsEach, (at + 1) * sectionsEach), vectors, foldersOf(at)),
   );
 }
 
-interface SiteFile {
-  readonly path: string;
-  readonly bytes: Uint8Array;
+/** @param sections the same ones each time: a million are more than memory should hold */
+function writeSite(
+  sections: () => Iterable<CutSection>,
+  { modelDigest, dims, make }: VectorMaker,
+  { siteDir, searchDir }: SiteFolders,
+): SiteFile[] {
+  for (const folder of [siteDir, searchDir]) mkdirSync(folder, { recursive: true });
+  const pages = Array.from(pagesOf(sections()), ([path, html]) => {
+    const file = join(siteDir, path);
+    writeFileSync(file, html);
+    return { path, file, size: Buffer.byteLength(html) };
+  });
+  const writer = new BundleSearchWriter(
+    searchDir,
+    pages.reduce((sum, { size }) => sum + size, 0),
+  );
+  const passages = writer.writeSections(Iterator.from(sections()).map((cut) => ({ ...cut, embedded: true })));
+  writer.finish({ modelDigest, dims, all: make(passages) });
+  const search = readdirSync(searchDir).map((name) => {
+    const file = join(searchDir, name);
+    return { path: SEARCH_FOLDER + name, file, size: statSync(file).size };
+  });
+  return [...pages, ...search];
 }
 
-function filesOf(sections: readonly CutSection[], made: Awaited<ReturnType<typeof madeVectors>>): SiteFile[] {
-  const byPage = Map.groupBy(sections, ({ section }) => section.path.slice(1).replace(/#.*$/, ''));
-  const pages = Array.from(byPage, ([path, own]) => {
-    const text = own.map(({ section }) => `<p>${section.text}</p>`).join('');
-    return { path, bytes: Buffer.from(`<!doctype html><title>${path}</title><h1>${path}</h1>${text}`) };
-  });
-  const into = mkdtempSync(join(tmpdir(), 'docshelf-bench-search-'));
-  try {
-    const writer = new BundleSearchWriter(
-      into,
-      pages.reduce((sum, { bytes }) => sum + bytes.length, 0),
-    );
-    const passages = writer.writeSections(sections.map((cut) => ({ ...cut, embedded: true })));
-    const { modelDigest, dims, values } = made;
-    const all = Array.from({ length: passages }, (_, at) => values.subarray(at * dims, (at + 1) * dims));
-    writer.finish({ modelDigest, dims, all });
-    const search = readdirSync(into).map((name) => ({
-      path: SEARCH_FOLDER + name,
-      bytes: readFileSync(join(into, name)),
-    }));
-    return [...pages, ...search];
-  } finally {
-    rmSync(into, { recursive: true });
+/** Sections of a page follow each other. */
+function* pagesOf(sections: Iterable<CutSection>): Generator<readonly [path: string, html: string]> {
+  let page = '';
+  let html = '';
+  for (const { section } of sections) {
+    const path = section.path.slice(1).replace(/#.*$/, '');
+    if (path !== page && page !== '') yield [page, html];
+    if (path !== page) html = `<!doctype html><title>${path}</title><h1>${path}</h1>`;
+    page = path;
+    html += `<p>${section.text}</p>`;
   }
+  yield [page, html];
 }
 
 /** Pages of some sections each, one after another. */
@@ -87,7 +117,14 @@ function* sectionsOf(documents: Iterable<Document>): Generator<CutSection> {
   }
 }
 
-async function madeVectors(sets: readonly TestSet[], count: number) {
+interface VectorMaker {
+  readonly modelDigest: string;
+  readonly dims: number;
+  /** The same ones each time. */
+  make(count: number): Generator<Int8Array>;
+}
+
+async function vectorMaker(sets: readonly TestSet[]): Promise<VectorMaker> {
   const model = await EmbeddingModel.load(MODEL);
   const { dims, digest: modelDigest } = model;
   const documents = sets.flatMap((set) => set.documents);
@@ -95,16 +132,17 @@ async function madeVectors(sets: readonly TestSet[], count: number) {
   const texts = documents.filter((_, at) => at % stride === 0).map(({ text }) => text.slice(0, 800));
   const real = await model.embedPassages(texts);
   await model.close();
-  const random = new Random(SEED);
-  const values = new Int8Array(count * dims);
-  for (let at = 0; at < count; at += 1) {
-    const [one, other, share] = [random.oneOf(real), random.oneOf(real), random.below(1_000) / 1_000];
-    const between = Float32Array.from(one, (value, dim) => {
-      const noise = (random.below(2_001) / 1_000 - 1) * Math.sqrt(3 / dims);
-      return share * value + (1 - share) * (other[dim] as number) + NOISE * noise;
-    });
-    const length = Math.hypot(...between);
-    values.set(quantise(between.map((value) => value / length)), at * dims);
+  function* make(count: number): Generator<Int8Array> {
+    const random = new Random(SEED);
+    for (let at = 0; at < count; at += 1) {
+      const [one, other, share] = [random.oneOf(real), random.oneOf(real), random.below(1_000) / 1_000];
+      const between = Float32Array.from(one, (value, dim) => {
+        const noise = (random.below(2_001) / 1_000 - 1) * Math.sqrt(3 / dims);
+        return share * value + (1 - share) * (other[dim] as number) + NOISE * noise;
+      });
+      const length = Math.hypot(...between);
+      yield quantise(between.map((value) => value / length));
+    }
   }
-  return { modelDigest, dims, values };
+  return { modelDigest, dims, make };
 }

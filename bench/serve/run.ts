@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { gz, rawTar } from '../../test/helpers/archives.ts';
@@ -12,6 +10,7 @@ import { withDefaults } from '../../test/helpers/daemon.ts';
 import { type Page, writePages } from '../export/pages.ts';
 import { connectionsOf, cpuMsOfAll } from './process-tree.ts';
 import { isThere, SERVER_CORE, type Server, startBare, startCaddy, startDocshelf, startNginx } from './servers.ts';
+import { runWrk } from './wrk.ts';
 
 /**
  * Requests a second of the site listener, beside a bare node:http server that sends the same bytes, nginx and Caddy where they
@@ -35,7 +34,6 @@ interface Case {
 }
 
 const none = async () => ({});
-const run = promisify(execFile);
 
 const casesOf = (pages: readonly Page[]): readonly Case[] => [
   { name: 'one hot page', targets: [`${HOT}?hot`], headers: none },
@@ -77,41 +75,27 @@ async function measure(
   { name, targets, connections, headers }: Case,
   folder: string,
 ): Promise<Measured> {
-  const script = join(folder, 'targets.lua');
-  const list = targets.map((target) => JSON.stringify(target)).join(',');
-  writeFileSync(
-    script,
-    `local targets = {${list}}\nmath.randomseed(1)\nrequest = function() return wrk.format(nil, targets[math.random(#targets)]) end\n`,
-  );
   const pid = server.process.pid ?? 0;
-  const fields = Object.entries(await headers(server)).flatMap(([key, value]) => ['-H', `${key}: ${value}`]);
-  const choice = targets.length > 1 ? ['-s', script] : [];
-  const args = [
-    '-c',
-    CLIENT_CORE,
-    'wrk',
-    '-t1',
-    `-c${connections ?? CONNECTIONS}`,
-    `-d${ROUND_S}`,
-    '--timeout',
-    '60s',
-    ...choice,
-    ...fields,
-  ];
   const beforeMs = await cpuMsOfAll(pid);
-  const load = run('taskset', [...args, `${server.origin}${targets.length > 1 ? '/' : targets[0]}`]);
-  const [{ stdout }, connectionsHeld] = await Promise.all([
+  const load = runWrk(
+    server.origin,
+    {
+      targets,
+      connections: connections ?? CONNECTIONS,
+      seconds: ROUND_S,
+      headers: await headers(server),
+      cores: CLIENT_CORE,
+    },
+    folder,
+  );
+  const [{ rate, requests, refused }, connectionsHeld] = await Promise.all([
     load,
     sleep((ROUND_S * 1000) / 2).then(() => connectionsOf(pid, Number(new URL(server.origin).port))),
   ]);
   const cpuMs = (await cpuMsOfAll(pid)) - beforeMs;
-  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1]);
-  const failed = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
-  if (!(requests > 0) || failed !== (name === '404' ? requests : 0) || /Socket errors/.test(stdout)) {
-    throw new Error(`${server.name}, ${name}: ${stdout}`);
-  }
+  if (refused !== (name === '404' ? requests : 0)) throw new Error(`${server.name}, ${name}: ${refused} refused`);
   return {
-    rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]),
+    rate,
     cpuUs: (cpuMs * 1000) / requests,
     connections: connectionsHeld,
   };

@@ -16,8 +16,16 @@ const START_MS_MAX = 120_000;
 const COMPRESS_MS_MAX = 900_000;
 const PROGRAM = process.env.DOCSHELF_BENCH_PROGRAM ?? join(import.meta.dirname, '../../dist/main.js');
 
-/** Whose lines go to a file, as a service manager's do. */
-export async function startDocshelf(name: string, folder: string, configFile: string, cores: string): Promise<Server> {
+const PAGE = '/section-0/page-0.html';
+
+/** Whose lines go to a file, as a service manager's do. @param page one that it serves */
+export async function startDocshelf(
+  name: string,
+  folder: string,
+  configFile: string,
+  cores: string,
+  page = PAGE,
+): Promise<Server> {
   const log = join(folder, `${name}.log`);
   const child = spawn('taskset', ['-c', cores, process.execPath, PROGRAM, 'serve', '--config', configFile], {
     stdio: ['ignore', openSync(log, 'w'), 'inherit'],
@@ -33,7 +41,7 @@ export async function startDocshelf(name: string, folder: string, configFile: st
     () => `${name} does not end compressing: ${readFileSync(log, 'utf8')}`,
     COMPRESS_MS_MAX,
   );
-  return answering({ name, origin, process: child });
+  return answering({ name, origin, process: child }, page);
 }
 
 /** @param asked targets and the request headers that their answers are prepared by */
@@ -82,10 +90,10 @@ export async function startCaddy(folder: string, root: string): Promise<Server |
 }
 
 /** Until it gives the first page. */
-async function answering(server: Server): Promise<Server> {
+async function answering(server: Server, page = PAGE): Promise<Server> {
   await waitFor(
     async () => {
-      const answer = await fetch(`${server.origin}/section-0/page-0.html`).catch(() => null);
+      const answer = await fetch(`${server.origin}${page}`).catch(() => null);
       return answer?.status === 200 ? server : null;
     },
     () => `${server.name} does not answer`,

@@ -86,6 +86,11 @@ export class PostgresServer {
     await this.go();
   }
 
+  /** Of the process that all its others are children of; 0 where it is stopped. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   /** After `stop`, on the same port and with the same data. */
   async go(): Promise<void> {
     const fast = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'autovacuum=off', 'jit=off'];

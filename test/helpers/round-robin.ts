@@ -11,6 +11,7 @@ export const HAS_NGINX = spawnSync('nginx', ['-v']).status === 0;
 export interface RoundRobin {
   /** Without a slash at the end. */
   readonly origin: string;
+  readonly pid: number;
   close(): Promise<void>;
 }
 
@@ -51,6 +52,7 @@ http {
   );
   return {
     origin,
+    pid: child.pid ?? 0,
     close: async () => {
       child.kill('SIGTERM');
       await ended;

@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PERIOD_US = 10_000;
+/** Of version 1, and the one tree of version 2 (cgroups(7)). */
+const [V1, V2] = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'];
+
+/** A bound in processor time for a process and those that it starts, as containers have it: by the kernel's groups, which only root makes. */
+export class CoreShare {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @param pid with all its threads, and what it starts from then on @param cores a part of one, or some @throws where this machine gives none */
+  static of(pid: number, cores: number): CoreShare {
+    const root = existsSync(join(V1, 'cpu.cfs_quota_us')) ? V1 : V2;
+    const folder = join(root, `docshelf-bench-${pid}`);
+    const quotaUs = Math.round(cores * PERIOD_US);
+    mkdirSync(folder);
+    if (root === V1) {
+      writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US));
+      writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quotaUs));
+    } else writeFileSync(join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`);
+    writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+    return new CoreShare(folder);
+  }
+
+  /** Once its processes have ended. */
+  close(): void {
+    const left = readFileSync(join(this.#folder, 'cgroup.procs'), 'utf8');
+    if (left === '') rmdirSync(this.#folder);
+  }
+}

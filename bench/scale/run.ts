@@ -1,0 +1,38 @@
+import { openBench } from '../../test/helpers/daemon.ts';
+import { endFile } from '../../test/helpers/file-end.ts';
+import { HAS_POSTGRES, PostgresServer } from '../../test/helpers/postgres.ts';
+import { HAS_NGINX } from '../../test/helpers/round-robin.ts';
+import { isThere } from '../serve/servers.ts';
+import { benchJobs } from './jobs.ts';
+import { benchQueue } from './queue.ts';
+import { benchServe } from './serve.ts';
+
+/**
+ * `DOCSHELF_CORPUS=<folder> node bench/scale/run.ts [queue | jobs | serve]`, on a build: jobs a minute with 1, 2 and 4 workers, requests and
+ * search queries a second with one and two replicas, and what a job takes of the database. PostgreSQL, nginx and wrk are needed; Linux only.
+ *
+ * Two cores have the load, the database and nginx besides, so that two of anything cannot have twice of them: once each worker and each replica
+ * is held to a part of a core, as a container is, and once they have what there is. DOCSHELF_BENCH_CORES is that part, of DOCSHELF_BENCH_ROUNDS
+ * rounds the medians are printed.
+ */
+const { DOCSHELF_BENCH_ROUNDS: rounds = '3', DOCSHELF_BENCH_CORES: cores = '0.25' } = process.env;
+const [part] = process.argv.slice(2);
+const isAsked = (name: string): boolean => part === undefined || part === name;
+/** As it is by default: the helper's own settings are for tests. */
+const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'autovacuum=on'];
+
+if (!HAS_POSTGRES || !HAS_NGINX || !isThere('wrk'))
+  throw new Error('bench:scale needs PostgreSQL, nginx and wrk: apt-get install postgresql nginx-light wrk');
+const ends: (() => Promise<void>)[] = [];
+const bench = openBench((end) => ends.push(end));
+try {
+  const postgres = await PostgresServer.start(SETTINGS);
+  if (isAsked('queue')) await benchQueue(postgres);
+  for (const share of [Number(cores), null]) {
+    if (isAsked('jobs')) await benchJobs(bench, postgres, Number(rounds), share);
+    if (isAsked('serve')) await benchServe(bench, Number(rounds), share);
+  }
+} finally {
+  for (const end of ends) await end();
+  await endFile();
+}
