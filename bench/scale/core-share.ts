@@ -2,6 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { join } from 'node:path';
 
 const PERIOD_US = 10_000;
+/** Of other work on the machine: up to its bound it is served first. */
+const TIMES_ITS_TURN = 8;
 /** Of version 1, and the one tree of version 2 (cgroups(7)). */
 const [V1, V2] = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'];
 
@@ -22,7 +24,11 @@ export class CoreShare {
     if (root === V1) {
       writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US));
       writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quotaUs));
-    } else writeFileSync(join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`);
+      writeFileSync(join(folder, 'cpu.shares'), String(1024 * TIMES_ITS_TURN));
+    } else {
+      writeFileSync(join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`);
+      writeFileSync(join(folder, 'cpu.weight'), String(100 * TIMES_ITS_TURN));
+    }
     writeFileSync(join(folder, 'cgroup.procs'), String(pid));
     return new CoreShare(folder);
   }

@@ -13,8 +13,8 @@ import { median } from '../latencies.ts';
 import { tableOf } from '../search/table.ts';
 import { CoreShare } from './core-share.ts';
 
-const ORGANIZATIONS = ['a', 'b', 'c'];
-const DOMAINS_OF_EACH = 8;
+const ORGANIZATIONS = ['a', 'b', 'c', 'd'];
+const DOMAINS_OF_EACH = 4;
 const JOBS = ORGANIZATIONS.length * DOMAINS_OF_EACH;
 const PAGES = 20;
 const WORKERS = [1, 2, 4];

@@ -12,10 +12,10 @@ import { benchServe } from './serve.ts';
  * search queries a second with one and two replicas, and what a job takes of the database. PostgreSQL, nginx and wrk are needed; Linux only.
  *
  * Two cores have the load, the database and nginx besides, so that two of anything cannot have twice of them: once each worker and each replica
- * is held to a part of a core, as a container is, and once they have what there is. DOCSHELF_BENCH_CORES is that part, of DOCSHELF_BENCH_ROUNDS
+ * is held to a part of a core, as a container is, and once they have what there is (DOCSHELF_BENCH_CORES=0.25,all). Of DOCSHELF_BENCH_ROUNDS
  * rounds the medians are printed.
  */
-const { DOCSHELF_BENCH_ROUNDS: rounds = '3', DOCSHELF_BENCH_CORES: cores = '0.25' } = process.env;
+const { DOCSHELF_BENCH_ROUNDS: rounds = '3', DOCSHELF_BENCH_CORES: shares = '0.25,all' } = process.env;
 const [part] = process.argv.slice(2);
 const isAsked = (name: string): boolean => part === undefined || part === name;
 /** As it is by default: the helper's own settings are for tests. */
@@ -28,9 +28,10 @@ const bench = openBench((end) => ends.push(end));
 try {
   const postgres = await PostgresServer.start(SETTINGS);
   if (isAsked('queue')) await benchQueue(postgres);
-  for (const share of [Number(cores), null]) {
-    if (isAsked('jobs')) await benchJobs(bench, postgres, Number(rounds), share);
-    if (isAsked('serve')) await benchServe(bench, Number(rounds), share);
+  for (const share of shares.split(',')) {
+    const cores = share === 'all' ? null : Number(share);
+    if (isAsked('jobs')) await benchJobs(bench, postgres, Number(rounds), cores);
+    if (isAsked('serve')) await benchServe(bench, Number(rounds), cores);
   }
 } finally {
   for (const end of ends) await end();

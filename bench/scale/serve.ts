@@ -18,7 +18,7 @@ import { CoreShare } from './core-share.ts';
 
 const PAGES = 1_000;
 const SECTIONS = 10_000;
-const ROUND_S = 5;
+const ROUND_S = 6;
 const READY_MS_MAX = 600_000;
 const ALL_CORES = '0-1';
 
@@ -159,7 +159,7 @@ async function startReplica(bundles: string, folder: string, at: number, page: s
   });
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, stringify(config));
-  const server = await startDocshelf(name, folder, file, ALL_CORES, page);
+  const server = await startDocshelf(name, folder, file, ALL_CORES, { page, isCompressed: false });
   if (bundles !== 'search') return server;
   await waitFor(
     async () => {

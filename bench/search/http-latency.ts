@@ -73,7 +73,7 @@ export class Questions {
   }
 }
 
-export async function throughputOf(served: ServedBundle, questions: () => readonly string[]): Promise<[string, string]> {
+async function throughputOf(served: ServedBundle, questions: () => readonly string[]): Promise<[string, string]> {
   const last = cpus().length - 1;
   const isPinned = last > 0 && pin(process.pid, '1') && served.pinTo('0');
   const rounds: number[] = [];

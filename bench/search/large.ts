@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { residentMiBOf } from '../../test/helpers/process-facts.ts';
 import { diskBytes } from '../growth/measure.ts';
-import { type Taken, watchProcesses } from '../growth/processes.ts';
-import { median } from '../latencies.ts';
+import { processorSeconds, type Taken, watchProcesses } from '../growth/processes.ts';
 import { childrenOf } from '../serve/process-tree.ts';
-import { Questions, throughputOf } from './http-latency.ts';
+import { Questions } from './http-latency.ts';
 import { quantile, timesOf } from './latency.ts';
 import { ARCHIVE, type ServedBundle, serveFolder } from './served-bundle.ts';
 import { packSynthetic } from './synthetic-bundle.ts';
@@ -20,7 +19,6 @@ import { readTestSets } from './test-set.ts';
  */
 const [count = '1000000', memory = '1GiB'] = process.argv.slice(2);
 const HITS = 10;
-const ROUNDS = 3;
 const MIB = 1024 ** 2;
 
 const sets = readTestSets();
@@ -91,13 +89,13 @@ async function measure(served: ServedBundle, model: 'builtin' | 'off'): Promise<
   note('first query of all', `${(performance.now() - fromMs).toFixed(0)} ms`);
   await timesOf(served, questions.again, HITS);
   for (const kind of model === 'off' ? (['again'] as const) : (['first', 'again'] as const)) {
-    const rounds: number[][] = [];
-    for (let round = 0; round < ROUNDS; round += 1) rounds.push(await timesOf(served, questions[kind], HITS));
-    const figures = [0.5, 0.99].map((part) => median(rounds.map((times) => quantile(times, part))).toFixed(1));
+    const asked = questions[kind];
+    const before = processorSeconds(served.pid);
+    const times = await timesOf(served, asked, HITS);
+    const ms = ((processorSeconds(served.pid) - before) * 1_000) / asked.length;
+    const figures = [0.5, 0.99].map((part) => quantile(times, part).toFixed(1)).join(', ');
     const name = model === 'off' ? 'keywords' : `hybrid, ${kind}`;
-    note(`${name}: p50, p99`, `${figures.join(', ')} ms`);
-    const [rate, where] = await throughputOf(served, () => questions[kind]);
-    note(`${name}: a second`, `${rate}, the daemon has ${where}`);
+    note(`${name}: p50, p99; processor time of one`, `${figures} ms; ${ms.toFixed(1)} ms`);
   }
   note('resident after them', `${(await residentMiBOf(served.pid)).toFixed(0)} MiB`);
   for (const child of await childrenOf(served.pid)) process.kill(child, 'SIGCONT');

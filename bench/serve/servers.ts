@@ -18,13 +18,20 @@ const PROGRAM = process.env.DOCSHELF_BENCH_PROGRAM ?? join(import.meta.dirname, 
 
 const PAGE = '/section-0/page-0.html';
 
-/** Whose lines go to a file, as a service manager's do. @param page one that it serves */
+interface Start {
+  /** One that it serves. */
+  readonly page?: string;
+  /** Else it compresses its files on, at the lowest priority. */
+  readonly isCompressed?: boolean;
+}
+
+/** Whose lines go to a file, as a service manager's do. */
 export async function startDocshelf(
   name: string,
   folder: string,
   configFile: string,
   cores: string,
-  page = PAGE,
+  { page = PAGE, isCompressed = true }: Start = {},
 ): Promise<Server> {
   const log = join(folder, `${name}.log`);
   const child = spawn('taskset', ['-c', cores, process.execPath, PROGRAM, 'serve', '--config', configFile], {
@@ -37,7 +44,7 @@ export async function startDocshelf(
   );
   // From then on the core is the server's alone.
   await waitFor(
-    () => (/compressed files of/.test(readFileSync(log, 'utf8')) ? true : null),
+    () => (!isCompressed || /compressed files of/.test(readFileSync(log, 'utf8')) ? true : null),
     () => `${name} does not end compressing: ${readFileSync(log, 'utf8')}`,
     COMPRESS_MS_MAX,
   );

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { CHECKS, DOCUMENTED, FIGURES, checksTable, limitsTable, memoryMiB, sizing, sizingTable } from '../../bench/scale/model.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const textOf = (value: number): string => value.toLocaleString('en').replace(/^0\./, '.');
+
+it('the page on scaling has the tables of the load model', () => {
+  const page = read('docs/scaling.md');
+  for (const table of [sizingTable(DOCUMENTED), limitsTable(DOCUMENTED), checksTable()]) expect(page).toContain(table);
+});
+
+it.each([
+  ...Object.entries(FIGURES),
+  ...CHECKS.map((check) => [check.what, { value: check.measured, row: check.row }] as const),
+])('the results have the figure %s of the load model', (_, { value, row }) => {
+  const figure = new RegExp(`(?<![\\d.,])${RegExp.escape(textOf(value))}(?![\\d]|[.,]\\d)`);
+  const lines = read('bench/RESULTS.md').split('\n').filter((line) => line.includes(row));
+  expect(lines.filter((line) => figure.test(line))).not.toEqual([]);
+});
+
+it('the model grows with its load, and sees what breaks first', () => {
+  const twice = { ...DOCUMENTED, viewsADay: 2 * DOCUMENTED.viewsADay };
+  expect(sizing(twice).peakCores).toBeCloseTo(2 * sizing(DOCUMENTED).peakCores);
+  expect(sizing({ ...DOCUMENTED, sites: 20_000 }).replicas).toBe(40);
+  expect(memoryMiB(200)).toBe((FIGURES.memoryOf100MiB.value + FIGURES.memoryOf300MiB.value) / 2);
+  const holds = sizing(DOCUMENTED).limits.map((limit) => limit.holds);
+  expect(holds).toEqual(holds.toSorted((one, other) => one - other));
+  // It holds what it was made for.
+  expect(holds[0]).toBeGreaterThan(1);
+});
