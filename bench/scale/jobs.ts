@@ -25,7 +25,7 @@ const sites = ORGANIZATIONS.flatMap((organization) =>
 const keyOf = (organization: string): string => `svc_${organization}`;
 
 /** Of one number of workers; processor seconds are of one job. */
-export interface JobRates {
+interface JobRates {
   readonly workers: number;
   readonly jobsAMinute: number;
   readonly workerS: number;
@@ -49,9 +49,8 @@ interface Service {
 export async function benchJobs(
   bench: Bench,
   postgres: PostgresServer,
-  rounds: number,
-  cores: number | null,
-): Promise<JobRates[]> {
+  { rounds, cores }: { readonly rounds: number; readonly cores: number | null },
+): Promise<void> {
   const service = await startService(bench, postgres);
   const measured = new Map<number, JobRates[]>(WORKERS.map((workers) => [workers, []]));
   for (let round = 0; round < rounds; round += 1) {
@@ -59,7 +58,9 @@ export async function benchJobs(
     for (const workers of [...WORKERS.slice(from), ...WORKERS.slice(0, from)]) {
       const rates = await measure(service, workers, cores, round * 10 + workers);
       measured.get(workers)?.push(rates);
-      console.error(`${workers} workers: ${rates.jobsAMinute.toFixed(1)} jobs a minute, load ${loadavg()[0]?.toFixed(1)}`);
+      console.error(
+        `${workers} workers: ${rates.jobsAMinute.toFixed(1)} jobs a minute, load ${loadavg()[0]?.toFixed(1)}`,
+      );
     }
   }
   await service.api.stop();
@@ -69,7 +70,6 @@ export async function benchJobs(
     return { workers, jobsAMinute: of('jobsAMinute'), ...seconds };
   });
   print(medians, cores);
-  return medians;
 }
 
 function print(all: readonly JobRates[], cores: number | null): void {

@@ -104,7 +104,8 @@ export function sizing(load: SizedLoad, figures: Figures = MEASURED) {
   const workersEven = renderedADay / figures.renderedPages / DAY_S;
   const workers = 2 * Math.ceil(workersEven);
   const peakOfGroup = (views * load.peak) / groups;
-  const diskGiB = (KEPT_VERSIONS * sitesOfGroup * load.pagesOfSite * figures.diskOf100000PagesMiB) / PAGES_MEASURED / 1024;
+  const diskGiB =
+    (KEPT_VERSIONS * sitesOfGroup * load.pagesOfSite * figures.diskOf100000PagesMiB) / PAGES_MEASURED / 1024;
   const peakCores = (views * load.peak * figures.pageUs) / 1e6;
   const searchCores = searches / figures.newQuestions;
   const databaseShare = (jobsADay * figures.jobDatabaseMs) / 1000 / DAY_S;
@@ -134,7 +135,8 @@ function sitesWithin(mib: number, figures: Figures): number {
 /** A table of docs/scaling.md. */
 export function sizingTable(load: SizedLoad): string {
   const sized = sizing(load);
-  const { views, groups, replicas, sitesOfGroup, searches, jobsADay, renderedADay, workersEven, workers, diskGiB } = sized;
+  const { views, groups, replicas, sitesOfGroup, searches, jobsADay, renderedADay, workersEven, workers, diskGiB } =
+    sized;
   const parts: Part[] = [
     {
       name: 'pages',
@@ -143,7 +145,7 @@ export function sizingTable(load: SizedLoad): string {
     },
     {
       name: 'sites',
-      workedOut: `${n(groups)} groups of ${n(sitesOfGroup)} sites, by host name at the ingress; ${n(memoryMiB(sitesOfGroup))} MiB and ${n(MEASURED.startOf1000S * sitesOfGroup / 1000)} s to start each`,
+      workedOut: `${n(groups)} groups of ${n(sitesOfGroup)} sites, by host name at the ingress; ${n(memoryMiB(sitesOfGroup))} MiB and ${n((MEASURED.startOf1000S * sitesOfGroup) / 1000)} s to start each`,
       so: `${n(replicas)} replicas with ${MEMORY_MIB} MiB and ${n(diskGiB)} GiB of disk each`,
     },
     {
@@ -227,5 +229,6 @@ if (import.meta.main) {
     ...(values.views === undefined ? {} : { viewsADay: Number(values.views) }),
   };
   console.log(`${sizingTable(load)}\n\n${limitsTable(load)}\n\n${checksTable()}\n`);
-  for (const [name, { value, row }] of Object.entries(FIGURES)) console.log(`${name} = ${value} (bench/RESULTS.md, ${row})`);
+  for (const [name, { value, row }] of Object.entries(FIGURES))
+    console.log(`${name} = ${value} (bench/RESULTS.md, ${row})`);
 }

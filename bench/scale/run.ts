@@ -3,12 +3,13 @@ import { endFile } from '../../test/helpers/file-end.ts';
 import { HAS_POSTGRES, PostgresServer } from '../../test/helpers/postgres.ts';
 import { HAS_NGINX } from '../../test/helpers/round-robin.ts';
 import { isThere } from '../serve/servers.ts';
+import { CoreShare } from './core-share.ts';
 import { benchJobs } from './jobs.ts';
 import { benchQueue } from './queue.ts';
-import { benchServe } from './serve.ts';
+import { benchPages, benchSearch } from './serve.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/scale/run.ts [queue | jobs | serve]`, on a build: jobs a minute with 1, 2 and 4 workers, requests and
+ * `DOCSHELF_CORPUS=<folder> node bench/scale/run.ts [queue | jobs | pages | search]`, on a build: jobs a minute with 1, 2 and 4 workers, requests and
  * search queries a second with one and two replicas, and what a job takes of the database. PostgreSQL, nginx and wrk are needed; Linux only.
  *
  * Two cores have the load, the database and nginx besides, so that two of anything cannot have twice of them: once each worker and each replica
@@ -26,12 +27,16 @@ if (!HAS_POSTGRES || !HAS_NGINX || !isThere('wrk'))
 const ends: (() => Promise<void>)[] = [];
 const bench = openBench((end) => ends.push(end));
 try {
-  const postgres = await PostgresServer.start(SETTINGS);
-  if (isAsked('queue')) await benchQueue(postgres);
+  if (isAsked('queue')) await benchQueue(await PostgresServer.start(SETTINGS));
   for (const share of shares.split(',')) {
     const cores = share === 'all' ? null : Number(share);
-    if (isAsked('jobs')) await benchJobs(bench, postgres, Number(rounds), cores);
-    if (isAsked('serve')) await benchServe(bench, Number(rounds), cores);
+    // Load, proxy, API and database are no part of what is bounded, and must not be what it waits for.
+    const own = cores === null ? null : CoreShare.of(process.pid, 1);
+    if (isAsked('jobs'))
+      await benchJobs(bench, await PostgresServer.start(SETTINGS), { rounds: Number(rounds), cores });
+    if (isAsked('pages')) await benchPages(bench, { rounds: Number(rounds), cores });
+    if (isAsked('search')) await benchSearch(bench, { rounds: Number(rounds), cores });
+    own?.close();
   }
 } finally {
   for (const end of ends) await end();

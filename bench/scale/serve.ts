@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { packBundle } from '../../src/archive/pack/bundle.ts';
 import { type Bench, waitFor, withDefaults } from '../../test/helpers/daemon.ts';
+import { cpuMsOf } from '../../test/helpers/process-facts.ts';
 import { startRoundRobin } from '../../test/helpers/round-robin.ts';
 import { writePages } from '../export/pages.ts';
-import { processorSeconds } from '../growth/processes.ts';
 import { median } from '../latencies.ts';
 import { packSynthetic } from '../search/synthetic-bundle.ts';
 import { tableOf } from '../search/table.ts';
@@ -36,7 +36,7 @@ interface Replicated {
 }
 
 /** Processor microseconds are of one request. */
-export interface ServeRates {
+interface ServeRates {
   readonly name: string;
   readonly one: number;
   readonly two: number;
@@ -44,36 +44,39 @@ export interface ServeRates {
   readonly proxyUs: number;
 }
 
-/**
- * Requests and search queries a second of one replica and of two behind nginx, which asks them in turns. Interleaved rounds, medians.
- * @param cores of each replica; null: as much as there is
- */
-export async function benchServe(bench: Bench, rounds: number, cores: number | null): Promise<ServeRates[]> {
-  const results: ServeRates[] = [];
+/** Of one replica and of two behind nginx, which asks them in turns. Interleaved rounds, medians. */
+interface Rounds {
+  readonly rounds: number;
+  /** Of each replica; null: as much as there is. */
+  readonly cores: number | null;
+}
+
+export async function benchPages(bench: Bench, rounds: Rounds): Promise<void> {
   const folder = await bench.folder();
   const pages = writePages(join(folder, 'site'), PAGES);
   mkdirSync(join(folder, 'pages'));
   await packBundle({ entries: pages, to: join(folder, 'pages/docs-2024-06-01.tar.gz') });
   const headers = { 'Accept-Encoding': 'gzip' };
   const load = { targets: pages.map(({ path }) => `/${path}`), connections: 32, seconds: ROUND_S, headers };
-  const served = { bundles: 'pages', page: `/${pages[0]?.path}`, cases: [{ name: 'pages', load }] };
-  results.push(...(await measureAll(folder, served, rounds, cores)));
+  const cases = [{ name: 'pages', load }];
+  print(await measureAll(folder, { bundles: 'pages', page: `/${pages[0]?.path}`, cases }, rounds), rounds);
+}
 
+export async function benchSearch(bench: Bench, rounds: Rounds): Promise<void> {
+  const folder = await bench.folder();
   mkdirSync(join(folder, 'search'));
   const sets = readTestSets();
   await packSynthetic(sets, SECTIONS, join(folder, 'search/docs-2024-06-01.tar.gz'));
   const questions = sets.flatMap(({ queries }) => queries.map(({ query }) => encodeURIComponent(query.slice(0, 1000))));
-  const search = { connections: 8, seconds: ROUND_S, isOfManyClients: true };
-  const cases = [
-    { name: 'search, words', load: { ...search, targets: questions.map((q) => `/_docshelf/search?legs=words&q=${q}`) } },
-    { name: 'search, both legs', load: { ...search, targets: questions.map((q) => `/_docshelf/search?q=${q}`) } },
-  ];
-  results.push(...(await measureAll(folder, { bundles: 'search', page: '/page-0.html', cases }, rounds, cores)));
-  print(results, cores);
-  return results;
+  const load = { connections: 8, seconds: ROUND_S, isOfManyClients: true };
+  const cases = ['legs=words&', ''].map((legs) => ({
+    name: legs === '' ? 'search, both legs' : 'search, words',
+    load: { ...load, targets: questions.map((question) => `/_docshelf/search?${legs}q=${question}`) },
+  }));
+  print(await measureAll(folder, { bundles: 'search', page: '/page-0.html', cases }, rounds), rounds);
 }
 
-function print(results: readonly ServeRates[], cores: number | null): void {
+function print(results: readonly ServeRates[], { cores }: Rounds): void {
   const rows = results.map(({ name, one, two, replicaUs, proxyUs }) => [
     ...[name, one.toFixed(0), two.toFixed(0), (two / one / 2).toFixed(2)],
     ...[replicaUs, proxyUs].map((us) => us.toFixed(0)),
@@ -86,8 +89,7 @@ function print(results: readonly ServeRates[], cores: number | null): void {
 async function measureAll(
   folder: string,
   { bundles, page, cases }: Replicated,
-  rounds: number,
-  cores: number | null,
+  { rounds, cores }: Rounds,
 ): Promise<ServeRates[]> {
   const replicas = [await startReplica(bundles, folder, 0, page), await startReplica(bundles, folder, 1, page)];
   const pids = replicas.map(({ process: child }) => child.pid ?? 0);
@@ -140,12 +142,12 @@ async function measure(
   proxy: number,
 ): Promise<Measured> {
   const pids = [proxy, ...replicas];
-  const before = pids.map(processorSeconds);
+  // Without the processes that they have started, which compress files.
+  const before = await Promise.all(pids.map(cpuMsOf));
   const { rate, requests, refused } = await runWrk(origin, load, folder);
   if (refused > 0) throw new Error(`${origin}: ${refused} of ${requests} answers are no pages`);
-  const [proxyUs = 0, ...ofReplicas] = pids.map(
-    (pid, at) => ((processorSeconds(pid) - (before[at] ?? 0)) * 1e6) / requests,
-  );
+  const after = await Promise.all(pids.map(cpuMsOf));
+  const [proxyUs = 0, ...ofReplicas] = after.map((ms, at) => ((ms - (before[at] ?? 0)) * 1000) / requests);
   return { rate, proxyUs, replicaUs: ofReplicas.reduce((sum, us) => sum + us, 0) };
 }
 

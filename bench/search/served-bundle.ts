@@ -38,10 +38,7 @@ interface Serving {
 export const ARCHIVE = 'bench-export-2026-01-01.tar.gz';
 
 /** @param pack writes the archive to the given path. */
-export async function serveBundle(
-  pack: (to: string) => Promise<unknown>,
-  serving: Serving,
-): Promise<ServedBundle> {
+export async function serveBundle(pack: (to: string) => Promise<unknown>, serving: Serving): Promise<ServedBundle> {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-bench-'));
   await pack(join(folder, ARCHIVE));
   const served = await serveFolder(folder, serving);

@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { CHECKS, DOCUMENTED, FIGURES, checksTable, limitsTable, memoryMiB, sizing, sizingTable } from '../../bench/scale/model.ts';
+import {
+  CHECKS,
+  checksTable,
+  DOCUMENTED,
+  FIGURES,
+  limitsTable,
+  memoryMiB,
+  sizing,
+  sizingTable,
+} from '../../bench/scale/model.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -17,7 +26,9 @@ it.each([
   ...CHECKS.map((check) => [check.what, { value: check.measured, row: check.row }] as const),
 ])('the results have the figure %s of the load model', (_, { value, row }) => {
   const figure = new RegExp(`(?<![\\d.,])${RegExp.escape(textOf(value))}(?![\\d]|[.,]\\d)`);
-  const lines = read('bench/RESULTS.md').split('\n').filter((line) => line.includes(row));
+  const lines = read('bench/RESULTS.md')
+    .split('\n')
+    .filter((line) => line.includes(row));
   expect(lines.filter((line) => figure.test(line))).not.toEqual([]);
 });
 
