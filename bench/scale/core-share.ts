@@ -15,18 +15,18 @@ export class CoreShare {
     this.#folder = folder;
   }
 
-  /** @param pid with all its threads, and what it starts from then on @param cores a part of one, or some @throws where this machine gives none */
-  static of(pid: number, cores: number): CoreShare {
+  /** @param pid with all its threads, and what it starts from then on @param cores a part of one, or some; null: no bound @throws where this machine gives none */
+  static of(pid: number, cores: number | null): CoreShare {
     const root = existsSync(join(V1, 'cpu.cfs_quota_us')) ? V1 : V2;
     const folder = join(root, `docshelf-bench-${pid}`);
-    const quotaUs = Math.round(cores * PERIOD_US);
+    const quotaUs = cores === null ? null : Math.round(cores * PERIOD_US);
     mkdirSync(folder);
     if (root === V1) {
       writeFileSync(join(folder, 'cpu.cfs_period_us'), String(PERIOD_US));
-      writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quotaUs));
+      writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(quotaUs ?? -1));
       writeFileSync(join(folder, 'cpu.shares'), String(1024 * TIMES_ITS_TURN));
     } else {
-      writeFileSync(join(folder, 'cpu.max'), `${quotaUs} ${PERIOD_US}`);
+      writeFileSync(join(folder, 'cpu.max'), `${quotaUs ?? 'max'} ${PERIOD_US}`);
       writeFileSync(join(folder, 'cpu.weight'), String(100 * TIMES_ITS_TURN));
     }
     writeFileSync(join(folder, 'cgroup.procs'), String(pid));

@@ -31,7 +31,7 @@ try {
   for (const share of shares.split(',')) {
     const cores = share === 'all' ? null : Number(share);
     // Load, proxy, API and database are no part of what is bounded, and must not be what it waits for.
-    const own = cores === null ? null : CoreShare.of(process.pid, 1);
+    const own = cores === null ? null : CoreShare.of(process.pid, null);
     if (isAsked('jobs'))
       await benchJobs(bench, await PostgresServer.start(SETTINGS), { rounds: Number(rounds), cores });
     if (isAsked('pages')) await benchPages(bench, { rounds: Number(rounds), cores });

@@ -57,7 +57,7 @@ export async function benchPages(bench: Bench, rounds: Rounds): Promise<void> {
   mkdirSync(join(folder, 'pages'));
   await packBundle({ entries: pages, to: join(folder, 'pages/docs-2024-06-01.tar.gz') });
   const headers = { 'Accept-Encoding': 'gzip' };
-  const load = { targets: pages.map(({ path }) => `/${path}`), connections: 32, seconds: ROUND_S, headers };
+  const load = { targets: pages.map(({ path }) => `/${path}`), connections: 128, seconds: ROUND_S, headers };
   const cases = [{ name: 'pages', load }];
   print(await measureAll(folder, { bundles: 'pages', page: `/${pages[0]?.path}`, cases }, rounds), rounds);
 }
@@ -161,7 +161,7 @@ async function startReplica(bundles: string, folder: string, at: number, page: s
   });
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, stringify(config));
-  const server = await startDocshelf(name, folder, file, ALL_CORES, { page, isCompressed: false });
+  const server = await startDocshelf(name, folder, file, ALL_CORES, { page, isCompressed: bundles === 'pages' });
   if (bundles !== 'search') return server;
   await waitFor(
     async () => {
