@@ -177,6 +177,34 @@ describe('an upload on the console', () => {
     expect([answer.status, operator.calls]).toEqual([status, []]);
   });
 
+  it('of several says without a script, too, why each that was refused was, and what became of the others', async () => {
+    const upload = (fileName: string) => {
+      if (fileName === 'good.zip')
+        return Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });
+      const rule = fileName === 'link.zip' ? 'type_symlink' : 'name_dotdot';
+      return Promise.reject(new DocshelfError(rule, `Cannot unpack "${fileName}": its entry "a<b"`, { next: rule }));
+    };
+    const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
+    const names = ['link.zip', 'good.zip', 'above.zip'];
+    const answer = await send(operator, [
+      ['formToken', await operator.formToken()],
+      ...names.map((name): [string, File] => ['bundle', zip(name)]),
+    ]);
+    const { pathname, search } = new URL(answer.headers.get('location') ?? '', `${operator.origin}/sites/acme/upload`);
+    const page = await operator.page(pathname + search);
+    for (const text of [
+      '1 of 3 archives are taken in',
+      'good.zip is taken in: version v1 is active',
+      'Cannot unpack &quot;link.zip&quot;: its entry &quot;a&lt;b&quot;',
+      'Cannot unpack &quot;above.zip&quot;: its entry &quot;a&lt;b&quot;',
+      'href="../manual/errors#type_symlink"',
+      'href="../manual/errors#name_dotdot"',
+      '<strong>Next:</strong> name_dotdot',
+      'class="alert bad"',
+    ])
+      expect(page).toContain(text);
+  });
+
   it('with a name of a folder above is refused as by the interface', async () => {
     const operator = await Operator.signedIn();
     const fields: [string, string | File][] = [

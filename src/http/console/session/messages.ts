@@ -2,11 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../../domain/problem.ts';
 import type { CreatedKey } from '../../keys/key-schemas.ts';
 
-/** What became of an action, told on the page that follows it. */
-export interface ActionMessage {
+/** What became of it, or of one of its parts. */
+export interface Verdict {
   readonly text: string;
   /** Null: it succeeded. */
   readonly problem: Problem | null;
+}
+
+/** What became of an action, told on the page that follows it. */
+export interface ActionMessage extends Verdict {
+  /** Of an action on several: on each, the refused ones first. */
+  readonly each?: readonly Verdict[];
   /** To open, or to hand on: a credential, shown and never loaded. */
   readonly link?: string;
   /** Typed into a form that was refused: nobody types it twice. */

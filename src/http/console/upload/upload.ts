@@ -6,17 +6,12 @@ import { requestIdOf } from '../../listener/request-id.ts';
 import { problemOf } from '../../problem.ts';
 import { siteAddress } from '../addresses.ts';
 import { FORM_TOKEN, requireFormToken } from '../session/guard.ts';
-import type { ActionMessage } from '../session/messages.ts';
+import type { ActionMessage, Verdict } from '../session/messages.ts';
 import { backTo, call, parameterOf, type SessionVisit } from '../visit.ts';
 import { type FormPart, formParts } from './multipart.ts';
 
 const FIELD_BYTES_MAX = 64 * 1024;
 const SIGNATURE_END = '.minisig';
-
-interface Verdict {
-  readonly text: string;
-  readonly problem: Problem | null;
-}
 
 /** Takes archives in, each as it comes: fields and signatures stand before them in the form. A script is told in JSON. */
 export async function upload(visit: SessionVisit): Promise<Response> {
@@ -78,10 +73,11 @@ function NOTHING(requestId: string | null): Verdict {
   return { text: 'No archive was chosen', problem: problemOf(error, requestId) };
 }
 
-/** Of several the first fault, with what became of the others. */
 function inOne(verdicts: readonly Verdict[]): ActionMessage {
-  return {
-    text: verdicts.map(({ text }) => text).join('. '),
-    problem: verdicts.find(({ problem }) => problem !== null)?.problem ?? null,
-  };
+  const [first, second] = verdicts;
+  if (first !== undefined && second === undefined) return first;
+  const refused = verdicts.filter(({ problem }) => problem !== null);
+  const taken = verdicts.filter(({ problem }) => problem === null);
+  const text = `${taken.length} of ${verdicts.length} archives are taken in`;
+  return { text, problem: null, each: [...refused, ...taken] };
 }
