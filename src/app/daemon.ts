@@ -7,7 +7,7 @@ import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
 import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
-import { daemonActions } from './keys/daemon-actions.ts';
+import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
 import type { ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log.ts';
@@ -213,6 +213,7 @@ export class Daemon {
         certificates: () => presentedCertificates(this.#config),
         workers: () => this.#workers(),
         audit,
+        revisions: daemonRevisions({ keys, audit, exports }),
         service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
         actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),
       },

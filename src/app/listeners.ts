@@ -29,7 +29,7 @@ interface ListenerParts {
   /** Null: all is of this daemon alone. */
   readonly database: Database | null;
   readonly sites: Sites;
-  readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
+  readonly admin: Omit<AdminOptions, 'door' | 'trustedProxies' | 'metrics' | 'programVersion' | 'onError'>;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
@@ -182,7 +182,9 @@ function addressOf({ host, port }: { readonly host: string; readonly port: numbe
 
 function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): ListenerOptions['fetch'] {
   const { metrics, programVersion } = parts;
-  const admin = createAdminApp({ ...parts.admin, door, metrics, programVersion, onError: onError(parts, 'admin') });
+  const { trustedProxies } = parts.config.server;
+  const own = { door, trustedProxies, metrics, programVersion };
+  const admin = createAdminApp({ ...parts.admin, ...own, onError: onError(parts, 'admin') });
   return (request, env) => admin.fetch(request, env);
 }
 

@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.ts';
 import type { Secret } from './secret.ts';
 import { count, RFC3339, type ShapeOf, textOrNull } from './shape.ts';
 import { VERSION_PATTERN } from './version.ts';
@@ -30,6 +31,21 @@ export const jobSchema = {
   },
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
+
+/** Why a job failed, in parts. */
+export interface JobFault {
+  readonly code: ErrorCode;
+  /** One sentence. */
+  readonly message: string;
+  readonly next: string | null;
+}
+
+export const CANCELED: JobFault = { code: 'canceled', message: 'canceled', next: null };
+
+/** As `error` of the job has it. */
+export function jobError({ message, next }: JobFault): string {
+  return next === null ? message : `${message}. ${next}`;
+}
 
 export const JOBS_LIMIT_MAX = 100;
 export const JOBS_LIMIT_DEFAULT = 20;

@@ -1,5 +1,5 @@
 import type { CrawlSettings } from '../domain/crawl.ts';
-import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobStatus } from '../domain/job.ts';
+import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobFault, JobStatus } from '../domain/job.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { SiteSource } from '../domain/site-source.ts';
 import type { CollectOrder, CrawlOrder, VerifyOrder } from './jobs/orders.ts';
@@ -14,6 +14,8 @@ export interface StoredJob extends Job {
   /** Of the call that it was queued by (W3C Trace Context); null where that was in no trace. */
   readonly traceparent: string | null;
   readonly bundle: ExportedBundle | null;
+  /** Null where it has not failed, or did so before codes were kept. */
+  readonly fault: JobFault | null;
 }
 
 export interface NewJob extends ExportRequest {
@@ -28,14 +30,18 @@ export interface Claim {
   readonly attempt: number;
 }
 
-export interface JobFilter {
-  readonly organizationId: string;
-  readonly domain?: string;
-  readonly status?: JobStatus;
+interface JobPageAsked {
   /** 1 to 100. */
   readonly limit: number;
   readonly cursor?: string;
 }
+
+/** Of one organization, or of all. */
+export type JobFilter = JobPageAsked &
+  (
+    | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
+    | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
+  );
 
 export interface JobCounts {
   readonly queued: number;
@@ -76,7 +82,7 @@ export interface JobQueue {
   /** The report says how many pages: steps that told it may be lost. False also where the job is canceled. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
-  fail(claim: Claim, error: string, report: ExportReport | null): Promise<boolean>;
+  fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
   /** Gives the job back, `queued` before all others of its organization, for another process. */
   release(claim: Claim): Promise<void>;
@@ -93,6 +99,9 @@ export interface JobQueue {
   lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null>;
 
   counts(organizationId?: string): Promise<JobCounts>;
+
+  /** Another text once a job was added, has moved or has ended: cheap, for who looks again and again. */
+  revision(): Promise<string>;
 
   /** Removes ended jobs last changed before `beforeMs` (Unix time), never a domain's newest completed one. @returns how many */
   prune(beforeMs: number): Promise<number>;

@@ -9,12 +9,20 @@ import {
   JOB_ID_PATTERN,
   JOBS_LIMIT_MAX,
   type Job,
+  type JobFault,
   type JobPage,
 } from '../domain/job.ts';
 import type { OwnedSite } from '../domain/organization.ts';
+import { showName } from '../domain/secret.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import { jobFacts, queueFacts } from './jobs/job-facts.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
+
+/** A job as who runs the service sees it. */
+interface OwnedJob extends Job {
+  readonly organization: string;
+  readonly fault: JobFault | null;
+}
 
 export interface ExportSettings {
   /** 1 s to 7 days. */
@@ -23,7 +31,7 @@ export interface ExportSettings {
 }
 
 export interface ExportServiceOptions {
-  readonly queue: Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report'>;
+  readonly queue: Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report' | 'revision'>;
   readonly store: Pick<BundleStore, 'has' | 'link' | 'read'>;
   readonly settings: () => ExportSettings;
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
@@ -72,6 +80,22 @@ export class ExportService {
 
   async get(organizationId: string, jobId: string): Promise<Job> {
     return jobView(await this.#find('show', organizationId, jobId));
+  }
+
+  /** Of any organization. @throws DocshelfError `not_found` */
+  async owned(jobId: string): Promise<OwnedJob> {
+    return ownedView(await this.#find('find', null, jobId));
+  }
+
+  /** Of all organizations, as `list` does. */
+  async listOwned(page: Pick<JobFilter, 'limit' | 'cursor'>) {
+    const { jobs, nextCursor } = await this.#options.queue.list({ ...page, organizationId: null });
+    return { jobs: jobs.map(ownedView), nextCursor };
+  }
+
+  /** Another one once a job was added, has moved or has ended. */
+  revision(): Promise<string> {
+    return this.#options.queue.revision();
   }
 
   /** Newest first. @throws DocshelfError `bad_request` where the cursor is none that was given. */
@@ -172,15 +196,16 @@ export class ExportService {
     return keeping;
   }
 
-  async #find(act: string, organizationId: string, jobId: string): Promise<StoredJob> {
+  /** @param organizationId null: of any */
+  async #find(act: string, organizationId: string | null, jobId: string): Promise<StoredJob> {
     const job = JOB_ID_PATTERN.test(jobId) ? await this.#options.queue.get(jobId) : null;
-    if (job === null || job.organizationId !== organizationId) throw noSuchJob(act, jobId);
+    if (job === null || (organizationId ?? job.organizationId) !== job.organizationId) throw noSuchJob(act, jobId);
     return job;
   }
 }
 
 function noSuchJob(act: string, jobId: string): DocshelfError {
-  return new DocshelfError('not_found', `Cannot ${act} "${jobId.slice(0, 64)}": there is no such job`, {
+  return new DocshelfError('not_found', `Cannot ${act} "${showName(jobId)}": there is no such job`, {
     next: 'Check the jobId that the start of the export answered, and that the key is of the same organization.',
   });
 }
@@ -202,6 +227,10 @@ function noSource(domain: string): DocshelfError {
     next: `Ask who runs this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
     fields: { domain },
   });
+}
+
+function ownedView(stored: StoredJob): OwnedJob {
+  return { ...jobView(stored), organization: stored.organizationId, fault: stored.fault };
 }
 
 function jobView(stored: StoredJob): Job {

@@ -172,12 +172,14 @@ function plain(schema: object): object {
 export interface OwnNames {
   readonly domain: string;
   readonly host: string | null;
+  readonly organization?: string | undefined;
 }
 
-/** Examples name a site that there is, in place of `acme`: they can be sent as they are. */
-export function withOwnNames(document: object, { domain, host }: OwnNames): object {
+/** Examples name a site that there is, in place of `acme`, and an organization, in place of `acme-inc`: they can be sent as they are. */
+export function withOwnNames(document: object, { domain, host, organization = 'acme-inc' }: OwnNames): object {
   const text = JSON.stringify(document)
     .replaceAll('"acme"', () => JSON.stringify(domain))
+    .replaceAll('"acme-inc"', () => JSON.stringify(organization))
     .replaceAll('acme-export-', () => `${domain}-export-`);
   return JSON.parse(host === null ? text : text.replaceAll('"docs.acme.dev"', () => JSON.stringify(host)));
 }

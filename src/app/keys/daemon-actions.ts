@@ -22,6 +22,18 @@ interface DaemonActionsParts {
   readonly config: () => Config;
 }
 
+/** For who looks whether anything has changed. */
+export function daemonRevisions({
+  keys,
+  audit,
+  exports,
+}: Pick<DaemonActionsParts, 'keys' | 'audit' | 'exports'>): AdminOptions['revisions'] {
+  return {
+    changes: () => `${keys.revision} ${audit.count}`,
+    jobs: async () => (await (await exports)?.service?.revision()) ?? '',
+  };
+}
+
 /** What can be done to a daemon, each by somebody, with its audit line. */
 export function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
   const { reload, sites, sitePort, keys, audit, exports, config } = parts;

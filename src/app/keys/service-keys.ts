@@ -16,6 +16,8 @@ interface ServiceKeysParts {
 export class ServiceKeys {
   readonly actions: KeyActions;
   readonly #parts: ServiceKeysParts;
+  #seen: readonly unknown[] | null = null;
+  #revision = 0;
   #made: { readonly of: readonly unknown[]; readonly access: Access } | null = null;
 
   constructor(parts: ServiceKeysParts) {
@@ -38,6 +40,14 @@ export class ServiceKeys {
       this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys), () => store.fault) };
     }
     return this.#made.access;
+  }
+
+  /** Of the keys made at run time: another number with each change that was noticed. */
+  get revision(): number {
+    const { keys } = this.#parts.store;
+    if (keys !== this.#seen) this.#revision += 1;
+    this.#seen = keys;
+    return this.#revision;
   }
 
   noteUse(sha256: string): void {

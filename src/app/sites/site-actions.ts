@@ -1,4 +1,5 @@
 import type { SiteActions } from '../../http/admin/actions.ts';
+import { clientLeft } from '../../http/problem.ts';
 import { diffVersions } from '../../serve/versions/diff-versions.ts';
 import { previewLink } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
@@ -20,7 +21,12 @@ export function siteActions({ deployment, metrics, config }: ShelfSite, port: nu
     },
     remove: (version) => deployment.remove(version),
     upload: (fileName, body, { version, activate, signature, source, signal }) =>
-      deployment.deliverStream(body, { fileName, version, activate, signature, source }, signal),
+      deployment
+        .deliverStream(body, { fileName, version, activate, signature, source }, signal)
+        .catch((error: unknown) => {
+          // Else it would be a fault of docshelf's own in its audit line.
+          throw signal.aborted ? clientLeft(`take in "${fileName}"`) : error;
+        }),
     takeUp: (release, activate) => deployment.takeUp(release, activate),
   };
 }

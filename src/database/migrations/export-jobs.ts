@@ -46,3 +46,6 @@ export const EXPORT_JOBS = `
 
 /** `traceparent`: of the call that the job was queued by. */
 export const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN traceparent TEXT`;
+
+/** `error_next`: the advice, which `error` of a row with an `error_code` is without. */
+export const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import { isTerminal, type Job } from '../../domain/job.ts';
+import { CANCELED, isTerminal, type Job } from '../../domain/job.ts';
 import type { SpanOptions } from '../../traces/tracer.ts';
 import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
 import type { Claim } from '../ports.ts';
@@ -144,8 +144,8 @@ export class JobRunner {
             `Cannot export "${job.domain}": it took longer than ${Math.round(settings().deadlineMs / 1000)} s`,
             { next: 'Raise exportApi.deadline, or export fewer pages with paths, and start a new export.' },
           );
-    const sentence = error.next === undefined ? error.message : `${error.message}. ${error.next}`;
-    if (await queue.fail(claim, sentence, null)) {
+    const { code, message, next = null } = error;
+    if (await queue.fail(claim, { code, message, next }, null)) {
       await this.#forget(job);
       onEvent({ kind: 'failed', job, error });
     } else onEvent({ kind: 'left', job });
@@ -155,7 +155,7 @@ export class JobRunner {
     const { queue, onEvent } = this.#options;
     const { job } = claim;
     if (ended === 'canceled') {
-      await queue.fail(claim, 'canceled', null);
+      await queue.fail(claim, CANCELED, null);
       await this.#forget(job);
       const error = new DocshelfError('canceled', `Cannot export "${job.domain}": the job was canceled`);
       onEvent({ kind: 'failed', job, error });

@@ -16,12 +16,12 @@ import type { JobActions } from '../jobs/job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
-import { openApiDocument } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
 import { AUDIT_LIMIT_DEFAULT } from './audit-operation.ts';
+import { adminDocument } from './document.ts';
 import type { ObservedSite } from './observed-site.ts';
-import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
+import { type OperationId, operations } from './operations.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
 import { ofSite } from './site-operations.ts';
 import type { TokenGuard } from './token-guard.ts';
@@ -76,12 +76,22 @@ export interface Readiness {
   readonly reason: string | null;
 }
 
+/** What tells who looks again and again that something has changed, beside the status. */
+interface Revisions {
+  /** Another text with each change of keys, and each audit line. */
+  readonly changes: () => string;
+  /** Another text once an export job was added, has moved or has ended. */
+  readonly jobs: () => Promise<string>;
+}
+
 export interface AdminOptions extends FaultHooks {
   readonly door: Door;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
   /** Names that it answers to besides its own. */
   readonly hosts: () => readonly string[];
+  /** Whose `X-Forwarded-Proto` is believed: addresses and networks. */
+  readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
   /** In memory: metrics answer where the storage does not. */
   readonly states: () => Readings['states'];
@@ -95,6 +105,7 @@ export interface AdminOptions extends FaultHooks {
   readonly workers?: () => Promise<WorkerCounts | null>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
+  readonly revisions: Revisions;
   /** Whom the API answers, and where; null where it is off. */
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
   /** Nobody acts unnamed. */
@@ -112,7 +123,7 @@ const UPLOAD_IDLE_MS_MAX = 60_000;
 const FILE_NAME_BYTES_MAX = 255;
 
 export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
-  const { actions, door, readiness, states, status, features, metrics, programVersion } = options;
+  const { actions, door, readiness, states, status, features, metrics } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
     live: (c) => c.text('ok'),
     ready: (c) => {
@@ -131,7 +142,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     },
     status: async (c) => c.json(await status()),
     features: (c) => c.json(features()),
-    openapi: (c) => c.json(adminDocument(programVersion)),
+    openapi: (c) => c.json(adminDocument(options)),
     reload: async (c) => {
       const reload = await actionsOf(c).reload();
       if (reload.ok) return c.json(reload);
@@ -159,7 +170,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       await actionsOf(c).keys.revoke(c.req.param('id') ?? '');
       return c.body(null, 204);
     },
-    listJobs: async (c) => c.json(await actionsOf(c).jobs.board()),
+    listJobs: async (c, { query }) => c.json(await actionsOf(c).jobs.board(query().cursor ?? null)),
     startJob: async (c, { body }) => c.json(await actionsOf(c).jobs.start(await body()), 202),
     showJob: async (c) => c.json(await actionsOf(c).jobs.get(jobOf(c))),
     showReport: async (c) => c.json(await actionsOf(c).jobs.report(jobOf(c))),
@@ -231,10 +242,6 @@ function pendingName(c: Context<AdminEnv>, fileName: string): string {
 }
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
-export function adminDocument(programVersion: string): object {
-  const all = Object.values(operations).flatMap((each) => [each, ...ofSite(each)]);
-  return openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
-}
 
 /** Before the body: of a refused upload not one byte is read. */
 export function requireAdmin(door: Door, guard: TokenGuard) {

@@ -4,7 +4,8 @@ import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes, requireAdmin } from './actions.ts';
+import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin } from './actions.ts';
+import { adminDocument } from './document.ts';
 import { requireOwnName } from './own-names.ts';
 import { PendingSignatures } from './pending-signatures.ts';
 import { TokenGuard } from './token-guard.ts';
@@ -34,7 +35,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   });
   addRoutes(app, adminRoutes(options, new PendingSignatures()), { adminToken: [requireAdmin(door, guard)] });
   if (door === 'token') {
-    addDocs(app, () => adminDocument(options.programVersion));
+    addDocs(app, () => adminDocument(options));
     const pages = consoleOf(options, guard);
     app.all('*', async (c) => (await pages()).fetch(c.req.raw, c.env));
   }

@@ -1,7 +1,7 @@
 import { exportReportSchema, exportRequestSchema, jobIdSchema } from '../../domain/job.ts';
 import type { Operation } from '../../domain/operation.ts';
-import { jobBoardSchema, operatedJobSchema } from '../jobs/job-schemas.ts';
-import { acting, badField, secret } from './operation-kinds.ts';
+import { boardQuerySchema, jobBoardSchema, operatedJobSchema } from '../jobs/job-schemas.ts';
+import { acting, badField, reading, secret } from './operation-kinds.ts';
 
 const tag = {
   name: 'Jobs',
@@ -35,13 +35,14 @@ const noSource = {
 
 export const jobOperations = {
   listJobs: {
-    ...secret,
+    ...reading,
     tag,
     id: 'listJobs',
     path: '/v1/jobs',
-    summary: 'List the newest export jobs, and the sites that can be exported',
+    summary: 'List export jobs, a hundred at a time, and the sites that can be exported',
+    query: boardQuerySchema,
     answers: { 200: { description: 'The jobs, the newest first.', schema: jobBoardSchema } },
-    faults: [off],
+    faults: [badField('Cannot list jobs from "x": it is no cursor'), off],
   },
   startJob: {
     ...acting,
@@ -66,7 +67,7 @@ export const jobOperations = {
     ],
   },
   showJob: {
-    ...secret,
+    ...reading,
     tag,
     id: 'showJob',
     path: '/v1/jobs/{jobId}',

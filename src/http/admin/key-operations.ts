@@ -49,9 +49,9 @@ export const keyOperations = {
     body: {
       schema: newKeySchema,
       examples: {
-        'For the search box of a site': { organization: 'acme', type: 'assistant', name: 'website' },
+        'For the search box of a site': { organization: 'acme-inc', type: 'assistant', name: 'website' },
         'For a pipeline, for a while': {
-          organization: 'acme',
+          organization: 'acme-inc',
           type: 'admin',
           name: 'ci',
           expiresAt: '2027-12-31T00:00:00Z',

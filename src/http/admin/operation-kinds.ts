@@ -1,6 +1,7 @@
 /** What calls of the admin listener have in common. */
 
-const reading = { method: 'GET', security: null, act: 'answer' } as const;
+/** Without a token. */
+export const reading = { method: 'GET', security: null, act: 'answer' } as const;
 export const health = { ...reading, tag: { name: 'Health', description: 'For probes and scrapers.' } } as const;
 export const state = {
   ...reading,

@@ -15,10 +15,16 @@ export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'targ
 export class AuditTrail {
   readonly #store: AuditStore;
   readonly #log: (line: AuditLine) => void;
+  #count = 0;
 
   constructor(store: AuditStore, log: (line: AuditLine) => void) {
     this.#store = store;
     this.#log = log;
+  }
+
+  /** Lines since the start: another number with each. */
+  get count(): number {
+    return this.#count;
   }
 
   read(limit: number, before: string | null = null): Promise<AuditPage> {
@@ -49,6 +55,7 @@ export class AuditTrail {
     const dated = { ...line, at: new Date().toISOString() };
     this.#log(dated);
     await this.#store.append(dated);
+    this.#count += 1;
   }
 }
 

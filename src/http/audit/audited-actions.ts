@@ -84,7 +84,7 @@ function auditedJobs(actions: JobActions, trail: AuditTrail, actor: Actor): JobA
   const on = (action: string, facts: AuditFacts, act: () => Promise<OperatedJob>): Promise<OperatedJob> =>
     trail.record(actor, action, facts, act, told);
   return {
-    board: () => actions.board(),
+    board: (cursor) => actions.board(cursor),
     get: (jobId) => actions.get(jobId),
     report: (jobId) => actions.report(jobId),
     start: (order) => on('export-start', { site: order.domain }, () => actions.start(order)),

@@ -3,13 +3,14 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { AdminEnv } from '../admin/actions.ts';
 import { answerAsset } from '../hashed-asset.ts';
+import { trustedPeers } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault } from '../problem.ts';
 import { refuseMethod, shown } from '../routes.ts';
 import { ConsoleAssets } from './console-assets.ts';
 import { problemPage } from './pages/problem.tsx';
 import { consoleRoutes } from './routes.ts';
-import { FORM_TOKEN, requireFormToken, requireOwnPage, requireSession } from './session/guard.ts';
+import { FORM_TOKEN, ownOrigin, requireFormToken, requireOwnPage, requireSession } from './session/guard.ts';
 import { readForm } from './session/read-form.ts';
 import { sessionValues } from './session/session-cookie.ts';
 import { Sessions } from './session/sessions.ts';
@@ -35,10 +36,13 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const signIns = new SignInAudit(parts.audit);
   const assets = new ConsoleAssets();
   const events = new StatusEvents(parts);
+  const isTrusted = trustedPeers(parts.trustedProxies);
   const visitOf = (c: Context<AdminEnv>): ConsoleVisit => {
     const depth = c.req.path.split('/').length - 2;
     const root = depth === 0 ? './' : '../'.repeat(depth);
-    return { c, parts, sessions, signIns, assets, session: sessions.find(sessionValues(c)), root, now: new Date() };
+    const session = sessions.find(sessionValues(c));
+    const changes = parts.revisions.changes();
+    return { c, parts, sessions, signIns, assets, session, root, now: new Date(), changes };
   };
 
   app.use(async (c, next) => {
@@ -52,7 +56,8 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   // Of the answer to HEAD nobody would end the stream.
   app.get('/events', (c) => (c.req.method === 'HEAD' ? c.body(null, 200, EVENT_HEADERS) : events.answer()));
   const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
-    requireOwnPage(c.req.raw);
+    const peer = c.env?.incoming?.socket.remoteAddress ?? '';
+    requireOwnPage(c.req.raw, ownOrigin(c.req.raw, isTrusted(peer)));
     const visit = visitOf(c);
     if ('enter' in route) return route.enter(visit, await readForm(c.req.raw));
     const session = requireSession(visit.session);

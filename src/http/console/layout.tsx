@@ -48,7 +48,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
         )}
         {session && <script type="module" src={root + assets.address('upload.js')}></script>}
       </head>
-      <body data-state={state && revisionOf(state)}>
+      <body data-state={state && revisionOf(state, visit.changes)} data-jobs={page.page === 'jobs' ? '' : undefined}>
         <a class="skip" href="#main">
           Skip to the content
         </a>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { StatusReport } from '../../domain/status.ts';
+import type { AdminOptions } from '../admin/actions.ts';
 
 /** A screen in every office; each holds a connection. */
 const STREAMS_MAX = 200;
@@ -13,23 +14,22 @@ const BEAT_MS = 20_000;
 
 export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
 
-interface StatusEventsOptions {
-  readonly status: () => Promise<StatusReport>;
-}
+type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
+type Topic = 'state' | 'jobs';
 
 /**
- * Server-sent events (HTML standard, section 9.2) that name the state that pages are made of, so that they come for it anew. One look
- * for all who listen, and none where nobody does.
+ * Server-sent events (HTML standard, section 9.2) that name the state that pages are made of, so that they come for it anew: `state` for
+ * all of them, `jobs` for those of export jobs, which move each second. One look for all who listen, and none where nobody does.
  */
 export class StatusEvents {
-  readonly #status: StatusEventsOptions['status'];
+  readonly #options: StatusEventsOptions;
   readonly #streams = new Set<ReadableStreamDefaultController<string>>();
   #isDue = false;
-  #last = '';
+  readonly #last = new Map<Topic, string>();
   #beatAtMs = 0;
 
-  constructor({ status }: StatusEventsOptions) {
-    this.#status = status;
+  constructor(options: StatusEventsOptions) {
+    this.#options = options;
   }
 
   /** @throws DocshelfError `rate_limited` */
@@ -45,7 +45,7 @@ export class StatusEvents {
         own = controller;
         this.#streams.add(controller);
         controller.enqueue('retry: 3000\n\n');
-        if (this.#last !== '') controller.enqueue(this.#last);
+        for (const event of this.#last.values()) controller.enqueue(event);
         this.#schedule(0);
       },
       cancel: () => {
@@ -63,15 +63,33 @@ export class StatusEvents {
 
   async #look(): Promise<void> {
     const beganMs = performance.now();
-    const found = await this.#status().then(eventOf, () => this.#last);
+    const { status, revisions } = this.#options;
+    // Before the status: a change between them is found by the next look.
+    const changes = revisions.changes();
+    // What cannot be had is as it was.
+    const [state, jobs] = await Promise.all([
+      status().then(
+        (found) => revisionOf(found, changes),
+        () => null,
+      ),
+      revisions.jobs().then(digestOf, () => null),
+    ]);
+    const isTold = [this.#tell('state', state), this.#tell('jobs', jobs)].includes(true);
     const isDue = beganMs - this.#beatAtMs > BEAT_MS;
-    if (found !== this.#last) this.#send(found);
-    else if (isDue) this.#send(': still here\n\n');
-    if (found !== this.#last || isDue) this.#beatAtMs = beganMs;
-    this.#last = found;
+    if (!isTold && isDue) this.#send(': still here\n\n');
+    if (isTold || isDue) this.#beatAtMs = beganMs;
     this.#isDue = false;
     if (this.#streams.size > 0) this.#schedule(Math.max(LOOK_MS, (performance.now() - beganMs) * REST_PER_LOOK));
-    else this.#last = '';
+    else this.#last.clear();
+  }
+
+  /** @returns whether it is another one */
+  #tell(topic: Topic, found: string | null): boolean {
+    const event = `event: ${topic}\ndata: ${found}\n\n`;
+    if (found === null || event === this.#last.get(topic)) return false;
+    this.#last.set(topic, event);
+    this.#send(event);
+    return true;
   }
 
   #send(text: string): void {
@@ -83,8 +101,9 @@ export class StatusEvents {
   }
 }
 
-export function revisionOf(status: StatusReport): string {
-  return createHash('sha256').update(JSON.stringify(status)).digest('hex').slice(0, 16);
+/** @param changes of `Revisions` */
+export function revisionOf(status: StatusReport, changes: string): string {
+  return digestOf(JSON.stringify([status, changes]));
 }
 
-const eventOf = (status: StatusReport): string => `event: state\ndata: ${revisionOf(status)}\n\n`;
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -7,6 +7,7 @@ import { type OperationId, operations } from '../admin/operations.ts';
 import { sitePath } from '../admin/site-operations.ts';
 import type { TokenGuard } from '../admin/token-guard.ts';
 import type { ConsoleAssets } from './console-assets.ts';
+import { requireSession } from './session/guard.ts';
 import type { ActionMessage } from './session/messages.ts';
 import type { ConsoleSession, Sessions } from './session/sessions.ts';
 import type { SignInAudit } from './session/sign-in-audit.ts';
@@ -15,7 +16,17 @@ import type { SignInAudit } from './session/sign-in-audit.ts';
 export interface ConsoleParts
   extends Pick<
     AdminOptions,
-    'status' | 'features' | 'audit' | 'service' | 'observe' | 'token' | 'metrics' | 'onError' | 'programVersion'
+    | 'status'
+    | 'features'
+    | 'audit'
+    | 'revisions'
+    | 'service'
+    | 'observe'
+    | 'token'
+    | 'trustedProxies'
+    | 'metrics'
+    | 'onError'
+    | 'programVersion'
   > {
   /** The calls of the admin listener behind their guard: all that is changed goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
@@ -33,6 +44,8 @@ export interface ConsoleVisit {
   /** From the page to `/`, so that links hold behind a proxy's path too: `./`, `../`. */
   readonly root: string;
   readonly now: Date;
+  /** As when it was asked for. */
+  readonly changes: string;
 }
 
 /** Of somebody who is signed in. */
@@ -70,13 +83,15 @@ export interface CallInput {
   readonly body?: object | ReadableStream<Uint8Array> | string;
 }
 
-/** Makes one call of the admin listener in the name of the session. */
+/** Makes one call of the admin listener in the name of the session. @throws DocshelfError `unauthorized` where it needs one */
 export async function call(
-  { c, parts, session }: SessionVisit,
+  { c, parts, session }: ConsoleVisit,
   id: OperationId,
   input: CallInput = {},
 ): Promise<Called> {
   const operation: Operation = operations[id];
+  // Calls are made behind the door's own guard.
+  if (operation.security !== null) requireSession(session);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
@@ -90,7 +105,7 @@ export async function call(
     ...(input.body === undefined ? {} : { body: isJson ? JSON.stringify(input.body) : (input.body as BodyInit) }),
     ...(input.body instanceof ReadableStream ? { duplex: 'half' as const } : {}),
   });
-  const answer = await parts.api(request, { ...c.env, session: session.name });
+  const answer = await parts.api(request, { ...c.env, ...(session && { session: session.name }) });
   if (!answer.ok) return { problem: (await answer.json()) as Problem };
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }

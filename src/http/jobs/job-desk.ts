@@ -1,4 +1,4 @@
-import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import { type ExportOrder, type ExportReport, JOBS_LIMIT_MAX, type Job } from '../../domain/job.ts';
 import { EXPORTING_PLAN, type Organization, type OwnedSite, SiteDirectory } from '../../domain/organization.ts';
 import { showName } from '../../domain/secret.ts';
@@ -7,7 +7,8 @@ import type { JobBoard, OperatedJob } from './job-schemas.ts';
 
 /** Export jobs of all organizations, for who runs the daemon. @throws DocshelfError `export_off` where there are none here */
 export interface JobActions {
-  board(): Promise<JobBoard>;
+  /** @param cursor of the page before; null: the newest. @throws DocshelfError `bad_request` */
+  board(cursor: string | null): Promise<JobBoard>;
   /** @throws DocshelfError `not_found` */
   get(jobId: string): Promise<OperatedJob>;
   /** @throws DocshelfError `not_found`, `not_completed` */
@@ -36,27 +37,16 @@ export class JobDesk implements JobActions {
     this.#organizations = organizations;
   }
 
-  async board(): Promise<JobBoard> {
+  async board(cursor: string | null): Promise<JobBoard> {
     const service = await this.#open();
-    const listed = this.#organizations().map(async ({ id }) => {
-      const { jobs } = await service.list({ organizationId: id, limit: JOBS_LIMIT_MAX });
-      return jobs.map((job) => ({ ...job, organization: id }));
-    });
-    const jobs = (await Promise.all(listed)).flat().sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
     const exporting = this.#organizations().filter(({ plan }) => plan === EXPORTING_PLAN);
     const sites = exporting.flatMap((each) => each.sites.filter(({ source }) => source !== null));
-    return { jobs: jobs.slice(0, JOBS_LIMIT_MAX), domains: sites.map(({ domain }) => domain).sort() };
+    return { ...page, domains: sites.map(({ domain }) => domain).sort() };
   }
 
   async get(jobId: string): Promise<OperatedJob> {
-    const service = await this.#open();
-    for (const { id } of this.#organizations()) {
-      const job = await service.get(id, jobId).catch(nullIfUnknown);
-      if (job !== null) return { ...job, organization: id };
-    }
-    throw new DocshelfError('not_found', `Cannot find "${showName(jobId)}": there is no such job`, {
-      next: 'GET /v1/jobs lists the newest. Jobs of an organization that the config names no longer are not shown.',
-    });
+    return (await this.#open()).owned(jobId);
   }
 
   async report(jobId: string): Promise<ExportReport> {
@@ -67,18 +57,19 @@ export class JobDesk implements JobActions {
   async start({ domain, version, paths }: ExportOrder): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf(domain);
-    return owned(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
+    return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
   }
 
   async retry(jobId: string): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf((await this.get(jobId)).domain);
-    return owned(await service.retry(site, jobId), site);
+    return queued(await service.retry(site, jobId), site);
   }
 
   async cancel(jobId: string): Promise<OperatedJob> {
     const { organization } = await this.get(jobId);
-    return { ...(await (await this.#open()).cancel(organization, jobId)), organization };
+    await (await this.#open()).cancel(organization, jobId);
+    return this.get(jobId);
   }
 
   async #open(): Promise<ExportService> {
@@ -98,9 +89,8 @@ export class JobDesk implements JobActions {
   }
 }
 
-const owned = (job: Job, { organization }: OwnedSite): OperatedJob => ({ ...job, organization: organization.id });
-
-function nullIfUnknown(error: unknown): null {
-  if (toDocshelfError(error).code === 'not_found') return null;
-  throw error;
-}
+const queued = (job: Job, { organization }: OwnedSite): OperatedJob => ({
+  ...job,
+  organization: organization.id,
+  fault: null,
+});

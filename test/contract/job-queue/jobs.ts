@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExportedBundle, ExportReport } from '../../../src/domain/job.ts';
+import type { ExportedBundle, ExportReport, JobFault } from '../../../src/domain/job.ts';
 import type { NewJob } from '../../../src/export/ports.ts';
 
 export const LEASE_MS = 15_000;
@@ -19,6 +19,8 @@ export function reportOf(jobId: string): ExportReport {
   const finding = { kind: 'broken_reference', page: 'index.html', detail: 'missing.html' };
   return { jobId, pages: 2, files: 3, bytes: 4, counts: { broken_reference: 1 }, findings: [finding] };
 }
+
+export const faultOf = (message: string): JobFault => ({ code: 'bad_source', message, next: null });
 
 export const bundleOf = (digit: string): ExportedBundle => ({
   sha256: digit.repeat(64),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BUNDLE, bundleOf, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
+import { CANCELED } from '../../../src/domain/job.ts';
+import { BUNDLE, bundleOf, faultOf, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { codeOf, Workbench } from './workbench.ts';
 
@@ -28,6 +29,7 @@ export function lifeOfAJob(open: OpenSubject): void {
       checkpoint: null,
       traceparent,
       bundle: null,
+      fault: null,
     });
     expect(await bench.queue.get(job.jobId)).toEqual(job);
     expect((await bench.claim()).job.traceparent).toBe(traceparent);
@@ -57,18 +59,21 @@ export function lifeOfAJob(open: OpenSubject): void {
     await bench.add('one');
     const claim = await bench.claim();
     await bench.queue.advance(claim, { progress: 40, pageCount: 7 });
-    expect(await bench.queue.fail(claim, 'the disk is full', reportOf(claim.job.jobId))).toBe(true);
+    const fault = { code: 'cannot_write', message: 'the disk is full', next: 'Free space.' } as const;
+    expect(await bench.queue.fail(claim, fault, reportOf(claim.job.jobId))).toBe(true);
     expect(await bench.get('one')).toMatchObject({ status: 'failed', progress: 40, pageCount: 7, bundle: null });
-    expect(await bench.get('one')).toMatchObject({ error: 'the disk is full' });
+    expect(await bench.get('one')).toMatchObject({ error: 'the disk is full. Free space.', fault });
     expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
-    expect(await bench.queue.report((await bench.failed('two')).jobId)).toBeNull();
+    const other = await bench.failed('two');
+    expect(other).toMatchObject({ error: other.fault?.message, fault: { next: null } });
+    expect(await bench.queue.report(other.jobId)).toBeNull();
   });
 
   test.for(['completed', 'failed'] as const)('a job that is %s takes no writes any more', async (end) => {
     await bench.add('one');
     const claim = await bench.claim();
     if (end === 'completed') await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
-    else await bench.queue.fail(claim, 'no pages', null);
+    else await bench.queue.fail(claim, faultOf('no pages'), null);
     await bench.expectPowerless(claim);
     expect((await bench.get('one')).status).toBe(end);
     expect(await bench.queue.claim(LEASE_MS)).toBeNull();
@@ -114,7 +119,7 @@ export function lifeOfAJob(open: OpenSubject): void {
   describe('cancel()', () => {
     test('ends a queued job at once', async () => {
       await bench.add('one');
-      const canceled = { status: 'failed', error: 'canceled', isCanceled: true, progress: 0 };
+      const canceled = { status: 'failed', error: 'canceled', fault: CANCELED, isCanceled: true, progress: 0 };
       expect(await bench.queue.cancel(jobIdOf('one'))).toMatchObject(canceled);
       expect(await bench.get('one')).toMatchObject(canceled);
       expect(await bench.queue.claim(LEASE_MS)).toBeNull();
@@ -130,8 +135,13 @@ export function lifeOfAJob(open: OpenSubject): void {
       });
       expect(await bench.queue.renew(claim)).toBe('canceled');
       expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(false);
-      expect(await bench.queue.fail(claim, 'aborted', null)).toBe(true);
-      expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled', bundle: null });
+      expect(await bench.queue.fail(claim, faultOf('aborted'), null)).toBe(true);
+      expect(await bench.get('one')).toMatchObject({
+        status: 'failed',
+        error: 'canceled',
+        fault: CANCELED,
+        bundle: null,
+      });
     });
 
     test('ends a running job that is released', async () => {
@@ -236,6 +246,24 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await bench.queue.counts()).toEqual({ queued: 3, running: 1 });
     expect([ofGlobex.queued + ofGlobex.running, ofAcme.queued + ofAcme.running]).toEqual([1, 3]);
     expect(await bench.queue.counts('nobody')).toEqual({ queued: 0, running: 0 });
+  });
+
+  test('revision() is another one after each change, and the same where nothing has changed', async () => {
+    const seen = [await bench.queue.revision()];
+    const look = async (change: Promise<unknown>): Promise<void> => {
+      await change;
+      seen.push(await bench.queue.revision());
+      expect(await bench.queue.revision()).toBe(seen.at(-1));
+    };
+    await look(bench.add('one'));
+    await look(bench.add('two'));
+    await look(bench.queue.cancel(jobIdOf('two')));
+    const claim = await bench.claim();
+    await look(Promise.resolve());
+    await look(bench.queue.advance(claim, { progress: 40, pageCount: 7 }));
+    await look(bench.queue.advance(claim, { progress: 41, pageCount: 8 }));
+    await look(bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId)));
+    expect(new Set(seen).size).toBe(seen.length);
   });
 
   test('lastCompleted() is the newest one with this domain and version, null a version like others', async () => {

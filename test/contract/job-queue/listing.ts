@@ -8,7 +8,7 @@ import { codeOf, Workbench } from './workbench.ts';
 export function listing(open: OpenSubject): void {
   const bench = new Workbench(open);
 
-  const names = async (filter: Partial<JobFilter> = {}): Promise<string[]> => {
+  const names = async (filter: Partial<Extract<JobFilter, { organizationId: string }>> = {}): Promise<string[]> => {
     const { jobs } = await bench.queue.list({ organizationId: 'acme', limit: 100, ...filter });
     return jobs.map(({ version }) => version ?? '');
   };
@@ -30,6 +30,18 @@ export function listing(open: OpenSubject): void {
     expect(await names({ domain: 'docs', status: 'running' })).toEqual(['v4']);
     expect(await names({ domain: 'nobody' })).toEqual([]);
     expect(await names({ organizationId: 'globex' })).toEqual(['v9']);
+  });
+
+  test('gives the jobs of all organizations, page by page', async () => {
+    for (const organizationId of ['acme', 'globex', 'initech'])
+      for (const name of ['v1', 'v2']) await bench.add(organizationId + name, { organizationId, version: name });
+    const seen: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await bench.queue.list({ organizationId: null, limit: 4, ...(cursor !== undefined && { cursor }) });
+      seen.push(...page.jobs.map(({ domain }) => domain));
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(['initechv2', 'initechv1', 'globexv2', 'globexv1', 'acmev2', 'acmev1']);
   });
 
   test('its pages hold each job once while others are added between them', async () => {

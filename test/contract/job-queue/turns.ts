@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Claim } from '../../../src/export/ports.ts';
-import { BUNDLE, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
+import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
 import type { OpenSubject } from './subject.ts';
 import { Workbench } from './workbench.ts';
 
@@ -68,7 +68,7 @@ export function turns(open: OpenSubject): void {
     const next = [await bench.claim(), await bench.claim()].map(({ job }) => job.jobId);
     expect(next).toEqual(['b1', 'a3'].map(jobIdOf));
     expect(await bench.queue.claim(LEASE_MS)).toBeNull();
-    await bench.queue.fail(first, 'no pages', null);
+    await bench.queue.fail(first, faultOf('no pages'), null);
     expect((await bench.claim()).job.jobId).toBe(jobIdOf('a2'));
   });
 

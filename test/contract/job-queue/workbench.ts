@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { ExportedBundle } from '../../../src/domain/job.ts';
 import type { Claim, JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
-import { BUNDLE, jobIdOf, LEASE_MS, newJob, QUEUED_MAX, reportOf } from './jobs.ts';
+import { BUNDLE, faultOf, jobIdOf, LEASE_MS, newJob, QUEUED_MAX, reportOf } from './jobs.ts';
 import type { SharedClocks } from './shared-clocks.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 
@@ -60,7 +60,7 @@ export class Workbench {
 
   async failed(name: string, changes: Partial<NewJob> = {}): Promise<StoredJob> {
     await this.add(name, changes);
-    expect(await this.queue.fail(await this.claim(), 'the folder is not there', null)).toBe(true);
+    expect(await this.queue.fail(await this.claim(), faultOf('the folder is not there'), null)).toBe(true);
     return this.get(name);
   }
 
@@ -70,7 +70,7 @@ export class Workbench {
     expect(await queue.renew(claim)).toBe('lost');
     expect(await queue.advance(claim, { progress: 99, pageCount: 99, checkpoint: 'of a lost claim' })).toBe(false);
     expect(await queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(false);
-    expect(await queue.fail(claim, 'of a lost claim', reportOf(claim.job.jobId))).toBe(false);
+    expect(await queue.fail(claim, faultOf('of a lost claim'), reportOf(claim.job.jobId))).toBe(false);
     await queue.release(claim);
     expect(await queue.get(claim.job.jobId)).toEqual(before);
   }

@@ -114,6 +114,7 @@ export function appWith(changes: AppChanges = {}) {
     programVersion: '0.1.0',
     token: () => new Secret(TOKEN),
     hosts: () => [],
+    trustedProxies: [],
     readiness: () => ({ ready: true, reason: null }),
     states: () => [{ site: null, state: 'ready' }],
     status: async () => STATUS,
@@ -130,6 +131,7 @@ export function appWith(changes: AppChanges = {}) {
       { append: async () => undefined, read: async () => ({ lines: [], before: null }) },
       () => undefined,
     ),
+    revisions: { changes: () => '', jobs: async () => '' },
     onError: (error) => faults.push(error),
     ...changes,
     actions: (actor) => {

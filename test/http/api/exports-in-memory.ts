@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import type { ExportedBundle, ExportReport } from '../../../src/domain/job.ts';
+import { CANCELED, type ExportedBundle, type ExportReport, type JobFault, jobError } from '../../../src/domain/job.ts';
 import type { BundleStore, JobFilter, JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
 import { ExportService, type ExportServiceOptions } from '../../../src/export/service.ts';
 import { NO_TRACES } from '../../../src/traces/tracer.ts';
@@ -14,8 +14,10 @@ export const BUNDLE: ExportedBundle = {
 /** The one picture that every job has. */
 export const PICTURE = '1-live.png';
 
+export const failedBy = (fault: JobFault) => ({ status: 'failed', error: jobError(fault), fault }) as const;
+
 /** Jobs in memory, and a hand that moves them along in place of a worker. */
-export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report'> {
+export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report' | 'revision'> {
   readonly #jobs = new Map<string, StoredJob>();
   readonly #reports = new Map<string, ExportReport>();
   readonly #startMs = Date.parse('2024-06-01T09:30:00.000Z');
@@ -41,7 +43,7 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
     const job: StoredJob = {
       ...{ jobId, organizationId, domain, version, paths, traceparent },
       ...{ status: 'queued', progress: 0, pageCount: 0, createdAt: at, updatedAt: at, error: null },
-      ...{ attempt: 0, isCanceled: false, checkpoint: null, bundle: null },
+      ...{ attempt: 0, isCanceled: false, checkpoint: null, bundle: null, fault: null },
     };
     this.#jobs.set(jobId, job);
     return job;
@@ -58,7 +60,7 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
       .reverse()
       .filter(
         (job) =>
-          job.organizationId === organizationId &&
+          (organizationId === null || job.organizationId === organizationId) &&
           (domain === undefined || job.domain === domain) &&
           (status === undefined || job.status === status),
       );
@@ -69,12 +71,16 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
   async cancel(jobId: string): Promise<StoredJob | null> {
     const job = this.#jobs.get(jobId);
     if (job === undefined) return null;
-    if (job.status === 'queued') return this.move(jobId, { status: 'failed', error: 'canceled', isCanceled: true });
+    if (job.status === 'queued') return this.move(jobId, { ...failedBy(CANCELED), isCanceled: true });
     return job.status === 'running' ? this.move(jobId, { isCanceled: true }) : job;
   }
 
   async report(jobId: string): Promise<ExportReport | null> {
     return this.#reports.get(jobId) ?? null;
+  }
+
+  async revision(): Promise<string> {
+    return JSON.stringify([...this.#jobs.values()]);
   }
 
   move(jobId: string, changes: Partial<StoredJob>): StoredJob {

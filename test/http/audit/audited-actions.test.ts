@@ -22,7 +22,7 @@ const KEY = {
   readOnly: false,
 } as const;
 
-const JOB = { ...queuedJob, organization: 'acme-inc' };
+const JOB = { ...queuedJob, organization: 'acme-inc', fault: null };
 
 describe('auditedActions()', () => {
   let active: string | null;
@@ -61,7 +61,7 @@ describe('auditedActions()', () => {
         revoke: async () => KEY,
       },
       jobs: {
-        board: async () => ({ jobs: [], domains: [] }),
+        board: async () => ({ jobs: [], nextCursor: null, domains: [] }),
         get: async () => JOB,
         report: async () => ({ jobId: JOB.jobId, pages: 0, files: 0, bytes: 0, counts: {}, findings: [] }),
         start: async () => JOB,
@@ -141,7 +141,7 @@ describe('auditedActions()', () => {
 
   it('has no line for a look', async () => {
     await actions.keys.list(null);
-    await actions.jobs.board();
+    await actions.jobs.board(null);
     await actions.jobs.report(JOB.jobId);
     expect(lines).toEqual([]);
   });

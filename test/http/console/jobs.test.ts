@@ -3,7 +3,7 @@ import type { ExportReport } from '../../../src/domain/job.ts';
 import type { Organization } from '../../../src/domain/organization.ts';
 import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
 import { BEARER } from '../admin/admin-example.ts';
-import { exportsInMemory, type MemoryQueue } from '../api/exports-in-memory.ts';
+import { exportsInMemory, failedBy, type MemoryQueue } from '../api/exports-in-memory.ts';
 import { Operator } from './operator.ts';
 
 const site = (domain: string, isExported = true) => ({
@@ -54,17 +54,49 @@ describe('the console’s jobs', () => {
     expect(list.match(/>v1</g)).toHaveLength(2);
   });
 
-  it('show how far they are, and are looked at again while one is under way alone', async () => {
+  it('show how far they are, to who is not signed in, too', async () => {
     const { operator, queue, desk } = await open();
     const { jobId } = await desk.start({ domain: 'globex.test' });
     queue.move(jobId, { status: 'running', progress: 42.9, pageCount: 1_234 });
     for (const path of ['/jobs', `/jobs/${jobId}`]) {
-      const page = await operator.page(path);
-      expect(page).toMatch(/42 %[\s\S]*1,234/);
-      expect(page).toContain('data-moving');
+      for (const each of [operator, new Operator({ actions: { jobs: desk } })]) {
+        const page = await each.page(path);
+        expect(page).toMatch(/42 %[\s\S]*1,234/);
+        expect(page).toContain('data-jobs');
+      }
     }
-    queue.complete(jobId);
-    for (const path of ['/jobs', `/jobs/${jobId}`]) expect(await operator.page(path)).not.toContain('data-moving');
+    expect(await operator.page('/')).not.toContain('data-jobs');
+  });
+
+  it('that failed say why, what to do next, and the code that leads to its row of the manual', async () => {
+    const { operator, queue, desk } = await open();
+    const { jobId } = await desk.start({ domain: 'acme' });
+    queue.move(jobId, failedBy({ code: 'bad_source', message: 'Cannot read "a<b"', next: 'Mend it.' }));
+    const list = await operator.page('/jobs');
+    expect(list).toContain('Cannot read &quot;a&lt;b&quot;. Mend it.');
+    expect(list).toContain('href="./manual/errors#bad_source"');
+    const page = await operator.page(`/jobs/${jobId}`);
+    expect(page).toMatch(/Cannot read &quot;a&lt;b&quot;<\/p>[\s\S]*<strong>Next:<\/strong> Mend it\.<\/p>/);
+    expect(page).toContain('href="../manual/errors#bad_source"');
+    queue.move(jobId, { error: 'of an older docshelf. Try again', fault: null });
+    expect(await operator.page(`/jobs/${jobId}`)).toContain('of an older docshelf. Try again');
+  });
+
+  it('that are older than the newest hundred are on pages of their own', async () => {
+    const { operator, queue } = await open();
+    const added = Array.from({ length: 101 }, (_, at) => `se_${String(at).padStart(16, '0')}`);
+    for (const jobId of added) {
+      const order = { jobId, domain: jobId, version: null, paths: null, traceparent: null };
+      await queue.add({ ...order, organizationId: 'acme-inc' }, 1_000);
+    }
+    const first = await operator.page('/jobs');
+    expect(first).not.toContain(`id="${added[0]}"`);
+    const [, older = ''] = /href="\.\/(jobs\?cursor=[^"]+)"/.exec(first) ?? [];
+    const second = await operator.page(`/${older}`);
+    expect([...second.matchAll(/<tr id="(se_[^"]+)"/g)].map(([, id]) => id)).toEqual([added[0]]);
+    expect(second).not.toContain('cursor=');
+    const wrong = await operator.get('/jobs?cursor=x');
+    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('bad_request')]);
   });
 
   it('show their report, whose words are text', async () => {
@@ -77,6 +109,10 @@ describe('the console’s jobs', () => {
     expect(page).toContain('1,300 findings, of which 200 are shown');
     expect(page.match(/&lt;script&gt;/g)).toHaveLength(400);
     expect(page).not.toContain('<script>alert');
+    expect(page).toContain(`href="../jobs/${jobId}/report"`);
+    const whole = await operator.get(`/jobs/${jobId}/report`);
+    expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(await whole.json()).toMatchObject({ jobId, findings });
   });
 
   it('offer the sites that may be exported, and say why another is not', async () => {
@@ -95,18 +131,24 @@ describe('the console’s jobs', () => {
     expect(wrong.page).toContain('bad_request');
   });
 
-  it('are for who is signed in; a form needs its token', async () => {
+  it('are changed, and their reports read, by who is signed in alone; a form needs its token', async () => {
     const { operator, desk, queue } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
+    const bare = await operator.post(`/jobs/${jobId}/cancel`, {});
+    expect([bare.status, (await queue.get(jobId))?.status]).toEqual([403, 'queued']);
+    const finding = { kind: 'left_out', page: 'secret.html', detail: 'secret' };
+    queue.complete(jobId, { jobId, pages: 1, files: 1, bytes: 1, counts: { left_out: 1 }, findings: [finding] });
     operator.cookie = '';
     for (const path of ['/jobs', `/jobs/${jobId}`]) {
       const page = await operator.page(path);
-      expect(page).toContain('to see export jobs');
-      expect(page.replaceAll(`jobs%2F${jobId}`, '')).not.toContain(jobId);
+      expect(page).toContain(jobId);
+      expect(page).not.toMatch(/secret|method="post"/);
     }
-    await operator.signIn();
-    const bare = await operator.post(`/jobs/${jobId}/cancel`, {});
-    expect([bare.status, (await queue.get(jobId))?.status]).toEqual([403, 'queued']);
+    expect(await operator.page(`/jobs/${jobId}`)).toContain('to see the report');
+    const barred = await operator.get(`/jobs/${jobId}/report`);
+    expect([barred.status, await barred.text()]).toEqual([401, expect.not.stringContaining('secret')]);
+    for (const act of ['cancel', 'retry']) expect((await operator.post(`/jobs/${jobId}/${act}`, {})).status).toBe(401);
+    expect(queue.size).toBe(1);
   });
 
   it('that there are not, or in a daemon that keeps none, are told', async () => {
@@ -119,14 +161,13 @@ describe('the console’s jobs', () => {
 });
 
 describe('/v1/jobs of the admin listener', () => {
-  it('takes the token for each call', async () => {
+  it('takes the token for each call but those that only read, and for reports', async () => {
     const { operator, desk } = await open();
     const { jobId } = await desk.start({ domain: 'acme' });
     const ask = (path: string, method: string, headers: Record<string, string>) =>
       operator.app.request(operator.origin + path, { method, headers });
+    for (const path of ['/v1/jobs', `/v1/jobs/${jobId}`]) expect((await ask(path, 'GET', {})).status).toBe(200);
     for (const [method, path, status] of [
-      ['GET', '/v1/jobs', 200],
-      ['GET', `/v1/jobs/${jobId}`, 200],
       ['GET', `/v1/jobs/${jobId}/report`, 409],
       ['POST', `/v1/jobs/${jobId}/retry`, 202],
       ['DELETE', `/v1/jobs/${jobId}`, 202],

@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
 import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
 import type { MadeKey } from '../../../src/http/keys/key-store.ts';
+import { exportsInMemory } from '../api/exports-in-memory.ts';
+import { STATUS } from '../status-example.ts';
 import { Operator } from './operator.ts';
 
 const KEYS = '/organizations/acme/keys';
@@ -36,9 +39,52 @@ describe('the page of API keys', () => {
     expect((await operator.get('/organizations/initech/keys')).status).toBe(404);
   });
 
+  const site = (domain: string, isExported = true) => ({
+    domain,
+    hosts: [],
+    source: isExported ? ({ kind: 'folder', path: `/srv/${domain}` } as const) : null,
+  });
+  const served = (domain: string, keyword: 'ready' | 'off') => ({
+    ...STATUS,
+    ...{ deployment: { type: 'client-hosted' as const, domain }, title: null, hosts: [], basePath: '/' },
+    search: { keyword, semantic: 'off' as const, sections: 1, embedded: 0 },
+  });
+
+  it.each<[string, 'admin' | 'assistant', object, string]>([
+    ['a domain that has a source', 'admin', {}, '/v1/static-export/jobs -H &#39;Authorization'],
+    ['a domain that is searched', 'assistant', {}, 'http://127.0.0.1:8081/v1/search/found -H'],
+    ['what plan it takes', 'admin', { plan: 'team' }, 'only enterprise has'],
+    ['that a source is missing', 'admin', { sites: [site('bare', false)] }, 'No domain of acme has a source'],
+    ['that exports are off', 'admin', { isOff: true }, 'Turn them on by exportApi.enabled'],
+    ['that nothing is searched', 'assistant', { sites: [site('bare')] }, 'No domain of acme is searched here'],
+    ['that the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
+  ])('shows with a new key the line that tries it, or says what it lacks: %s', async (_, type, changes, expected) => {
+    const { apiUrl = 'http://127.0.0.1:8081/', isOff = false, ...rest } = changes as { apiUrl?: null; isOff?: boolean };
+    const sites = [site('bare', false), site('found'), site('other')];
+    const organizations = [{ ...ORGANIZATION, sites, ...rest }];
+    const { exports } = exportsInMemory();
+    const jobs = new JobDesk({ service: async () => (isOff ? null : exports), organizations: () => organizations });
+    const operator = await Operator.signedIn({
+      actions: { keys: deskInMemory(), jobs },
+      service: () => ({ organizations, apiUrl }),
+      status: async () => ({ ...STATUS, sites: [served('bare', 'off'), served('found', 'ready')] }),
+    });
+    const answer = await operator.act(KEYS, { name: 'pipeline', type });
+    const { pathname, search } = new URL(answer.headers.get('location') ?? '', `${operator.origin}${KEYS}`);
+    const page = await operator.page(pathname + search);
+    expect(page).toContain(expected);
+    expect(page).toMatch(/svc_[A-Za-z0-9_-]{43}/);
+    const line = /<code id="curl">([^<]*)/.exec(page)?.[1] ?? null;
+    if (!expected.includes('/v1/')) expect(line).toBeNull();
+    else expect(line).toContain('found');
+  });
+
   it('makes a key that is shown once, with the line that tries it, and never on a page that loads itself anew', async () => {
     const keys: MadeKey[] = [];
-    const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys) } });
+    const organizations = [{ ...ORGANIZATION, sites: [site('acme')] }];
+    const jobs = new JobDesk({ service: async () => exportsInMemory().exports, organizations: () => organizations });
+    const service = () => ({ organizations, apiUrl: 'http://127.0.0.1:8081' });
+    const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys), jobs }, service });
     const answer = await operator.act(KEYS, { name: 'pipeline', type: 'admin', expires: '2126-12-31' });
     expect(answer.status).toBe(303);
     const address = new URL(answer.headers.get('location') ?? '', `${operator.origin}${KEYS}`).pathname;
@@ -130,4 +176,19 @@ describe('the page of changes', () => {
 it('the description of the admin listener can be read by people', async () => {
   const page = await new Operator().page('/docs');
   for (const text of ['Make a key', 'Serve a stored version', '/v1/audit', 'adminToken']) expect(page).toContain(text);
+});
+
+it('that description names in its examples a site and an organization that there are', async () => {
+  const sites = [{ domain: 'handbook', features: [] }];
+  const operator = new Operator({
+    features: () => ({ deploymentType: 'client-hosted', domain: null, features: [], sites }),
+    service: () => ({ organizations: [{ ...ORGANIZATION, id: 'globex' }], apiUrl: null }),
+  });
+  for (const path of ['/docs', '/openapi.json']) {
+    const page = (await operator.page(path)).replaceAll('&quot;', '"');
+    expect(page).toContain('"handbook"');
+    expect(page).toMatch(/"organization": ?"globex"/);
+    expect(page).not.toMatch(/": ?"acme(?:-inc)?"/);
+  }
+  expect(await operator.page('/docs')).toContain('/v1/sites/handbook/rollback');
 });

@@ -10,6 +10,8 @@ export class Operator {
   readonly faults: ReturnType<typeof appWith>['faults'];
   readonly origin: string;
   cookie = '';
+  /** The other end of its connection; null: it has none. */
+  peer: string | null = null;
 
   constructor(changes: AppChanges = {}, origin = ORIGIN) {
     const { app, calls, actors, faults } = appWith(changes);
@@ -51,7 +53,8 @@ export class Operator {
     };
     const given = Object.entries(all).filter((each): each is [string, string] => each[1] !== null);
     const body = new URLSearchParams(fields).toString();
-    return this.app.request(this.origin + path, { method: 'POST', headers: given, body });
+    const env = this.peer === null ? {} : { incoming: { socket: { remoteAddress: this.peer } } };
+    return this.app.request(this.origin + path, { method: 'POST', headers: given, body }, env);
   }
 
   async signIn(token = TOKEN, headers: Record<string, string | null> = {}): Promise<Response> {

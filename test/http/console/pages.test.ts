@@ -55,6 +55,13 @@ describe('the console, read', () => {
     expect([first, second].map((each) => page.includes(`id="feature-${each?.id}"`))).toEqual([true, false]);
   });
 
+  it('tells the search of the hosted service from its own, which may be off and ready at once', async () => {
+    const page = await pageOf();
+    expect(page).toMatch(/Documentation search <code>search<\/code> <small>of the hosted service<\/small>/);
+    expect(page).toMatch(/Local search <code>localSearch<\/code> <small>of this daemon<\/small>/);
+    expect(page).toContain('<h2>Local search</h2>');
+  });
+
   it('offers no action where nobody is signed in, and where no token is set says so', async () => {
     expect(await pageOf()).not.toContain('method="post"');
     expect(await new Operator().page('/sign-in')).toContain('type="password"');
@@ -63,24 +70,40 @@ describe('the console, read', () => {
 
   it('says by a stream when what it shows has changed', async () => {
     const status = { ...STATUS };
-    const operator = new Operator({ status: async () => status });
+    const revisions = { changes: '', jobs: '' };
+    const operator = new Operator({
+      status: async () => status,
+      revisions: { changes: () => revisions.changes, jobs: async () => revisions.jobs },
+    });
     const answer = await operator.get('/events');
     expect(answer.headers.get('content-type')).toContain('text/event-stream');
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     const decoder = new TextDecoder();
-    const until = async (pattern: RegExp): Promise<string> => {
-      for (let text = ''; ; ) {
-        const found = pattern.exec(text);
-        if (found !== null) return found[1] ?? '';
+    let text = '';
+    const next = async (topic: string): Promise<string> => {
+      for (;;) {
+        const found = new RegExp(`event: ${topic}\ndata: (\\w+)\n\n`).exec(text);
+        if (found !== null) {
+          text = text.replace(found[0], '');
+          return found[1] ?? '';
+        }
         const { value, done } = await reader.read();
         if (done) throw new Error(`it ended with ${text}`);
         text += decoder.decode(value);
       }
     };
-    const first = await until(/data: (\w+)\n\n/);
-    expect(await operator.page('/')).toContain(`data-state="${first}"`);
+    const seen = [await next('state')];
+    expect(await operator.page('/')).toContain(`data-state="${seen[0]}"`);
     status.activity = 'unpacking a.zip';
-    expect(await until(/data: (\w+)\n\n/)).not.toBe(first);
+    seen.push(await next('state'));
+    // A key or an audit line, of which the status says nothing.
+    revisions.changes = 'another';
+    seen.push(await next('state'));
+    expect(await operator.page('/')).toContain(`data-state="${seen[2]}"`);
+    const jobs = await next('jobs');
+    revisions.jobs = '43 %';
+    expect(await next('jobs')).not.toBe(jobs);
+    expect([new Set(seen).size, text]).toEqual([3, expect.not.stringContaining('event')]);
     await reader.cancel();
   });
 });

@@ -28,6 +28,8 @@ describe('a form from elsewhere changes nothing', () => {
     ['of an origin with a path', { Origin: `${ORIGIN}/`, 'Sec-Fetch-Site': null }],
     ['of an origin with a user', { Origin: 'http://x@localhost:9090', 'Sec-Fetch-Site': null }],
     ['of another scheme', { Origin: 'ftp://localhost:9090', 'Sec-Fetch-Site': null }],
+    ['of the same host over TLS, which the listener does not speak', { Origin: 'https://localhost:9090' }],
+    ['of that, said to come over TLS by no proxy', { Origin: 'https://localhost:9090', 'X-Forwarded-Proto': 'https' }],
     ['with two origins', { Origin: `${ORIGIN}, https://evil.example`, 'Sec-Fetch-Site': null }],
   ])('%s', async (_, headers) => {
     const operator = await Operator.signedIn();
@@ -145,10 +147,37 @@ describe('a session', () => {
     const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
     expect((await own.signIn()).headers.get('set-cookie')).toMatch(secure);
     expect(await own.page('/')).toContain('method="post"');
-    const behind = new Operator({ hosts: () => ['*'] }, 'http://console.example');
-    const answer = await behind.signIn(TOKEN, { Origin: 'https://console.example' });
+    const behind = new Operator({ hosts: () => ['*'], trustedProxies: ['10.0.0.0/8'] }, 'http://console.example');
+    behind.peer = '10.1.2.3';
+    const headers = { Origin: 'https://console.example', 'X-Forwarded-Proto': 'https' };
+    const answer = await behind.signIn(TOKEN, headers);
     expect(answer.headers.get('set-cookie')).toMatch(secure);
     expect(await behind.page('/')).toContain('method="post"');
+    expect((await behind.act(ACTIVATE, FIELDS, headers)).status).toBe(303);
+  });
+
+  it.each<[string, string | null, Record<string, string>]>([
+    ['from another address than a trusted proxy', '192.0.2.7', { 'X-Forwarded-Proto': 'https' }],
+    ['from a trusted proxy that says nothing', '10.1.2.3', {}],
+    ['from a trusted proxy that says http', '10.1.2.3', { 'X-Forwarded-Proto': 'http' }],
+    ['of another host', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://evil.example' }],
+    ['of another port', '10.1.2.3', { 'X-Forwarded-Proto': 'https', Origin: 'https://console.example:8443' }],
+    [
+      'without TLS, behind a proxy with it',
+      '10.1.2.3',
+      { 'X-Forwarded-Proto': 'https', Origin: 'http://console.example' },
+    ],
+  ])('is not opened by a form over TLS %s', async (_, peer, headers) => {
+    const operator = new Operator({ hosts: () => ['*'], trustedProxies: ['10.0.0.0/8'] }, 'http://console.example');
+    operator.peer = peer;
+    const answer = await operator.signIn(TOKEN, { Origin: 'https://console.example', ...headers });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([403, null]);
+  });
+
+  it('over TLS of a proxy that nobody trusts says what to set', async () => {
+    const operator = new Operator({ hosts: () => ['*'] }, 'http://console.example');
+    const answer = await operator.signIn(TOKEN, { Origin: 'https://console.example' });
+    expect(await answer.text()).toContain('server.trustedProxies');
   });
 
   it('over TLS, is not the one that a page without it has set', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Session } from '../../../database/database.ts';
 import type { Statement, StatementValues } from '../../../database/statement.ts';
 import { toDocshelfError } from '../../../domain/errors.ts';
-import type { ExportReport } from '../../../domain/job.ts';
+import { CANCELED, type ExportReport, type JobFault } from '../../../domain/job.ts';
 import type { Claim, JobCounts, JobQueue, StoredJob } from '../../ports.ts';
 import { type JobRow, jobPage, listAsked, toStoredJob } from '../queue/row.ts';
 import { checkCheckpoint, queueFull } from '../queue-bounds.ts';
@@ -93,11 +93,11 @@ export class PostgresJobQueue implements JobQueue {
       report: JSON.stringify(report),
     });
 
-  readonly fail: JobQueue['fail'] = (claim, error, report) => this.#end(claim, SQL.fail, failure(error, report));
+  readonly fail: JobQueue['fail'] = (claim, fault, report) => this.#end(claim, SQL.fail, failure(fault, report));
 
   readonly release: JobQueue['release'] = async (claim) => {
     if (await this.#end(claim, SQL.release, {})) return;
-    await this.#end(claim, SQL.fail, failure('canceled', null));
+    await this.#end(claim, SQL.fail, failure(CANCELED, null));
   };
 
   cancel(jobId: string): Promise<StoredJob | null> {
@@ -122,6 +122,10 @@ export class PostgresJobQueue implements JobQueue {
   async counts(organizationId?: string): Promise<JobCounts> {
     const [row] = await this.#database.run<JobCounts>(SQL.counts, { organizationId: organizationId ?? null });
     return row ?? { queued: 0, running: 0 };
+  }
+
+  async revision(): Promise<string> {
+    return JSON.stringify(await this.#database.run(SQL.revision));
   }
 
   async prune(beforeMs: number): Promise<number> {
@@ -170,7 +174,7 @@ export class PostgresJobQueue implements JobQueue {
         await this.#changes(session, SQL.fail, {
           jobId: row.jobId,
           attempt: row.attempt,
-          ...failure('canceled', null),
+          ...failure(CANCELED, null),
         });
       }
     }
@@ -263,8 +267,10 @@ async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T
 
 const refOf = ({ job, attempt }: Claim) => ({ jobId: job.jobId, attempt });
 
-const failure = (error: string, report: ExportReport | null) => ({
-  error,
+const failure = ({ code, message, next }: JobFault, report: ExportReport | null) => ({
+  error: message,
+  errorCode: code,
+  errorNext: next,
   report: report === null ? null : JSON.stringify(report),
 });
 

@@ -7,7 +7,8 @@ const TURNS = 'docshelf.export_turns';
 const COLUMNS = `seq::float8 AS seq, job_id AS "jobId", organization_id AS "organizationId", domain, version, status, progress,
   page_count AS "pageCount", created_at_ms::float8 AS "createdAtMs", updated_at_ms::float8 AS "updatedAtMs", attempt,
   is_canceled::int AS "isCanceled", bundle_sha256 AS "bundleSha256", bundle_size_bytes::float8 AS "bundleSizeBytes",
-  content_sha256 AS "contentSha256", error, paths, checkpoint, traceparent`;
+  content_sha256 AS "contentSha256", error, error_code AS "errorCode", error_next AS "errorNext", paths, checkpoint,
+  traceparent`;
 
 const HELD = `job_id = :jobId AND attempt = :attempt AND status = 'running'`;
 
@@ -15,8 +16,8 @@ const HELD = `job_id = :jobId AND attempt = :attempt AND status = 'running'`;
 const TOUCHED = 'updated_at_ms = greatest(updated_at_ms, :nowMs::bigint)';
 
 const list = (filter: string) =>
-  statement(`SELECT ${COLUMNS} FROM ${JOBS} WHERE organization_id = :organizationId ${filter} AND seq < :before
-    ORDER BY ${JOBS}.seq DESC LIMIT :limit`);
+  statement(`SELECT ${COLUMNS} FROM ${JOBS} WHERE ${filter} seq < :before ORDER BY ${JOBS}.seq DESC LIMIT :limit`);
+const listOf = (filter: string) => list(`organization_id = :organizationId AND ${filter}`);
 
 /** Each finds its rows by an index, whatever the number of jobs. */
 export const SQL = {
@@ -33,14 +34,22 @@ export const SQL = {
   get: statement(`SELECT ${COLUMNS} FROM ${JOBS} WHERE job_id = :jobId`),
   report: statement(`SELECT report FROM ${JOBS} WHERE job_id = :jobId`),
 
-  list: list(''),
-  listOfDomain: list('AND domain = :domain'),
-  listOfStatus: list('AND status = :status'),
-  listOfDomainAndStatus: list('AND domain = :domain AND status = :status'),
+  listOfAll: list(''),
+  list: listOf(''),
+  listOfDomain: listOf('domain = :domain AND'),
+  listOfStatus: listOf('status = :status AND'),
+  listOfDomainAndStatus: listOf('domain = :domain AND status = :status AND'),
 
   counts: statement(`
     SELECT count(*) FILTER (WHERE status = 'queued')::int AS queued, count(*) FILTER (WHERE status = 'running')::int AS running
     FROM ${JOBS} WHERE status IN ('queued', 'running') AND (:organizationId::text IS NULL OR organization_id = :organizationId)`),
+
+  revision: statement(`
+    SELECT (SELECT max(seq) FROM ${JOBS})::float8 AS newest,
+      (SELECT max(updated_at_ms) FROM ${JOBS} WHERE status IN ('completed', 'failed'))::float8 AS "endedAtMs",
+      count(*) FILTER (WHERE status = 'queued')::int AS queued, sum(progress) FILTER (WHERE status = 'running') AS progress,
+      max(updated_at_ms)::float8 AS "movedAtMs"
+    FROM ${JOBS} WHERE status IN ('queued', 'running')`),
 
   /** One claims at a time: whose turn it is, and which domains are free, holds until it has. */
   lockClaims: statement(`SELECT pg_advisory_xact_lock(hashtext('docshelf.export_turns'))`),
@@ -80,8 +89,9 @@ export const SQL = {
       bundle_size_bytes = :bundleSizeBytes::bigint, content_sha256 = :contentSha256
     WHERE ${HELD} AND NOT is_canceled RETURNING job_id`),
   fail: statement(`
-    UPDATE ${JOBS} SET status = 'failed', error = CASE WHEN is_canceled THEN 'canceled' ELSE :error END, ${TOUCHED},
-      checkpoint = NULL, report = :report
+    UPDATE ${JOBS} SET status = 'failed', error = CASE WHEN is_canceled THEN 'canceled' ELSE :error END,
+      error_code = CASE WHEN is_canceled THEN 'canceled' ELSE :errorCode END,
+      error_next = CASE WHEN is_canceled THEN NULL ELSE :errorNext END, ${TOUCHED}, checkpoint = NULL, report = :report
     WHERE ${HELD} RETURNING job_id`),
   release: statement(`
     UPDATE ${JOBS} SET status = 'queued', ${TOUCHED}, place = (
@@ -91,7 +101,7 @@ export const SQL = {
   askToStop: statement(`
     UPDATE ${JOBS} SET is_canceled = true, ${TOUCHED} WHERE job_id = :jobId AND status = 'running' AND NOT is_canceled`),
   cancelQueued: statement(`
-    UPDATE ${JOBS} SET status = 'failed', error = 'canceled', is_canceled = true, ${TOUCHED}, checkpoint = NULL
+    UPDATE ${JOBS} SET status = 'failed', error = 'canceled', error_code = 'canceled', is_canceled = true, ${TOUCHED}, checkpoint = NULL
     WHERE job_id = :jobId AND status = 'queued'`),
 
   /** How an attempt has ended, where nobody could be told. */

@@ -99,6 +99,8 @@ function bringUp(database: DatabaseSync, file: string): void {
   }
   if (version === 0) database.exec(SCHEMA);
   if (version === 1) database.exec('ALTER TABLE jobs ADD COLUMN traceparent TEXT');
+  if (version === 1 || version === 2)
+    database.exec('ALTER TABLE jobs ADD COLUMN errorCode TEXT; ALTER TABLE jobs ADD COLUMN errorNext TEXT');
   if (version < FORMAT_VERSION) database.exec(`PRAGMA user_version = ${FORMAT_VERSION}`);
 }
 
@@ -109,12 +111,12 @@ function resultCodeOf(error: unknown): number | undefined {
 }
 
 /** Rises with every change to the tables. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 /**
  * - `jobs`: `seq` is the order of arrival, never used again. `place` is 0, and below it for a job that was given back.
  *   `completion` is the order of completion. `heartbeat` rises with each sign of life of `holder` (JSON, `Holder`).
- *   `traceparent` is of the call that the job was queued by. Long columns stand last: those before are read without them.
+ *   `traceparent` is of the call that the job was queued by. `error` is without `errorNext`, the advice. Long columns stand last: those before are read without them.
  * - `turns`: the number of each organization's last claim.
  *
  * An index keeps a domain to one running job. Ended jobs have indexes of their own: 100,000 make no difference to a claim.
@@ -144,7 +146,9 @@ export const SCHEMA = `
     paths TEXT,
     checkpoint TEXT,
     report TEXT,
-    traceparent TEXT
+    traceparent TEXT,
+    errorCode TEXT,
+    errorNext TEXT
   ) STRICT;
   CREATE TABLE turns (organizationId TEXT PRIMARY KEY, lastClaim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 

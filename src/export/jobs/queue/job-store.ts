@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { ExportedBundle, ExportReport } from '../../../domain/job.ts';
+import { CANCELED, type ExportedBundle, type ExportReport, type JobFault } from '../../../domain/job.ts';
 import type { Claim, JobCounts, JobFilter, NewJob, StoredJob } from '../../ports.ts';
 import { checkCheckpoint, queueFull } from '../queue-bounds.ts';
 import { openDatabase, transact } from './database.ts';
@@ -66,7 +66,7 @@ export class JobStore {
     return this.#write((statements) => {
       for (const { seq, jobId, attempt, isCanceled } of this.#abandoned(leaseMs)) {
         if (!isCanceled) return this.#begin(seq);
-        this.#fail({ jobId, attempt }, 'canceled', null);
+        this.#fail({ jobId, attempt }, CANCELED, null);
       }
       const next = statements.nextQueued.get() as { seq: number; organizationId: string } | undefined;
       if (next === undefined) return null;
@@ -105,14 +105,14 @@ export class JobStore {
     return this.#write(({ complete }) => isDone(complete.run({ jobId, attempt, ...columns, nowMs })));
   }
 
-  fail(claim: ClaimRef, error: string, report: ExportReport | null): boolean {
-    return this.#write(() => this.#fail(claim, error, report));
+  fail(claim: ClaimRef, fault: JobFault, report: ExportReport | null): boolean {
+    return this.#write(() => this.#fail(claim, fault, report));
   }
 
   release({ jobId, attempt }: ClaimRef): void {
     const nowMs = this.#clocks.wallMs();
     this.#write(({ release }) => {
-      if (!isDone(release.run({ jobId, attempt, nowMs }))) this.#fail({ jobId, attempt }, 'canceled', null);
+      if (!isDone(release.run({ jobId, attempt, nowMs }))) this.#fail({ jobId, attempt }, CANCELED, null);
     });
   }
 
@@ -140,6 +140,10 @@ export class JobStore {
       return { queued: countOf(countQueued.get()), running: countOf(countRunning.get()) };
     const of = { organizationId };
     return { queued: countOf(countQueuedOf.get(of)), running: countOf(countRunningOf.get(of)) };
+  }
+
+  revision(): string {
+    return JSON.stringify(this.#statements.revision.get());
   }
 
   prune(beforeMs: number): number {
@@ -182,10 +186,15 @@ export class JobStore {
     return { job, attempt: job.attempt };
   }
 
-  #fail({ jobId, attempt }: ClaimRef, error: string, report: ExportReport | null): boolean {
-    const reportJson = report === null ? null : JSON.stringify(report);
+  #fail({ jobId, attempt }: ClaimRef, fault: JobFault, report: ExportReport | null): boolean {
+    const columns = {
+      error: fault.message,
+      errorCode: fault.code,
+      errorNext: fault.next,
+      report: report === null ? null : JSON.stringify(report),
+    };
     const nowMs = this.#clocks.wallMs();
-    return isDone(this.#statements.fail.run({ jobId, attempt, error, report: reportJson, nowMs }));
+    return isDone(this.#statements.fail.run({ jobId, attempt, ...columns, nowMs }));
   }
 }
 

@@ -1,10 +1,12 @@
-import { DocshelfError } from '../../../domain/errors.ts';
+import { DocshelfError, type ErrorCode } from '../../../domain/errors.ts';
+import { jobError } from '../../../domain/job.ts';
 import type { JobFilter, StoredJob } from '../../ports.ts';
 
 export const JOB_COLUMNS = `seq, jobId, organizationId, domain, version, status, progress, pageCount, createdAtMs, updatedAtMs,
-  attempt, isCanceled, bundleSha256, bundleSizeBytes, contentSha256, error, paths, checkpoint, traceparent`;
+  attempt, isCanceled, bundleSha256, bundleSizeBytes, contentSha256, error, errorCode, errorNext, paths, checkpoint, traceparent`;
 
-export interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled' | 'bundle' | 'paths'> {
+export interface JobRow
+  extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled' | 'bundle' | 'fault' | 'paths'> {
   readonly seq: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -13,6 +15,9 @@ export interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isC
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
+  /** Without a code: of a job that failed before they were kept, the advice in `error`. */
+  readonly errorCode: ErrorCode | null;
+  readonly errorNext: string | null;
   readonly paths: string | null;
 }
 
@@ -26,11 +31,17 @@ export function toStoredJob(row: JobRow): StoredJob {
     bundleSha256,
     bundleSizeBytes,
     contentSha256,
+    error,
+    errorCode,
+    errorNext,
     ...same
   } = row;
   const isPacked = bundleSha256 !== null && bundleSizeBytes !== null && contentSha256 !== null;
+  const fault = error === null || errorCode === null ? null : { code: errorCode, message: error, next: errorNext };
   return {
     ...same,
+    error: fault === null ? error : jobError(fault),
+    fault,
     paths: paths === null ? null : (JSON.parse(paths) as string[]),
     createdAt: new Date(createdAtMs).toISOString(),
     updatedAt: new Date(updatedAtMs).toISOString(),
@@ -40,6 +51,7 @@ export function toStoredJob(row: JobRow): StoredJob {
 }
 
 interface Lists<Asked> {
+  readonly listOfAll: Asked;
   readonly list: Asked;
   readonly listOfDomain: Asked;
   readonly listOfStatus: Asked;
@@ -50,6 +62,8 @@ interface Lists<Asked> {
 export function listAsked<Asked>(lists: Lists<Asked>, { organizationId, domain, status, limit, cursor }: JobFilter) {
   // One row more than asked for says whether there is a next page.
   const page = { organizationId, before: seqOf(cursor), limit: limit + 1 };
+  if (organizationId === null)
+    return { statement: lists.listOfAll, values: { before: page.before, limit: page.limit } };
   const [ofAll, ofDomain] =
     status === undefined ? [lists.list, lists.listOfDomain] : [lists.listOfStatus, lists.listOfDomainAndStatus];
   const values = { ...page, ...(domain !== undefined && { domain }), ...(status !== undefined && { status }) };

@@ -45,6 +45,7 @@ export class SqliteJobQueue implements JobQueue {
   readonly release: JobQueue['release'] = (claim) => this.#call('release', refOf(claim));
   readonly lastCompleted: JobQueue['lastCompleted'] = (...version) => this.#call('lastCompleted', ...version);
   readonly counts: JobQueue['counts'] = (organizationId) => this.#call('counts', organizationId);
+  readonly revision: JobQueue['revision'] = () => this.#ask('revision');
 
   async prune(beforeMs: number): Promise<number> {
     for (let total = 0; ; ) {

@@ -7,8 +7,8 @@ const HELD = `jobId = :jobId AND attempt = :attempt AND status = 'running'`;
 const TOUCHED = 'updatedAtMs = max(updatedAtMs, :nowMs)';
 
 const list = (filter: string) => `
-  SELECT ${JOB_COLUMNS} FROM jobs WHERE organizationId = :organizationId ${filter} AND seq < :before
-  ORDER BY seq DESC LIMIT :limit`;
+  SELECT ${JOB_COLUMNS} FROM jobs WHERE ${filter} seq < :before ORDER BY seq DESC LIMIT :limit`;
+const listOf = (filter: string) => list(`organizationId = :organizationId AND ${filter}`);
 
 /** Each finds its rows by an index, whatever the number of jobs. */
 export const SQL = {
@@ -21,16 +21,22 @@ export const SQL = {
   get: `SELECT ${JOB_COLUMNS} FROM jobs WHERE jobId = :jobId`,
   report: 'SELECT report FROM jobs WHERE jobId = :jobId',
 
-  list: list(''),
-  listOfDomain: list('AND domain = :domain'),
-  listOfStatus: list('AND status = :status'),
-  listOfDomainAndStatus: list('AND domain = :domain AND status = :status'),
+  listOfAll: list(''),
+  list: listOf(''),
+  listOfDomain: listOf('domain = :domain AND'),
+  listOfStatus: listOf('status = :status AND'),
+  listOfDomainAndStatus: listOf('domain = :domain AND status = :status AND'),
 
   countQueued: "SELECT count(*) AS jobs FROM jobs WHERE status = 'queued'",
   countQueuedOf: "SELECT count(*) AS jobs FROM jobs WHERE status = 'queued' AND organizationId = :organizationId",
   countRunning: "SELECT count(*) AS jobs FROM jobs WHERE status = 'running'",
   countRunningOf: "SELECT count(*) AS jobs FROM jobs WHERE status = 'running' AND organizationId = :organizationId",
 
+  revision: `
+    SELECT (SELECT max(seq) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'queued') AS queued,
+      (SELECT max(updatedAtMs) FROM jobs INDEXED BY ended WHERE status IN ('completed', 'failed')) AS endedAtMs,
+      total(progress) AS progress, max(updatedAtMs) AS movedAtMs
+    FROM jobs INDEXED BY running WHERE status = 'running'`,
   // Left to itself, SQLite reads the whole table for its order.
   running: `
     SELECT seq, jobId, attempt, heartbeat, holder, isCanceled FROM jobs INDEXED BY running WHERE status = 'running'
@@ -69,8 +75,9 @@ export const SQL = {
       bundleSha256 = :bundleSha256, bundleSizeBytes = :bundleSizeBytes, contentSha256 = :contentSha256
     WHERE ${HELD} AND NOT isCanceled`,
   fail: `
-    UPDATE jobs SET status = 'failed', error = iif(isCanceled, 'canceled', :error), ${TOUCHED}, holder = NULL,
-      checkpoint = NULL, report = :report
+    UPDATE jobs SET status = 'failed', error = iif(isCanceled, 'canceled', :error),
+      errorCode = iif(isCanceled, 'canceled', :errorCode), errorNext = iif(isCanceled, NULL, :errorNext), ${TOUCHED},
+      holder = NULL, checkpoint = NULL, report = :report
     WHERE ${HELD}`,
   release: `
     UPDATE jobs SET status = 'queued', holder = NULL, ${TOUCHED}, place = (
@@ -80,7 +87,7 @@ export const SQL = {
   askToStop: `
     UPDATE jobs SET isCanceled = 1, ${TOUCHED} WHERE jobId = :jobId AND status = 'running' AND NOT isCanceled`,
   cancelQueued: `
-    UPDATE jobs SET status = 'failed', error = 'canceled', isCanceled = 1, ${TOUCHED}, checkpoint = NULL
+    UPDATE jobs SET status = 'failed', error = 'canceled', errorCode = 'canceled', isCanceled = 1, ${TOUCHED}, checkpoint = NULL
     WHERE jobId = :jobId AND status = 'queued'`,
 
   lastCompleted: `

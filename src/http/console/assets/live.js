@@ -9,10 +9,12 @@ const HTML = { headers: { Accept: 'text/html' } };
 let timer = 0;
 let isAsking = false;
 let isStale = false;
+/** It stays as it is: what it shows is told once. */
+let isStill = false;
 
 function changed() {
   isStale = true;
-  if (timer === 0 && !isAsking && !document.hidden) timer = setTimeout(() => void update(), PAUSE_MS);
+  if (timer === 0 && !isAsking && !isStill && !document.hidden) timer = setTimeout(() => void update(), PAUSE_MS);
 }
 
 async function update() {
@@ -24,7 +26,7 @@ async function update() {
     const answer = await fetch(href, HTML);
     const next = await read(answer);
     // A form that was sent meanwhile has brought what is newer.
-    if (answer.ok && href === location.href) show(next);
+    if (answer.ok && href === location.href && !isStill) show(next);
   } catch {
     // The stream says when the daemon is back.
   } finally {
@@ -35,11 +37,32 @@ async function update() {
 
 const read = async (answer) => new DOMParser().parseFromString(await answer.text(), 'text/html');
 
-function show(next) {
+/** @param first takes the focus where its element is gone, else a place around that does */
+function show(next, first) {
+  const around = placesAround(document.activeElement);
   document.title = next.title;
-  const [main, other] = [document.querySelector('main'), next.querySelector('main')];
-  if (main !== null && other !== null) morph(main, other);
+  // In the header stands who is signed in.
+  for (const part of ['header', 'main']) {
+    const [old, other] = [document.querySelector(part), next.querySelector(part)];
+    if (old !== null && other !== null) morph(old, other);
+  }
+  if (document.activeElement !== document.body) return;
+  const place = (first && document.querySelector(first)) ?? around.find((each) => each.isConnected);
+  if (!place) return;
+  if (!place.hasAttribute('tabindex')) place.tabIndex = -1;
+  place.focus();
 }
+
+/** What names the row, the sections and the page that an element stands in, the nearest first; nothing where nothing has the focus. */
+function placesAround(element) {
+  if (element === null || element === document.body) return [];
+  const places = [];
+  for (let at = element.closest(AROUND); at !== null; at = at.parentElement.closest(AROUND))
+    places.push(at.querySelector('th, h1, h2') ?? at);
+  return [...places, document.querySelector('main')];
+}
+
+const AROUND = 'tr, section, form';
 
 const keyOf = (node) => (node.nodeType === Node.ELEMENT_NODE && node.id ? node.id : null);
 
@@ -90,7 +113,7 @@ function bring(parent, child, before) {
 const fits = (node, wanted) => node !== null && keyOf(node) === null && node.nodeName === wanted.nodeName;
 
 /** What the reader has opened or typed is theirs. */
-const OWN = new Set(['aria-busy', 'open', 'value', 'checked', 'selected', 'autofocus']);
+const OWN = new Set(['aria-busy', 'open', 'value', 'checked', 'selected', 'autofocus', 'tabindex']);
 
 function alike(old, next) {
   for (const { name, value } of [...next.attributes]) {
@@ -100,12 +123,33 @@ function alike(old, next) {
   if (old.type === 'hidden') old.value = next.value;
 }
 
-const source = new EventSource(events);
-let shown = document.body.dataset.state;
-source.addEventListener('state', ({ data }) => {
-  if (data !== shown) changed();
-  shown = data;
-});
+/** What it was made of; of `jobs` a page of another kind is not made. */
+const shown = { ...document.body.dataset };
+let source = null;
+const LISTEN_MS_MIN = 3_000;
+const LISTEN_MS_MAX = 60_000;
+let pauseMs = LISTEN_MS_MIN;
+
+function listen() {
+  if (isStill) return;
+  source = new EventSource(events);
+  source.addEventListener('open', () => {
+    pauseMs = LISTEN_MS_MIN;
+  });
+  for (const topic of 'jobs' in shown ? ['state', 'jobs'] : ['state'])
+    source.addEventListener(topic, ({ data }) => {
+      if (data !== shown[topic]) changed();
+      shown[topic] = data;
+    });
+  source.addEventListener('error', () => {
+    // Of a connection that has ended the browser makes another; an answer that is no stream is final for it.
+    if (source.readyState !== EventSource.CLOSED) return;
+    setTimeout(listen, pauseMs);
+    pauseMs = Math.min(2 * pauseMs, LISTEN_MS_MAX);
+  });
+}
+listen();
+
 document.addEventListener('visibilitychange', () => {
   if (isStale) changed();
 });
@@ -131,20 +175,18 @@ async function send(form) {
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return location.assign(answer.url);
     const next = await read(answer);
     if (answer.redirected) history.replaceState(null, '', answer.url);
-    // The page of a problem, which stays until it is left.
-    else source.close();
-    show(next);
-    if (document.activeElement === document.body) document.querySelector('#said')?.focus();
+    else stay();
+    show(next, '#said');
   } catch {
     // Whether it was done is not known, so it is not sent again: the page says what there is.
     location.reload();
   }
 }
 
-/** While a job runs: its progress is no part of the state. */
-const LOOK_MS = 2_000;
-setInterval(() => {
-  if (document.querySelector('main [data-moving]') !== null) changed();
-}, LOOK_MS);
+/** The page of a problem stays until it is left. */
+function stay() {
+  isStill = true;
+  source.close();
+}
 
 export {};

@@ -1,21 +1,23 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
-import type { OperationId } from '../../admin/operations.ts';
 import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
 import { jobAddress, signInAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { callForPage } from '../parts/call-for-page.tsx';
+import { FaultCode } from '../parts/fault-code.tsx';
 import { Chip, type ChipTone } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
 import { TimeAgo } from '../parts/time.tsx';
 import { bytesInWords, countInWords } from '../parts/wording.ts';
-import { type CallInput, type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
+import { type ConsoleRoute, type ConsoleVisit, call, parameterOf } from '../visit.ts';
 import { cancelJob, retryJob, startJob } from './job-actions.ts';
+import { problemPage } from './problem.tsx';
 
 export const jobRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/jobs', run: showJobs },
   { method: 'POST', path: '/jobs', act: startJob },
   { method: 'GET', path: '/jobs/:jobId', run: showJob },
+  { method: 'GET', path: '/jobs/:jobId/report', run: showReportDocument },
   { method: 'POST', path: '/jobs/:jobId/cancel', act: cancelJob },
   { method: 'POST', path: '/jobs/:jobId/retry', act: retryJob },
 ];
@@ -29,14 +31,9 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
 /** What a report lists of a thousand findings; the others are in the document. */
 const FINDINGS_SHOWN = 200;
 
-/** Reports name pages, also of sites whose readers sign in. */
-function callForJobs<Value>(visit: ConsoleVisit, id: OperationId, input: CallInput = {}) {
-  const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see export jobs.'];
-  return callForPage<Value>(visit, id, { ...input, hint });
-}
-
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
-  const { status, ...called } = await callForJobs<JobBoard>(visit, 'listJobs');
+  const query = { cursor: visit.c.req.query('cursor') };
+  const { status, ...called } = await callForPage<JobBoard>(visit, 'listJobs', { query });
   const content = (
     <>
       <h1>Export jobs</h1>
@@ -46,20 +43,25 @@ async function showJobs(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: 'Export jobs', page: 'jobs', status, content });
 }
 
-function Board({ visit, board: { jobs, domains } }: { readonly visit: ConsoleVisit; readonly board: JobBoard }) {
+function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board: JobBoard }) {
+  const { jobs, nextCursor, domains } = board;
   return (
     <>
       <StartForm visit={visit} domains={domains} />
-      <Moving jobs={jobs} />
       <Table
         id="jobs"
         title="Jobs"
         note="the newest first"
-        columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', 'Act']}
+        columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', ...(visit.session ? ['Act'] : [])]}
         numbers={['Pages']}
         empty="No job was started yet."
         rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
       />
+      {nextCursor !== null && (
+        <p>
+          <a href={`${visit.root}jobs?cursor=${encodeURIComponent(nextCursor)}`}>Older jobs</a>
+        </p>
+      )}
     </>
   );
 }
@@ -67,11 +69,6 @@ function Board({ visit, board: { jobs, domains } }: { readonly visit: ConsoleVis
 interface JobProps {
   readonly visit: ConsoleVisit;
   readonly job: OperatedJob;
-}
-
-/** What `live.js` looks for. */
-function Moving({ jobs }: { readonly jobs: readonly Job[] }) {
-  return jobs.every(({ status }) => isTerminal(status)) ? null : <span data-moving hidden></span>;
 }
 
 function StartForm({ visit, domains }: { readonly visit: ConsoleVisit; readonly domains: readonly string[] }) {
@@ -112,7 +109,7 @@ function JobState({ job: { status, progress } }: { readonly job: Job }) {
 }
 
 function JobRow({ visit, job }: JobProps) {
-  const { jobId, domain, organization, version, pageCount, createdAt, error } = job;
+  const { jobId, domain, organization, version, pageCount, createdAt, error, fault } = job;
   return (
     <tr id={jobId}>
       <th scope="row">
@@ -123,7 +120,12 @@ function JobRow({ visit, job }: JobProps) {
       </td>
       <td data-column="Version">{version ?? 'none'}</td>
       <td data-column="State">
-        <JobState job={job} /> {error !== null && <small>{error}</small>}
+        <JobState job={job} /> {error !== null && <small>{error}</small>}{' '}
+        {fault && (
+          <small>
+            <FaultCode root={visit.root} code={fault.code} />
+          </small>
+        )}
       </td>
       <td data-column="Pages" class="number">
         {countInWords(pageCount)}
@@ -131,9 +133,11 @@ function JobRow({ visit, job }: JobProps) {
       <td data-column="Started">
         <TimeAgo at={createdAt} now={visit.now} />
       </td>
-      <td data-column="Act" class="acts">
-        <JobActs visit={visit} job={job} />
-      </td>
+      {visit.session && (
+        <td data-column="Act" class="acts">
+          <JobActs visit={visit} job={job} />
+        </td>
+      )}
     </tr>
   );
 }
@@ -152,7 +156,7 @@ function JobActs({ visit, job: { jobId, status } }: JobProps) {
 
 async function showJob(visit: ConsoleVisit): Promise<Response> {
   const input = { parameters: { jobId: parameterOf(visit, 'jobId') } };
-  const called = await callForJobs<OperatedJob>(visit, 'showJob', input);
+  const called = await callForPage<OperatedJob>(visit, 'showJob', input);
   const job = called.value;
   if (job === null) {
     const content = (
@@ -163,7 +167,11 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
     );
     return showPage(visit, { title: 'Export job', page: 'jobs', status: called.status, content });
   }
-  const report = isTerminal(job.status) ? (await callForJobs<ExportReport>(visit, 'showReport', input)).value : null;
+  // Reports name pages, also of sites whose readers sign in.
+  const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see the report.'];
+  const report = isTerminal(job.status)
+    ? await callForPage<ExportReport>(visit, 'showReport', { ...input, hint })
+    : null;
   const content = (
     <>
       <p class="up">
@@ -172,26 +180,56 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
       <h1>
         {job.domain} <small>{job.version ?? ''}</small>
       </h1>
-      <Moving jobs={[job]} />
       <section class="card lead">
         <h2>{job.jobId}</h2>
         <p class="big">
           <JobState job={job} />
         </p>
-        {job.error !== null && <p>{job.error}</p>}
+        <JobError visit={visit} job={job} />
         <p class="soft">
           {countInWords(job.pageCount)} pages of {job.organization}, started{' '}
           <TimeAgo at={job.createdAt} now={visit.now} />, changed <TimeAgo at={job.updatedAt} now={visit.now} />
         </p>
         <JobActs visit={visit} job={job} />
       </section>
-      {report && <Report report={report} />}
+      {report && (report.value === null ? report.instead : <Report visit={visit} report={report.value} />)}
     </>
   );
   return showPage(visit, { title: `Export of ${job.domain}: ${job.status}`, page: 'jobs', content });
 }
 
-function Report({ report: { files, bytes, counts, findings } }: { readonly report: ExportReport }) {
+/** A sentence, what to do next, and the code that leads to the manual. */
+function JobError({ visit, job: { error, fault } }: JobProps) {
+  if (fault === null) return error === null ? null : <p>{error}</p>;
+  return (
+    <>
+      <p>{fault.message}</p>
+      {fault.next !== null && (
+        <p>
+          <strong>Next:</strong> {fault.next}
+        </p>
+      )}
+      <p>
+        <small>
+          <FaultCode root={visit.root} code={fault.code} />
+        </small>
+      </p>
+    </>
+  );
+}
+
+async function showReportDocument(visit: ConsoleVisit): Promise<Response> {
+  const called = await call(visit, 'showReport', { parameters: { jobId: parameterOf(visit, 'jobId') } });
+  if (called.problem !== null) return problemPage(visit, called.problem, new Headers());
+  return visit.c.json(called.value);
+}
+
+interface ReportProps {
+  readonly visit: ConsoleVisit;
+  readonly report: ExportReport;
+}
+
+function Report({ visit, report: { jobId, files, bytes, counts, findings } }: ReportProps) {
   const kinds = Object.entries(counts);
   const total = kinds.reduce((sum, [, count]) => sum + count, 0);
   const shown = findings.slice(0, FINDINGS_SHOWN);
@@ -222,6 +260,11 @@ function Report({ report: { files, bytes, counts, findings } }: { readonly repor
           </tr>
         ))}
       />
+      {findings.length > shown.length && (
+        <p>
+          <a href={`${visit.root}${jobAddress(jobId)}/report`}>The whole report, as JSON</a>
+        </p>
+      )}
     </>
   );
 }

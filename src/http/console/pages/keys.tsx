@@ -5,6 +5,7 @@ import { keysAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
 import { callForPage } from '../parts/call-for-page.tsx';
+import { keyTrial } from '../parts/key-trial.ts';
 import { MadeKeyShown } from '../parts/made-key.tsx';
 import { Chip } from '../parts/state.tsx';
 import { Table } from '../parts/tables.tsx';
@@ -168,9 +169,13 @@ async function makeKey(visit: SignedVisit): Promise<Response> {
 }
 
 /** Once: the key is then nowhere any more but with who made it. */
-function showMade(visit: ConsoleVisit): Promise<Response> {
+async function showMade(visit: ConsoleVisit): Promise<Response> {
   const organization = organizationOf(visit);
-  const made = visit.session?.messages.take(visit.c.req.query('key'))?.made ?? null;
+  const name = visit.c.req.query('key');
+  const kept = visit.session?.messages.find(name)?.made;
+  const trial = kept && (await keyTrial(visit, organization, kept.type));
+  // Last: it is nowhere else where the page cannot be made.
+  const made = visit.session?.messages.take(name)?.made ?? null;
   const content = (
     <>
       <p class="up">
@@ -179,10 +184,10 @@ function showMade(visit: ConsoleVisit): Promise<Response> {
       <div class="heading">
         <h1>{made === null ? 'The key has been shown' : `The key ${made.name}`}</h1>
       </div>
-      {made === null ? (
+      {made === null || trial === undefined ? (
         <p class="card empty">A key is shown once. Make another one, and revoke that which is lost.</p>
       ) : (
-        <MadeKeyShown visit={visit} made={made} domain={organization.sites[0]?.domain ?? null} />
+        <MadeKeyShown visit={visit} made={made} trial={trial} />
       )}
     </>
   );

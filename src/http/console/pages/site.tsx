@@ -124,7 +124,7 @@ function Digest({ digest }: { readonly digest: string }) {
 function SearchCard({ visit, site: { search, deployment } }: SiteProps) {
   return (
     <section class="card" id="search">
-      <h2>Search</h2>
+      <h2>Local search</h2>
       <p class="big">{search?.keyword ?? 'off'}</p>
       {search && (
         <p class="soft">

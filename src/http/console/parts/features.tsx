@@ -1,4 +1,4 @@
-import type { DaemonFeatures, FeatureSupport } from '../../../domain/feature.ts';
+import type { DaemonFeatures, FeatureId, FeatureSupport } from '../../../domain/feature.ts';
 import { Chip, type ChipTone } from './state.tsx';
 import { Table } from './tables.tsx';
 
@@ -6,6 +6,12 @@ const TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
   available: 'good',
   configurable: 'info',
   unavailable: 'none',
+};
+
+/** There are two of one kind. */
+const NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
+  search: 'of the hosted service',
+  localSearch: 'of this daemon',
 };
 
 /** Of one site; of a list each has its own. */
@@ -21,7 +27,7 @@ export function Features({ all, domain }: { readonly all: DaemonFeatures; readon
       rows={features.map(({ id, name, support, enabled, reason }) => (
         <tr id={`feature-${id}`}>
           <th scope="row">
-            {name} <code>{id}</code>
+            {name} <code>{id}</code> {NOTES[id] && <small>{NOTES[id]}</small>}
           </th>
           <td data-column="Support">
             <Chip tone={TONES[support]}>{support}</Chip>

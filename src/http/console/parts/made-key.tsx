@@ -1,16 +1,15 @@
 import type { CreatedKey } from '../../keys/key-schemas.ts';
 import type { ConsoleVisit } from '../visit.ts';
+import type { KeyTrial } from './key-trial.ts';
 
 interface MadeKeyProps {
   readonly visit: ConsoleVisit;
   readonly made: CreatedKey;
-  /** Of the organization; null where it has none. */
-  readonly domain: string | null;
+  readonly trial: KeyTrial;
 }
 
 /** With the line that tries it. The button appears with its script. */
-export function MadeKeyShown({ visit, made, domain }: MadeKeyProps) {
-  const { apiUrl } = visit.parts.service();
+export function MadeKeyShown({ visit, made, trial }: MadeKeyProps) {
   return (
     <>
       <section class="alert good">
@@ -27,28 +26,27 @@ export function MadeKeyShown({ visit, made, domain }: MadeKeyProps) {
             : 'It is public: it may stand in the code of pages.'}
         </p>
       </section>
-      {apiUrl !== null && domain !== null && (
-        <section class="card">
-          <h2>{made.type === 'admin' ? 'Export with it' : 'Search with it'}</h2>
-          <p>
-            <code id="curl">{curlLine(made, apiUrl, domain)}</code>
-          </p>
-          <button type="button" data-copy="curl" hidden>
-            Copy the line
-          </button>
-        </section>
-      )}
+      <section class="card">
+        <h2>{made.type === 'admin' ? 'Export with it' : 'Search with it'}</h2>
+        {trial.missing === null ? (
+          <>
+            <p>
+              <code id="curl">{curlLine(made.key, trial)}</code>
+            </p>
+            <button type="button" data-copy="curl" hidden>
+              Copy the line
+            </button>
+          </>
+        ) : (
+          <p>{trial.missing}</p>
+        )}
+      </section>
       <p role="status" class="soft" id="copied"></p>
       <script type="module" src={visit.root + visit.assets.address('copy.js')}></script>
     </>
   );
 }
 
-function curlLine({ type, key }: CreatedKey, apiUrl: string, domain: string): string {
-  const [path, body] =
-    type === 'admin'
-      ? ['static-export/jobs', { domain }]
-      : [`search/${domain}`, { query: 'getting started', pageSize: 5 }];
-  const address = `${apiUrl.replace(/\/+$/, '')}/v1/${path}`;
+function curlLine(key: string, { address, body }: Extract<KeyTrial, { missing: null }>): string {
   return `curl -s ${address} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }

@@ -38,14 +38,16 @@ describe('openDatabase()', () => {
 
   test('adds what came since to the file of an older docshelf, whose jobs stay', () => {
     const older = openDatabase(file);
-    older.exec('ALTER TABLE jobs DROP COLUMN traceparent; PRAGMA user_version = 1;');
+    for (const column of ['traceparent', 'errorCode', 'errorNext'])
+      older.exec(`ALTER TABLE jobs DROP COLUMN ${column}`);
+    older.exec('PRAGMA user_version = 1');
     older.prepare(INSERT).run('se_1', 'docs');
     older.close();
     const database = openDatabase(file);
-    expect(database.prepare('SELECT jobId, traceparent FROM jobs').all()).toEqual([
-      { jobId: 'se_1', traceparent: null },
+    expect(database.prepare('SELECT jobId, traceparent, errorCode, errorNext FROM jobs').all()).toEqual([
+      { jobId: 'se_1', traceparent: null, errorCode: null, errorNext: null },
     ]);
-    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+    expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 3 });
     database.close();
   });
 
