@@ -1,6 +1,9 @@
+import { readdir } from 'node:fs/promises';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { waitFor } from '../helpers/wait-for.ts';
 import { bundle, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterAll);
@@ -34,6 +37,26 @@ async function act(
 ): Promise<Response> {
   const headers = { authorization: `Bearer ${token}` };
   return fetch(`${daemon.admin}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+}
+
+/** What a browser sends first of a form with a file, whose rest is to follow. */
+async function signIn(): Promise<{ readonly headers: Record<string, string>; readonly begin: string }> {
+  const origin = new URL(daemon.admin).origin;
+  const answer = await fetch(`${daemon.admin}/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin },
+    body: new URLSearchParams({ token: TOKEN }),
+  });
+  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = await (await fetch(daemon.admin, { headers: { cookie } })).text();
+  const token = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const part = (head: string, body: string): string =>
+    `--cut\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}`;
+  return {
+    headers: { origin, cookie, 'content-type': 'multipart/form-data; boundary=cut' },
+    begin: `${part('name="formToken"', token)}\r\n${part('name="bundle"; filename="cut.tar"', 'x'.repeat(1_000))}`,
+  };
 }
 
 describe('the actions', () => {
@@ -94,6 +117,36 @@ describe('the actions', () => {
     expect(problem).toMatchObject({ code, status, title: expect.any(String), error: problem.detail });
     expect(problem.requestId).toBe(answer.headers.get('x-request-id'));
   });
+
+  test.each(['the interface', 'a form of the console'])(
+    'an upload by %s that is cut off is its client’s in the audit line, and no fault of docshelf',
+    async (way) => {
+      const form = way === 'the interface' ? null : await signIn();
+      const cut = request(`${daemon.admin}${form === null ? '/v1/bundles/cut.tar' : '/sites/docs/upload'}`, {
+        method: form === null ? 'PUT' : 'POST',
+        headers: { 'content-length': 1_000_000, ...(form?.headers ?? { authorization: `Bearer ${TOKEN}` }) },
+      });
+      cut.on('error', () => undefined);
+      cut.write(form?.begin ?? 'x'.repeat(1_000));
+      const staging = join(daemon.dataDir, 'staging');
+      await waitFor(
+        async () => ((await readdir(staging)).length > 0 ? true : null),
+        () => daemon.log(),
+      );
+      cut.destroy();
+      const line = await waitFor(
+        async () => {
+          const { lines } = (await (await act('GET', '/v1/audit?limit=10')).json()) as {
+            lines: { action: string; target: string; by: string; result: string; error: string }[];
+          };
+          const by = form === null ? 'token' : 'session';
+          return lines.find((each) => each.action === 'upload' && each.target === 'cut.tar' && each.by === by) ?? null;
+        },
+        () => daemon.log(),
+      );
+      expect(line).toMatchObject({ result: 'bad_request', error: expect.stringContaining('the client left') });
+    },
+  );
 
   test('a pinned daemon refuses to activate another version with 409', async () => {
     const pinned = await bench.start({ admin: { token: TOKEN }, staticExport: { version: 'v1' } });

@@ -1,0 +1,148 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '../../src/domain/organization.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import type { AuditLine } from '../../src/http/audit/audit-line.ts';
+import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
+import { JobDesk } from '../../src/http/jobs/job-desk.ts';
+import { type Listener, openListener } from '../../src/http/listener/listener.ts';
+import { appWith, TOKEN } from '../http/admin/admin-example.ts';
+import { exportsInMemory } from '../http/api/exports-in-memory.ts';
+import { STATUS } from '../http/status-example.ts';
+import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+
+const STEP_MS_MAX = 60_000;
+const ORGANIZATIONS: readonly Organization[] = [
+  {
+    id: 'acme-inc',
+    plan: 'enterprise',
+    sites: [{ domain: 'acme', hosts: [], source: { kind: 'folder', path: '/srv/acme' } }],
+    keys: [],
+  },
+];
+
+/** What comes by itself: whatever changes is shown, and focus is never lost by it. */
+describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
+  const shown = { status: STATUS, token: TOKEN };
+  const lines: AuditLine[] = [];
+  const { exports, queue } = exportsInMemory();
+  const desk = new JobDesk({ service: async () => exports, organizations: () => ORGANIZATIONS });
+  let browser: Browser;
+  let listener: Listener;
+  let page: Page;
+
+  beforeAll(async () => {
+    const store = {
+      append: async (line: AuditLine) => void lines.unshift(line),
+      read: async () => ({ lines, before: null }),
+    };
+    const audit = new AuditTrail(store, () => undefined);
+    const { app } = appWith({
+      audit,
+      status: async () => shown.status,
+      token: () => new Secret(shown.token),
+      revisions: { changes: () => String(audit.count), jobs: () => exports.revision() },
+      actions: { jobs: desk },
+    });
+    listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await listener.stop(0);
+  });
+
+  beforeEach(async () => {
+    shown.status = STATUS;
+    shown.token = TOKEN;
+    page = await signedIn();
+    return () => page.context().close();
+  });
+
+  async function signedIn(): Promise<Page> {
+    const opened = await (await browser.newContext()).newPage();
+    opened.setDefaultTimeout(STEP_MS_MAX);
+    await opened.goto(`${listener.url}/sign-in`);
+    await opened.getByLabel('Admin token').fill(TOKEN);
+    await opened.keyboard.press('Enter');
+    await opened.getByRole('button', { name: 'Sign out' }).waitFor();
+    return opened;
+  }
+
+  const focused = (): Promise<string> =>
+    page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
+
+  it('focus goes to the heading of a table whose row is gone, and stays there with the next update', async () => {
+    await page.goto(`${listener.url}/sites/acme`);
+    await page.locator('#remove-2024-05-01 summary').focus();
+    const versions = STATUS.versions.filter(({ version }) => version !== '2024-05-01');
+    shown.status = { ...STATUS, versions };
+    await page.locator('#version-2024-05-01').waitFor({ state: 'detached' });
+    expect(await focused()).toBe('versions');
+    shown.status = { ...STATUS, versions, activity: 'unpacking a.zip' };
+    await page.getByText('unpacking a.zip').waitFor();
+    expect(await focused()).toBe('versions');
+  });
+
+  it('focus goes to the row of a button that is gone from it', async () => {
+    await page.goto(`${listener.url}/sites/acme`);
+    await page.getByRole('button', { name: 'Activate 2024-05-01' }).focus();
+    shown.status = { ...STATUS, active: STATUS.active && { ...STATUS.active, ...versionOf('2024-05-01') } };
+    await page.locator('#version-2024-05-01').getByText('active', { exact: true }).waitFor();
+    expect(await focused()).toMatch(/^2024-05-01/);
+  });
+
+  it('a session that has ended is seen in the header, and focus goes to the content', async () => {
+    await page.goto(`${listener.url}/sites/acme`);
+    await page.getByRole('button', { name: 'Sign out' }).focus();
+    shown.token = 'another-correct-horse';
+    shown.status = { ...STATUS, activity: 'reloading' };
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    expect(await page.locator('form[method="post"]').count()).toBe(0);
+    expect(await focused()).toBe('main');
+  });
+
+  it('a second operator sees each audit line of the first', async () => {
+    const other = await signedIn();
+    await page.goto(`${listener.url}/audit`);
+    await other.goto(`${listener.url}/sites/acme`);
+    const before = await page.locator('tbody tr').count();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await page.locator(`tbody tr:nth-child(${before + 1})`).waitFor();
+    expect(await page.locator('tbody tr').first().textContent()).toContain('sign-out');
+    await other.context().close();
+  });
+
+  it('a job moves on its page and in the list, to who is not signed in, too', async () => {
+    const { jobId } = await desk.start({ domain: 'acme' });
+    await page.goto(`${listener.url}/jobs`);
+    const reader = await (await browser.newContext()).newPage();
+    await reader.goto(`${listener.url}/jobs/${jobId}`);
+    for (const progress of [41, 42]) {
+      queue.move(jobId, { status: 'running', progress });
+      for (const each of [page, reader]) await each.getByText(`${progress} %`).waitFor();
+    }
+    queue.complete(jobId);
+    for (const each of [page, reader]) await each.locator('main').getByText('completed').waitFor();
+    await reader.context().close();
+  });
+
+  it('is so again after the stream was refused', async () => {
+    let refused = 0;
+    await page.route('**/events', (route) => {
+      refused += 1;
+      return refused < 3 ? route.fulfill({ status: refused === 1 ? 429 : 502 }) : route.continue();
+    });
+    await page.goto(`${listener.url}/sites/acme`);
+    await page.waitForResponse((answer) => answer.url().endsWith('/events') && answer.status() === 200);
+    shown.status = { ...STATUS, activity: 'unpacking b.zip' };
+    await page.getByText('unpacking b.zip').waitFor();
+    expect(refused).toBe(3);
+  });
+});
+
+/** Of a stored one. */
+function versionOf(label: string): { readonly version: string; readonly digest: string } {
+  const { version = '', digest = '' } = STATUS.versions.find((each) => each.version === label) ?? {};
+  return { version, digest };
+}
