@@ -170,6 +170,24 @@ describe('the actions', () => {
   });
 });
 
+test('a sign-in over TLS is taken from behind a proxy of server.trustedProxies that says so, and from nobody else', async () => {
+  const behind = await bench.start({ admin: { token: TOKEN }, server: { trustedProxies: ['127.0.0.1'] } });
+  const signInAt = async (admin: string, headers: Record<string, string>): Promise<[number, string | null]> => {
+    const answer = await fetch(`${admin}/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: new URL(admin).origin.replace('http:', 'https:'), ...headers },
+      body: new URLSearchParams({ token: TOKEN }),
+    });
+    return [answer.status, answer.headers.get('set-cookie')];
+  };
+  const secure = { 'x-forwarded-proto': 'https' };
+  expect(await signInAt(behind.admin, secure)).toEqual([303, expect.stringContaining('Secure')]);
+  expect(await signInAt(behind.admin, {})).toEqual([403, null]);
+  expect(await signInAt(daemon.admin, secure)).toEqual([403, null]);
+  await behind.stop();
+});
+
 describe('reading', () => {
   test('needs no token', async () => {
     for (const path of ['/livez', '/readyz', '/v1/status', '/v1/features', '/metrics', '/']) {

@@ -185,10 +185,12 @@ describe('takeIn()', () => {
       expect(await codeOf(takeInBundle(store, seed.january, {}, pin()))).toBe('it resolved');
     });
 
-    test('moves the labels of other versions', async () => {
+    test('moves the labels of other versions, and says where from', async () => {
       store = await copyOf(seed);
-      await takeInBundle(store, seed.march, { version: '2024-02-01' }, pin());
+      const moving = () => takeInBundle(store, seed.march, { version: '2024-02-01' }, pin());
+      expect((await moving()).moved).toBe(seed.february.digest);
       expect(await digestAt('2024-02-01')).toBe(seed.march.digest);
+      expect(await moving()).not.toHaveProperty('moved');
     });
   });
 

@@ -147,8 +147,9 @@ async function inputOf(file: string): Promise<ArchiveInput> {
   throw new DocshelfError('cannot_read', `Cannot read "${file}": it is no file`, { next: 'Name an archive.' });
 }
 
-export function sentenceOf({ version, digest, unpacked, activated }: Delivered): string {
+export function sentenceOf({ version, digest, unpacked, activated, moved }: Delivered): string {
   const taken = unpacked ? 'Took in' : 'Already stored:';
   const state = activated ? 'it is the active version now' : 'it is stored and not active';
-  return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.`;
+  const former = moved === undefined ? '' : ` The label led to ${moved.slice(0, 12)} before.`;
+  return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
 }

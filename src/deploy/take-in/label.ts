@@ -78,20 +78,20 @@ export function creationTime(version: string, madeAt: string | null): string {
 
 /**
  * Labels a release of the site. A crash in between leaves source and label in this order.
- * @returns its creation time, which is the earlier one where it had that label already
+ * @returns its creation time, which is the earlier one where it had that label already, and whose digest the label had where it was moved
  */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
   { digest, version, createdAt }: ReleaseRef & { readonly createdAt: string },
-): Promise<string> {
+): Promise<{ readonly createdAt: string; readonly moved?: string }> {
   if (pinnedFrom != null) await store.addLink({ link: pinnedFrom, digest, version });
   const current = await store.label(version);
   const former = current?.digest === digest ? current : null;
   const date = former?.createdAt ?? createdAt;
   const isSaid = former !== null && (linkDigest === null || former.linkDigest === linkDigest);
   if (!isSaid) await store.setLabel(version, { digest, linkDigest, createdAt: date });
-  return date;
+  return { createdAt: date, ...(current !== null && former === null && { moved: current.digest }) };
 }
 
 /** Moves a pinned label to the configured digest, where that bundle's manifest does not say otherwise. */

@@ -20,7 +20,7 @@ interface Seen {
   readonly taken: PreloadedRelease | null;
 }
 
-export type PreloadedRelease = Omit<TakenIn, 'unpacked'>;
+export type PreloadedRelease = Omit<TakenIn, 'unpacked' | 'moved'>;
 
 type PreloadTable = Record<string, Seen>;
 
@@ -151,7 +151,7 @@ export class PreloadRun {
         signal,
         take: async (file, fileName, digest) => {
           const known = { file, fileName, digest, source: 'preload' } as const;
-          const taken = await intake.takeIn({ ...known, version: null, linkDigest: null, signal });
+          const { moved: _, ...taken } = await intake.takeIn({ ...known, version: null, linkDigest: null, signal });
           await onTaken();
           return taken;
         },

@@ -40,6 +40,8 @@ export interface TakenIn {
   readonly createdAt: string;
   /** False where the site had it already; another site may have. */
   readonly unpacked: boolean;
+  /** Digest that the label led to before, where it led elsewhere. */
+  readonly moved?: string;
 }
 
 /** Runs on an unpacked bundle before it is sealed: search builds its index here. */
@@ -98,8 +100,8 @@ async function takeStored(
     return true;
   });
   if (!isStill) return null;
-  const labelledAt = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
-  return { digest, version, createdAt: labelledAt, unpacked: !isOwn };
+  const labelled = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
+  return { digest, version, ...labelled, unpacked: !isOwn };
 }
 
 async function unpackAndTake(
@@ -146,8 +148,8 @@ async function unpackAndTake(
       if (isDamaged) await store.removeRelease(digest);
       await store.adopt(releaseDir, digest);
     });
-    const createdAt = await label(store, request, { digest, version, createdAt: info.createdAt });
-    return { digest, version, createdAt, unpacked: true };
+    const labelled = await label(store, request, { digest, version, createdAt: info.createdAt });
+    return { digest, version, ...labelled, unpacked: true };
   } finally {
     await removeStaging(staging);
   }

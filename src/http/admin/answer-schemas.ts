@@ -65,6 +65,7 @@ export const takenInSchema = {
     digest,
     activated: { type: 'boolean', description: 'True where it is served now.' },
     unpacked: { type: 'boolean', description: 'False where the site had its bytes before.' },
+    moved: { ...digest, description: 'Digest that the label led to before; absent where it led nowhere else.' },
   },
 } as const;
 export const readinessSchema = {

@@ -177,6 +177,21 @@ describe('an upload on the console', () => {
     expect([answer.status, operator.calls]).toEqual([status, []]);
   });
 
+  it('under a label that led elsewhere says so', async () => {
+    const upload = async () => ({
+      ...{ version: 'v1', digest: DIGEST, activated: false, unpacked: true },
+      moved: 'e'.repeat(64),
+    });
+    const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
+    const fields: [string, string | File][] = [
+      ['formToken', await operator.formToken()],
+      ['bundle', zip()],
+    ];
+    const answer = await send(operator, fields, { Accept: 'application/json' });
+    const text = 'a.zip is taken in: version v1 is stored, whose label led to eeeeeeeeeeee before';
+    expect(await answer.json()).toEqual([{ text, problem: null }]);
+  });
+
   it('of several says without a script, too, why each that was refused was, and what became of the others', async () => {
     const upload = (fileName: string) => {
       if (fileName === 'good.zip')

@@ -1,7 +1,9 @@
 import { ReadableStream } from 'node:stream/web';
 import { DocshelfError } from '../../../domain/errors.ts';
 import type { Problem } from '../../../domain/problem.ts';
+import type { ShapeOf } from '../../../domain/shape.ts';
 import { collect } from '../../../files/index.ts';
+import type { takenInSchema } from '../../admin/answer-schemas.ts';
 import { requestIdOf } from '../../listener/request-id.ts';
 import { problemOf } from '../../problem.ts';
 import { siteAddress } from '../addresses.ts';
@@ -55,9 +57,12 @@ async function takeIn(
   const query = { activate: String(fields.has('activate')), version: fields.get('version') || undefined };
   const answer = await call(visit, 'upload', { ...target, query, body: ReadableStream.from(body) });
   if (answer.problem !== null) return failed(answer.problem);
-  const taken = answer.value as { readonly version: string; readonly activated: boolean };
-  const state = taken.activated ? 'active' : 'stored';
-  return { text: `${name} is taken in: version ${taken.version} is ${state}`, problem: null };
+  const { version, activated, moved } = answer.value as ShapeOf<typeof takenInSchema>;
+  const former = moved === undefined ? '' : `, whose label led to ${moved.slice(0, 12)} before`;
+  return {
+    text: `${name} is taken in: version ${version} is ${activated ? 'active' : 'stored'}${former}`,
+    problem: null,
+  };
 }
 
 async function textOf({ name, body }: FormPart): Promise<string> {
