@@ -10,6 +10,11 @@ export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Head
     title,
     status,
     headers,
-    content: <Said root={visit.root} message={{ text: title, problem }} />,
+    content: (
+      <>
+        <h1>{title}</h1>
+        <Said root={visit.root} message={{ text: 'What has happened', problem }} />
+      </>
+    ),
   });
 }
