@@ -1,26 +1,71 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import type { Organization } from '../../src/domain/organization.ts';
+import type { StoredJob } from '../../src/export/ports.ts';
+import type { AdminActions } from '../../src/http/admin/actions.ts';
+import type { AuditLine } from '../../src/http/audit/audit-line.ts';
+import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
+import { JobDesk } from '../../src/http/jobs/job-desk.ts';
+import type { ListedKey } from '../../src/http/keys/key-schemas.ts';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
-import { tellBreaches } from '../helpers/accessibility.ts';
-import { appWith, observedAt, TOKEN } from '../http/admin/admin-example.ts';
-import { RESULT, STATES } from '../http/console/states.ts';
+import { actionsThatNote, appWith, DIGEST, observedAt, TOKEN } from '../http/admin/admin-example.ts';
+import { exportsInMemory } from '../http/api/exports-in-memory.ts';
+import { AIR_GAPPED, FINDINGS, LONG, RESULT, STATES } from '../http/console/states.ts';
 import { STATUS } from '../http/status-example.ts';
+import { ConsoleOperator } from './console-operator.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
-/** A phone, a screen and a wall. */
-const LOOKS = [
-  { width: 390, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 2560, colorScheme: 'light' },
-] as const;
-/** Rules of axe take seconds on a long page, which is made of the same rows as a short one. */
-const IS_LONG = /many|200/;
+/** Axe takes seconds for all rows of a long table: so many are of all kinds. */
+const ROWS_READ = 12;
+
+const SITE = { domain: 'acme', hosts: [], source: { kind: 'folder', path: '/srv/acme' } } as const;
+const ORGANIZATION: Organization = { id: 'acme', plan: 'enterprise', sites: [SITE], keys: [] };
+
+const LINE: AuditLine = {
+  at: '2026-11-23T14:37:04.154Z',
+  by: 'session',
+  id: '1a2b3c4d',
+  client: '10.1.2.3',
+  requestId: 'r-1',
+  action: 'upload',
+  site: 'a-rather-long-domain-of-a-site',
+  organization: null,
+  target: 'acme-export-with-a-very-long-name-that-goes-on-and-on-2024-06-01.tar.gz',
+  from: 'v1',
+  to: null,
+  result: 'bad_signature',
+  error: 'Cannot trust "acme-export-2024-06-01.tar.gz": its signature does not hold',
+};
+
+const KEY: ListedKey = {
+  id: 'key_4f1c09a7e2b85d36',
+  organization: 'acme',
+  type: 'admin',
+  name: 'ci',
+  createdAt: '2026-11-23T10:00:00.000Z',
+  expiresAt: null,
+  expired: false,
+  lastUsedAt: null,
+  readOnly: false,
+};
+const KEYS: readonly ListedKey[] = [
+  KEY,
+  { ...KEY, id: 'key_used', name: 'n'.repeat(128), lastUsedAt: '2026-11-23T11:00:00.000Z' },
+  { ...KEY, id: 'key_old', name: 'old', expiresAt: '2026-11-23T12:00:00.000Z', expired: true },
+  { ...KEY, id: 'site', name: 'site', type: 'assistant', createdAt: null, readOnly: true },
+];
 
 describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromium}`, () => {
   const shown = { status: STATUS };
+  const held = Promise.withResolvers<void>();
+  const { exports, queue } = exportsInMemory();
+  const jobs = new JobDesk({ service: async () => exports, organizations: () => [ORGANIZATION] });
+  const listeners: Listener[] = [];
   let browser: Browser;
-  let listener: Listener;
-  let page: Page;
+  let admin: string;
+  let operator: ConsoleOperator;
+
   beforeAll(async () => {
     const findings = {
       policy: 'on',
@@ -28,75 +73,210 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
       ruleFaults: [{ file: '_redirects', line: 12, reason: `"${'/x'.repeat(120)}" says no target` }],
       ruleFaultCount: 1,
     } as const;
-    const { app } = appWith({
+    const line = { append: async () => undefined, read: async () => ({ lines: LINES, before: LINE.at }) };
+    admin = await listen({
       status: async () => shown.status,
+      features: () => AIR_GAPPED,
       observe: () => observedAt('https://acme.example/', findings, async () => [RESULT]),
+      service: () => ({ organizations: [ORGANIZATION], apiUrl: 'http://127.0.0.1:8081' }),
+      audit: new AuditTrail(line, () => undefined),
+      actions: actions(),
     });
-    listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
     browser = await launchChromium();
-    page = await browser.newPage();
+    operator = await ConsoleOperator.signedIn(browser, admin, { token: TOKEN });
+    weigh(operator);
   });
   afterAll(async () => {
+    held.resolve();
     await browser.close();
-    await listener.stop(0);
+    for (const listener of listeners) await listener.stop(0);
   });
 
+  /** What pages load beside themselves, by name. */
+  const weights = new Map<string, number>();
+  function weigh({ page }: ConsoleOperator): void {
+    page.on('response', async (response) => {
+      const name = /[^/]+-[0-9a-f]{16}\.\w+$/.exec(response.url())?.[0];
+      if (name !== undefined) weights.set(name, (await response.body()).length);
+    });
+  }
+
+  const LINES = [LINE, { ...LINE, result: 'ok', error: null }];
+
+  async function listen(changes: Parameters<typeof appWith>[0]): Promise<string> {
+    const { app } = appWith(changes);
+    const listener = await openListener({ name: 'admin', host: '127.0.0.1', port: 0, fetch: app.fetch });
+    listeners.push(listener);
+    return listener.url;
+  }
+
+  /** A version is damaged, an archive evil, and another one is never read to its end. */
+  function actions(): AdminActions {
+    const noted = actionsThatNote([], {
+      activate: () => Promise.reject(new DocshelfError('release_damaged', LONG, { next: LONG })),
+      upload: async (fileName, body) => {
+        await new Response(body).text();
+        if (fileName.startsWith('evil')) throw new DocshelfError('name_dotdot', LONG, { next: 'Pack it anew.' });
+        if (fileName.startsWith('held')) await held.promise;
+        return { version: 'v9', digest: DIGEST, activated: true, unpacked: true };
+      },
+    });
+    return { ...noted, jobs, keys: { ...noted.keys, list: async () => KEYS } };
+  }
+
   it('the sign-in, with a wrong token and the right one', async () => {
-    await page.goto(`${listener.url}/sign-in`);
-    expect(await breaches()).toEqual([]);
-    await page.keyboard.type('not-the-token');
-    await page.keyboard.press('Enter');
-    await page.getByText('You are not signed in').waitFor();
-    expect(await breaches()).toEqual([]);
-    await page.getByLabel('Admin token').fill(TOKEN);
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    const other = await ConsoleOperator.open(browser, admin);
+    await other.show('sign-in');
+    await other.looksWell('sign-in');
+    await other.page.keyboard.type('not-the-token');
+    await other.page.keyboard.press('Enter');
+    await other.told('You are not signed in');
+    await other.looksWell('refused');
+    await other.page.getByLabel('Admin token').fill(TOKEN);
+    await other.page.keyboard.press('Enter');
+    await other.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await other.leave(['401 /sign-in']);
+  });
+
+  it('the sign-in where no token is set', async () => {
+    const other = await ConsoleOperator.open(browser, await listen({ token: () => null }));
+    await other.show('sign-in');
+    await other.told('is set: what this daemon does');
+    await other.looksWell('sign-in');
+    await other.leave();
+  });
+
+  it('pages, to who is not signed in, and that there is none', async () => {
+    shown.status = STATUS;
+    const other = await ConsoleOperator.open(browser, admin);
+    const inside = [
+      'jobs',
+      'organizations',
+      'organizations/acme/keys',
+      'audit',
+      'sites/acme/search',
+      'sites/acme/diff',
+    ];
+    for (const path of ['', ...inside, 'sites/nobody', 'nowhere']) {
+      await other.show(path);
+      await other.page.getByRole('link', { name: 'Sign in' }).first().waitFor();
+      await other.looksWell(path);
+    }
+    await other.leave(['404 /sites/nobody', '404 /nowhere']);
   });
 
   it.each(Object.entries(STATES))('the state: %s', async (name, status) => {
     shown.status = status;
-    await page.goto(listener.url);
-    expect(await breaches(IS_LONG.test(name) ? LOOKS.slice(0, 1) : LOOKS)).toEqual([]);
-    for (const { width } of LOOKS) {
-      await page.setViewportSize({ width, height: 844 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    await operator.show('');
+    await operator.looksWell(name, { rowsMax: ROWS_READ });
+  });
+
+  it('what was done, what was refused, and what is for good', async () => {
+    shown.status = STATUS;
+    await operator.show('sites/acme');
+    await operator.press('button', 'Roll back');
+    await operator.told('Rolled back: version v1 is active');
+    await operator.looksWell('done');
+    await operator.press('button', 'Preview 2024-05-01');
+    await operator.told('Whoever has this link');
+    await operator.press('button', 'Activate 2024-05-01');
+    await operator.told('was not activated');
+    await operator.unfold('#remove-2024-05-01');
+    await operator.looksWell('refused');
+  });
+
+  it('archives that are taken in, refused, sent and waiting', async () => {
+    shown.status = STATUS;
+    await operator.show('sites/acme');
+    const names = ['good.zip', `evil-${'x'.repeat(200)}.zip`, 'held.zip', 'next.zip'];
+    const files = names.map((name) => ({ name, mimeType: 'application/zip', buffer: Buffer.from(name) }));
+    await operator.page.getByLabel('Archives', { exact: true }).setInputFiles(files);
+    await operator.press('button', 'Take in');
+    await operator.page.getByRole('status').getByText('waits').first().waitFor();
+    await operator.told('good.zip is taken in');
+    await operator.told(/^evil.* was refused$/);
+    expect(await operator.page.locator('.uploads li').count()).toBe(names.length);
+    await operator.looksWell('uploads');
+    await operator.press('button', 'Give up next.zip');
+    await operator.press('button', 'Give up held.zip');
+    await operator.told('held.zip was given up');
+  });
+
+  it('jobs that wait, run, have failed and are completed, each with its page', async () => {
+    shown.status = STATES['a job running'] ?? STATUS;
+    const started = async (version: string, changes: Partial<StoredJob> = {}): Promise<string> => {
+      const { jobId } = await jobs.start({ domain: 'acme', version });
+      queue.move(jobId, changes);
+      return jobId;
+    };
+    const done = await started('v1');
+    const report = { jobId: done, pages: 2, files: 3, bytes: 4096, counts: { broken_reference: 1, left_out: 60 } };
+    queue.complete(done, { ...report, findings: FINDINGS });
+    const failed = await started('v2', { status: 'failed', error: LONG });
+    const running = await started('v3', { status: 'running', progress: 42.9, pageCount: 1_234 });
+    const waiting = await started('w'.repeat(128));
+    for (const path of ['jobs', ...[waiting, running, failed, done].map((jobId) => `jobs/${jobId}`)]) {
+      await operator.show(path);
+      await operator.page
+        .getByRole('button', { name: /^(?:Cancel|Start again) / })
+        .first()
+        .waitFor();
+      await operator.looksWell(path, { rowsMax: ROWS_READ });
     }
+  });
+
+  it('API keys, and one that is made', async () => {
+    await operator.show('organizations/acme/keys');
+    await operator.unfold('#revoke-key_used');
+    await operator.looksWell('keys');
+    await operator.page.getByLabel('Name', { exact: true }).fill('website');
+    await operator.page.keyboard.press('Enter');
+    await operator.told('shown this once');
+    await operator.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await operator.press('button', 'Copy the key');
+    await operator.told('Copied.');
+    expect(await operator.page.evaluate('navigator.clipboard.readText()')).toBe('svc_secret');
+    await operator.press('button', 'Copy the line');
+    await operator.page.waitForFunction(`navigator.clipboard.readText().then((text) => text.startsWith('curl '))`);
+    await operator.looksWell('made');
+    expect(await operator.page.locator('#key').textContent()).toBe('svc_secret');
+  });
+
+  it.each([
+    ['organizations', 'organizations', 'tbody'],
+    ['changes', 'audit', 'tbody'],
+    ['a row of the manual', 'manual/errors#window_too_large', '#window_too_large'],
+    ['a search', 'sites/acme/search?q=key', 'mark'],
+    ['what pages and rules of a site do', 'sites/acme', '#rules'],
+  ])('%s', async (name, path, what) => {
+    shown.status = STATUS;
+    await operator.show(path);
+    await operator.page.locator(what).first().waitFor();
+    await operator.looksWell(name, { rowsMax: ROWS_READ });
   });
 
   it('what changed between versions', async () => {
     shown.status = STATUS;
-    await page.goto(`${listener.url}/sites/acme`);
-    await page.getByRole('button', { name: 'Compare' }).press('Enter');
-    await page.getByText('3 more, 1 gone').waitFor();
-    expect(await breaches()).toEqual([]);
-    for (const { width } of LOOKS) {
-      await page.setViewportSize({ width, height: 844 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    }
+    await operator.show('sites/acme');
+    await operator.press('button', 'Compare');
+    await operator.told('3 more, 1 gone');
+    await operator.looksWell('diff');
   });
 
-  it.each([
-    ['a row of the manual', 'manual/errors#window_too_large', '#window_too_large'],
-    ['a search', 'sites/acme/search?q=key', 'mark'],
-    ['what pages and rules of a site do', 'sites/acme', '#rules'],
-  ])('%s', async (_, path, what) => {
-    shown.status = STATUS;
-    await page.goto(`${listener.url}/${path}`);
-    await page.locator(what).first().waitFor();
-    expect(await breaches(LOOKS.slice(0, 2))).toEqual([]);
-    for (const { width } of LOOKS) {
-      await page.setViewportSize({ width, height: 844 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-    }
+  it('the description of the interface, with a call that is tried out', async () => {
+    const other = await ConsoleOperator.open(browser, admin);
+    weigh(other);
+    await other.show('docs');
+    await other.page.locator('#reload').getByRole('button', { name: 'Send' }).press('Enter');
+    await other.page.locator('#reload output', { hasText: /^401/ }).waitFor();
+    await other.looksWell('docs');
+    await other.leave(['401 /v1/reload']);
   });
 
-  async function breaches(looks: readonly (typeof LOOKS)[number][] = LOOKS): Promise<string[]> {
-    const found: string[] = [];
-    for (const { width, colorScheme } of looks) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 844 });
-      found.push(...(await tellBreaches(page)).map((breach) => `${colorScheme}, ${width}: ${breach}`));
-    }
-    return found;
-  }
+  it('has shown all of that without a complaint of the browser or a request to elsewhere, and in less than 60 KB of its own files', async () => {
+    await operator.leave();
+    const kinds = [...weights.keys()].map((name) => name.replace(/-[0-9a-f]{16}/, '')).sort();
+    expect(kinds).toEqual(['console.css', 'copy.js', 'docs.css', 'docs.js', 'live.js', 'shelf.svg', 'upload.js']);
+    expect([...weights.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(60 * 1024);
+  });
 });

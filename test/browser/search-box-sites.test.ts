@@ -173,7 +173,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await page.keyboard.press('Control+k');
       await find(query);
       if (go === null) await expectStill();
-      expect(await tellBreaches(page, 'docshelf-search-dialog')).toEqual([]);
+      expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
       await page.keyboard.press('ArrowDown');
       await expectSection(options.nth(1), found[1], () => page.keyboard.press('Enter'));
       await button.waitFor();
@@ -211,7 +211,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await find(query);
       await expectStill();
       expect(await dialog.getAttribute('dir')).toBe('rtl');
-      expect(await tellBreaches(page, 'docshelf-search-dialog')).toEqual([]);
+      expect(await tellBreaches(page, { part: 'docshelf-search-dialog' })).toEqual([]);
       expect(await options.first().evaluate((node) => getComputedStyle(node).direction)).toBe('rtl');
       await expectSection(options.first(), found, () => page.keyboard.press('Enter'));
       await expectQuiet();

@@ -4,15 +4,22 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+interface ReadingScope {
+  /** The contrast alone: all that another colour scheme changes. */
+  readonly isContrastOnly?: boolean;
+  /** Rows that are read of each table: those of a long one are alike, and each costs. */
+  readonly rowsMax?: number;
+  /** A selector, where the rest of the page is not ours: the rules of axe alone, as far as it can decide them. */
+  readonly part?: string;
+}
+
 /**
  * What keeps a page from being read by everyone, one line each: all stable rules of axe up to WCAG 2.2 AA and of best practice,
  * with contrast that it cannot decide; and what axe has no rule for, edges of inputs (1.4.11) and reflow (1.4.10).
- *
- * @param part a selector, where the rest of the page is not ours: the rules of axe alone, as far as it can decide them
  */
-export async function tellBreaches(page: Page, part?: string): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(`(${READ})(${JSON.stringify(part)})`);
+export async function tellBreaches(page: Page, scope: ReadingScope = {}): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(AXE);
+  return page.evaluate(readingOf(scope));
 }
 
 /** As axe has it, but for pseudo elements. Ours have no ground: the one over a card makes all of it its link. */
@@ -29,11 +36,13 @@ const CONTRAST = {
 };
 
 /** Runs in the page. A string, since the tests have no types of the DOM. */
-const READ = `async (part) => {
+const readingOf = ({ isContrastOnly = false, rowsMax, part }: ReadingScope): string => `(async () => {
+  const part = ${JSON.stringify(part)};
   axe.configure({ checks: [{ id: 'color-contrast', options: ${JSON.stringify(CONTRAST)} }] });
-  const { violations, incomplete } = await axe.run(part ?? document, {
+  const scope = ${rowsMax === undefined ? 'part ?? document' : `{ exclude: [['tbody tr:nth-child(n + ${rowsMax + 1})']] }`};
+  const { violations, incomplete } = await axe.run(scope, {
     resultTypes: ['violations', 'incomplete'],
-    rules: { 'target-size': { enabled: true } },
+    ${isContrastOnly ? "runOnly: ['color-contrast']" : "rules: { 'target-size': { enabled: true } }"},
   });
   const undecided = part === undefined ? incomplete.filter(({ id }) => id === 'color-contrast') : [];
   const found = [...violations, ...undecided].flatMap(({ id, help, nodes }) =>
@@ -46,8 +55,8 @@ const READ = `async (part) => {
   if (part !== undefined) return found;
   const luminance = (colour) => {
     const [red, green, blue] = colour.match(/[\\d.]+/g).map((value) => {
-      const part = value / 255;
-      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+      const share = value / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
     });
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
@@ -60,4 +69,4 @@ const READ = `async (part) => {
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > innerWidth) found.push('wider than the window: ' + scrollWidth + ' of ' + innerWidth);
   return found;
-}`;
+})()`;

@@ -1,3 +1,5 @@
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import type { ExportReport } from '../../../src/domain/job.ts';
 import type { SearchResult } from '../../../src/domain/search.ts';
 import type { SiteStatusReport, StatusReport } from '../../../src/domain/status.ts';
 import { STATUS } from '../status-example.ts';
@@ -38,6 +40,7 @@ export const STATES: Readonly<Record<string, StatusReport>> = {
     activity: 'fetching',
   },
   off: { ...STATUS, state: 'off', active: null, search: null },
+  'a job running': { ...STATUS, state: 'ready', lastError: null, jobs: { queued: 1, running: 1 } },
   'a refused config': { ...STATUS, lastReload: { at: STATUS.startedAt, ok: false, error: LONG }, notices: [LONG] },
   'a damaged release': {
     ...STATUS,
@@ -61,6 +64,21 @@ export const STATES: Readonly<Record<string, StatusReport>> = {
   ]),
   '200 sites': shelf(Array.from({ length: 200 }, (_, at) => siteWith(`site-${at}`, { lastError: null }))),
 };
+
+/** Of the deployment that the states are of: features that are overruled, unavailable, turned on and off. */
+export const AIR_GAPPED = reportFeatures('air-gapped', 'acme', {
+  search: true,
+  assistant: null,
+  analytics: null,
+  apiPlayground: false,
+  staticExport: true,
+  localSearch: true,
+});
+
+export const FINDINGS: ExportReport['findings'] = [
+  { kind: 'broken_reference', page: `guides/${'x'.repeat(200)}.html`, detail: LONG },
+  ...Array.from({ length: 60 }, (_, at) => ({ kind: 'left_out', page: `draft-${at}.html`, detail: 'noindex' })),
+];
 
 /** Of a search with reasons. */
 export const RESULT: SearchResult = {

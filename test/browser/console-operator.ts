@@ -1,0 +1,118 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { tellBreaches } from '../helpers/accessibility.ts';
+import { Reader } from './reader.ts';
+
+/** A phone, a screen and a wall. */
+const WIDTHS = [390, 1280, 2560] as const;
+const SCHEMES = ['light', 'dark'] as const;
+const HEIGHT = 844;
+const TABS_MAX = 100;
+
+type Role = 'button' | 'link' | 'textbox' | 'searchbox' | 'combobox';
+
+interface Entry extends BrowserContextOptions {
+  readonly token: string;
+  /** Where the console is entered, without a slash before it. */
+  readonly path?: string;
+}
+
+/** Somebody at a console, who acts by the keyboard alone, with an eye on all that goes wrong. */
+export class ConsoleOperator {
+  readonly reader: Reader;
+  readonly page: Page;
+
+  private constructor(reader: Reader) {
+    this.reader = reader;
+    this.page = reader.page;
+  }
+
+  /** @param admin origin of the admin listener */
+  static async open(browser: Browser, admin: string, profile: BrowserContextOptions = {}): Promise<ConsoleOperator> {
+    return new ConsoleOperator(await Reader.open(browser, admin, profile));
+  }
+
+  /** From a page of the console, and back to it. */
+  static async signedIn(browser: Browser, admin: string, { token, path = '', ...profile }: Entry) {
+    const operator = await ConsoleOperator.open(browser, admin, profile);
+    await operator.show(path);
+    await operator.page.getByRole('banner').getByRole('link', { name: 'Sign in' }).press('Enter');
+    await operator.page.getByLabel('Admin token').fill(token);
+    await operator.page.keyboard.press('Enter');
+    await operator.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(new URL(operator.page.url()).pathname).toBe(`/${path}`);
+    return operator;
+  }
+
+  /** Loaded, and not at rest: its stream of events never ends. */
+  async show(path: string): Promise<void> {
+    await this.page.goto(`${this.reader.site}/${path}`);
+  }
+
+  /** What the keyboard cannot reach and press is not found. */
+  readonly press = async (role: Role, name: string | RegExp): Promise<void> => {
+    await this.page.getByRole(role, { name, exact: true }).focus();
+    await this.page.keyboard.press('Enter');
+  };
+
+  readonly told = (text: string | RegExp): Promise<void> => this.page.getByText(text).first().waitFor();
+
+  /** Opens what a `summary` keeps closed. */
+  async unfold(selector: string): Promise<void> {
+    await this.page.locator(`${selector} summary`).focus();
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** On by the Tab key from where the focus is, until it is there. */
+  async tabTo(role: Role, name: string, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+    const wanted = this.page.getByRole(role, { name, exact: true });
+    for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
+      if (await wanted.evaluate((element) => element === document.activeElement)) return;
+      await this.page.keyboard.press(key);
+    }
+    throw new Error(`${TABS_MAX} times ${key} do not lead to the ${role} "${name}"`);
+  }
+
+  /**
+   * At three sizes and in both schemes axe finds nothing, no column of a table is cut off or outside, and nothing is to be
+   * scrolled to the side.
+   *
+   * @param rowsMax rows that axe reads of each table
+   */
+  async looksWell(name: string, { rowsMax }: { readonly rowsMax?: number } = {}): Promise<void> {
+    const scope = rowsMax === undefined ? {} : { rowsMax };
+    for (const [at, width] of WIDTHS.entries()) {
+      await this.page.setViewportSize({ width, height: HEIGHT });
+      for (const colorScheme of SCHEMES) {
+        await this.page.emulateMedia({ colorScheme });
+        const isContrastOnly = colorScheme !== SCHEMES[at % SCHEMES.length];
+        const breaches = await tellBreaches(this.page, { ...scope, isContrastOnly });
+        expect({ name, width, colorScheme, breaches }).toEqual({ name, width, colorScheme, breaches: [] });
+      }
+      const outside = await this.page.evaluate(OUTSIDE);
+      expect({ name, width, outside }).toEqual({ name, width, outside: [] });
+    }
+  }
+
+  /** @param failures paths and statuses of what was to be refused */
+  async leave(failures: readonly string[] = []): Promise<void> {
+    const { blocked, complaints } = this.reader;
+    expect({ blocked, complaints }).toEqual({ blocked: [], complaints: [] });
+    // A page of a problem is asked for again by its script.
+    expect([...new Set(this.reader.failures.map(({ path, why }) => `${why} /${path}`))]).toEqual(failures);
+    await this.reader.close();
+  }
+}
+
+/** Runs in the page: cells of tables that the window does not show as a whole, and what is cut off within them. */
+const OUTSIDE = `(() => {
+  const found = [];
+  for (const cell of document.querySelectorAll('td, tbody th')) {
+    const { left, right } = cell.getBoundingClientRect();
+    if (left < 0 || right > innerWidth || cell.scrollWidth > cell.clientWidth + 1)
+      found.push(cell.outerHTML.slice(0, 120) + ': ' + left + ' to ' + right);
+  }
+  const { scrollWidth } = document.documentElement;
+  if (scrollWidth !== innerWidth) found.push('the page is ' + scrollWidth + ' wide');
+  return found;
+})()`;
