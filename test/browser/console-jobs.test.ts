@@ -1,0 +1,92 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditLine } from '../../src/http/audit/audit-line.ts';
+import { type Exporter, holdJobs, startExporter } from '../acceptance/export-service.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { newestChange } from './console-audit.ts';
+import { ConsoleOperator } from './console-operator.ts';
+import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+
+const TOKEN = 'correct-horse-battery';
+
+describe.skipIf(!hasChromium)(`the console’s jobs${whyNoChromium}`, () => {
+  const bench = openBench(afterAll);
+  let browser: Browser;
+  let service: Exporter;
+  let letGo: () => void;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    bench.onEnd(() => browser.close());
+    const held = await holdJobs(bench);
+    letGo = held.open;
+    service = await startExporter(bench, { ...held.config, admin: { port: 0, token: TOKEN } });
+  });
+
+  async function changed(says: Partial<AuditLine>): Promise<void> {
+    const line = { by: 'session', site: 'acme', organization: 'acme-inc', result: 'ok' };
+    expect(await newestChange(service.daemon, TOKEN)).toMatchObject({ ...line, ...says });
+  }
+
+  it.each<[string, boolean]>([
+    ['by keyboard', true],
+    ['without JavaScript', false],
+  ])('are started, canceled and started again %s, and each change is a line', async (_, javaScriptEnabled) => {
+    const { daemon } = service;
+    const operator = await ConsoleOperator.signedIn(browser, daemon.admin, { token: TOKEN, javaScriptEnabled });
+    const { page, press, told } = operator;
+    const jobId = (): string => new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    /** By itself, or whenever it is asked for. */
+    const comes = async (status: string): Promise<void> => {
+      await service.until(jobId(), (job) => job.status === status);
+      if (!javaScriptEnabled) await operator.show(`jobs/${jobId()}`);
+      await page.locator('.lead .chip', { hasText: status }).waitFor();
+    };
+
+    await press('link', 'Jobs');
+    await page.getByLabel('Site', { exact: true }).focus();
+    await page.keyboard.type('acme');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('v1');
+    await page.keyboard.press('Enter');
+    await told('The export of acme is queued');
+    const first = jobId();
+    await changed({ action: 'export-start', target: first });
+    await comes('running');
+    expect(await page.locator('.lead .big').innerText()).toMatch(/running \d+ %/);
+    await press('button', `Cancel ${first}`);
+    await told('The job was asked to stop');
+    await changed({ action: 'export-cancel', target: first });
+    await comes('failed');
+    await told('canceled');
+
+    await press('button', `Start again ${first}`);
+    await told(`What ${first} was asked for is queued again`);
+    const second = jobId();
+    expect(second).not.toBe(first);
+    await changed({ action: 'export-start', target: second });
+    await press('link', 'All jobs');
+    await page.locator(`#${second}`).getByText('v1').waitFor();
+    await press('button', `Cancel ${second}`);
+    await told('The job was asked to stop');
+    await comes('failed');
+    await operator.leave();
+  });
+
+  it('show their progress by itself, and their report at the end', async () => {
+    const operator = await ConsoleOperator.signedIn(browser, service.daemon.admin, { token: TOKEN, path: 'jobs' });
+    const { page, press, told } = operator;
+    await press('button', 'Start');
+    await told('The export of acme is queued');
+    await page.locator('.lead .chip', { hasText: 'running' }).waitFor();
+    letGo();
+    await page.locator('.lead .chip', { hasText: 'completed' }).waitFor();
+    await page.locator('#findings').waitFor();
+    await press('link', 'All jobs');
+    await page
+      .locator('tr', { hasText: 'completed' })
+      .getByRole('button', { name: /^Start again/ })
+      .waitFor();
+    await operator.leave();
+  });
+});
