@@ -7,6 +7,7 @@ import type { BundleLink } from '../../src/domain/job.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { startExporter } from './export-service.ts';
+import { FormBrowser } from './form-browser.ts';
 
 const bench = openBench(afterAll);
 const run = promisify(execFile);
@@ -26,36 +27,6 @@ function publishedLines(page: string, nth: number, changes: Readonly<Record<stri
 async function shell(lines: string, cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const options = { cwd, env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
   return (await run('sh', ['-euc', lines], options)).stdout;
-}
-
-/** An operator's browser, without JavaScript. */
-class Browser {
-  #cookie = '';
-  readonly #origin: string;
-
-  constructor(origin: string) {
-    this.#origin = origin;
-  }
-
-  async open(path: string): Promise<string> {
-    return (await fetch(this.#origin + path, { headers: { cookie: this.#cookie, accept: 'text/html' } })).text();
-  }
-
-  /** @returns the page that it leads to */
-  async send(path: string, fields: Readonly<Record<string, string>>, from = path): Promise<string> {
-    const formToken = /name="formToken" value="([^"]+)"/.exec(await this.open(from))?.[1] ?? '';
-    const answer = await fetch(this.#origin + path, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { cookie: this.#cookie, origin: this.#origin, accept: 'text/html' },
-      body: new URLSearchParams({ formToken, ...fields }),
-    });
-    this.#cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? this.#cookie;
-    const to = answer.headers.get('location');
-    if (to === null) throw new Error(`${answer.status}: ${await answer.text()}`);
-    const { pathname, search } = new URL(to, this.#origin + path);
-    return this.open(pathname + search);
-  }
 }
 
 const keyOn = (page: string): string => /svc_[A-Za-z0-9_-]{43,}/.exec(page)?.[0] ?? '';
@@ -91,7 +62,7 @@ test('a new organization makes its keys, exports and pins by the published lines
   });
   await reader.until(({ state, search }) => state === 'ready' && search.keyword === 'ready');
 
-  const operator = new Browser(reader.admin);
+  const operator = new FormBrowser(reader.admin);
   await operator.send('/sign-in', { token: TOKEN });
   const page = '/organizations/acme/keys';
   const key = keyOn(await operator.send(page, { name: 'website', type: 'assistant' }));

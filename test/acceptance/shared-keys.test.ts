@@ -5,6 +5,7 @@ import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { FormBrowser } from './form-browser.ts';
 
 const bench = openBench(afterEach);
 const TOKEN = 'a-token-that-is-long-enough';
@@ -103,6 +104,31 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
     await one.untilAnswered(made.key, 401);
     expect((await one.search(CONFIG_KEY)).status).toBe(200);
     for (const { daemon } of replicas) expect(await daemon.stop()).toBe(0);
+  });
+
+  test('show the same keys on their pages, and one that is made on a page is revoked on that of another', async () => {
+    const { replicas } = await startReplicas();
+    const [one, other] = await Promise.all(
+      replicas.map(async ({ daemon }) => {
+        const browser = new FormBrowser(daemon.admin);
+        await browser.send('/sign-in', { token: TOKEN });
+        return browser;
+      }),
+    );
+    const page = '/organizations/acme/keys';
+    const made = await one?.send(page, { name: 'website', type: 'assistant' });
+    const key = /svc_dsc_[\w-]{43}/.exec(made ?? '')?.[0] ?? '';
+    const rowsOf = (text = ''): string[] => [...text.matchAll(/<tr id="(key-[^"]+)"/g)].map(([, id = '']) => id);
+    const rows = rowsOf(await other?.open(page));
+    expect(rows).toEqual(['key-config-site', expect.stringMatching(/^key-key_[0-9a-f]{16}$/)]);
+    expect(rowsOf(await one?.open(page))).toEqual(rows);
+    for (const replica of replicas) await replica.untilAnswered(key, 200);
+
+    const id = rows[1]?.replace('key-', '') ?? '';
+    const told = await other?.send(`${page}/revoke`, { key: id, name: 'website' }, page);
+    expect(told).toContain('website is revoked');
+    expect(rowsOf(await one?.open(page))).toEqual(['key-config-site']);
+    for (const replica of replicas) await replica.untilAnswered(key, 401);
   });
 
   test('serve and search while it is away, change no key, and are well again without a restart', async () => {
