@@ -1,10 +1,17 @@
 import type { Page } from 'playwright-core';
+import { CONSOLE_EXAMPLES } from './console-examples.ts';
+import { startExample } from './start-example.ts';
+
+/** What runs while pictures are taken. */
+export const EXAMPLES = { shelf: startExample, ...CONSOLE_EXAMPLES };
 
 export interface Picture {
   /** Of the file, without `.png`. */
   readonly name: string;
+  readonly example: keyof typeof EXAMPLES;
+  /** Of the admin listener pages of who is signed in. */
   readonly listener: 'site' | 'admin';
-  /** Below the listener's origin. @see startExample */
+  /** Below the listener's origin. */
   readonly path: string;
   readonly width: number;
   readonly height: number;
@@ -14,7 +21,9 @@ export interface Picture {
 }
 
 const FOUND = 'docshelf-search-dialog a[role=option]';
-const SCREEN = { listener: 'site', width: 1200, height: 760, colorScheme: 'light' } as const;
+const SCREEN = { example: 'shelf', listener: 'site', width: 1200, height: 760, colorScheme: 'light' } as const;
+
+const CONSOLE = { listener: 'admin', path: '/', width: 1280, height: 800, colorScheme: 'light' } as const;
 
 export const PICTURES: readonly Picture[] = [
   {
@@ -52,4 +61,31 @@ export const PICTURES: readonly Picture[] = [
   },
   { ...SCREEN, name: 'search-results', path: '/manual/_docshelf/search?q=sign+in+with+passwords' },
   { ...SCREEN, name: 'shelf', path: '/', height: 400 },
+  { ...CONSOLE, name: 'console-site', example: 'whole', height: 900, colorScheme: 'dark' },
+  { ...CONSOLE, name: 'console-phone', example: 'whole', width: 390, height: 844 },
+  { ...CONSOLE, name: 'console-jobs', example: 'whole', path: '/jobs' },
+  { ...CONSOLE, name: 'console-keys', example: 'whole', path: '/organizations/acme-inc/keys', colorScheme: 'dark' },
+  { ...CONSOLE, name: 'console-audit', example: 'whole', path: '/audit' },
+  { ...CONSOLE, name: 'console-search', example: 'whole', path: '/sites/acme/search?q=roll+back+a+version' },
+  { ...CONSOLE, name: 'console-diff', example: 'whole', path: '/sites/acme/diff?from=2026-10-01&to=2026-11-01' },
+  { ...CONSOLE, name: 'console-waiting', example: 'waiting' },
+  { ...CONSOLE, name: 'console-stale', example: 'stale' },
+  { ...CONSOLE, name: 'console-refused', example: 'refused', colorScheme: 'dark' },
+  { ...CONSOLE, name: 'console-off', example: 'off' },
+  {
+    ...CONSOLE,
+    name: 'console-damaged',
+    example: 'damaged',
+    prepare: async (page) => {
+      await page.getByRole('button', { name: 'Activate 2026-10-01' }).click();
+      await page.locator('#said').waitFor();
+    },
+  },
+  {
+    ...CONSOLE,
+    name: 'console-air-gapped',
+    example: 'airGapped',
+    prepare: (page) => page.locator('#features').evaluate((heading) => heading.scrollIntoView()),
+  },
+  { ...CONSOLE, name: 'console-wall', example: 'wall', width: 2560, height: 1440, colorScheme: 'dark' },
 ];

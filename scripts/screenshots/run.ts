@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
 import { launchChromium } from '../../test/browser/reader.ts';
-import { openBench } from '../../test/helpers/daemon.ts';
-import { PICTURES } from './pictures.ts';
+import { type DaemonProcess, openBench } from '../../test/helpers/daemon.ts';
+import { TOKEN } from './console-examples.ts';
+import { EXAMPLES, PICTURES, type Picture } from './pictures.ts';
 import { smallPng } from './small-png.ts';
-import { startExample } from './start-example.ts';
 
 /**
  * `npm run screenshots [-- NAME...]`: takes the pictures of README and manual into docs/images, from the built program in Chromium.
@@ -12,25 +13,50 @@ import { startExample } from './start-example.ts';
  */
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 
-const ends: (() => Promise<void>)[] = [];
-const bench = openBench((end) => ends.push(end));
+await mkdir(IMAGES, { recursive: true });
+const wanted = process.argv.slice(2);
+const chosen = PICTURES.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const browser = await launchChromium();
 try {
-  const daemon = await startExample(bench);
-  const browser = await launchChromium();
-  bench.onEnd(() => browser.close());
-  await mkdir(IMAGES, { recursive: true });
-  const wanted = process.argv.slice(2);
-  for (const { name, listener, path, width, height, prepare, colorScheme } of PICTURES) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme });
-    const page = await context.newPage();
-    await page.goto(daemon[listener] + path, { waitUntil: 'networkidle' });
-    await prepare?.(page);
-    const png = smallPng(await page.screenshot({ animations: 'disabled', caret: 'hide' }));
-    await writeFile(join(IMAGES, `${name}.png`), png);
-    console.log(`docs/images/${name}.png: ${(png.length / 1024).toFixed(0)} KiB`);
-    await context.close();
+  for (const [example, pictures] of Map.groupBy(chosen, (picture) => picture.example)) {
+    const ends: (() => Promise<void>)[] = [];
+    const bench = openBench((end) => ends.push(end));
+    try {
+      const daemon = await EXAMPLES[example](bench);
+      for (const picture of pictures) await take(browser, daemon, picture);
+    } finally {
+      for (const end of ends) await end();
+    }
   }
 } finally {
-  for (const end of ends) await end();
+  await browser.close();
+}
+
+async function take(from: Browser, daemon: DaemonProcess, picture: Picture): Promise<void> {
+  const { name, listener, path, width, height, prepare, colorScheme } = picture;
+  const context = await from.newContext({ viewport: { width, height }, colorScheme });
+  const page = await context.newPage();
+  if (listener === 'admin') {
+    await page.goto(`${daemon.admin}/sign-in`);
+    await page.getByLabel('Admin token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  }
+  // A page of the console is never at rest: its stream of events goes on.
+  await page.goto(daemon[listener] + path, { waitUntil: listener === 'site' ? 'networkidle' : 'load' });
+  await prepare?.(page);
+  const names = { [daemon.folder]: '/etc/docshelf', 'http://127\\.0\\.0\\.1:\\d+': 'https://bundles.acme.dev' };
+  await page.evaluate(renameAll, names);
+  const png = smallPng(await page.screenshot({ animations: 'disabled', caret: 'hide' }));
+  await writeFile(join(IMAGES, `${name}.png`), png);
+  console.log(`docs/images/${name}.png: ${(png.length / 1024).toFixed(0)} KiB`);
+  await context.close();
+}
+
+/** Runs in the page: what is called by chance here is called in each picture alike. @param names by patterns of what there is */
+function renameAll(names: Readonly<Record<string, string>>): void {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    for (const [pattern, name] of Object.entries(names))
+      text.nodeValue = text.nodeValue?.replaceAll(new RegExp(pattern, 'g'), name) ?? '';
 }

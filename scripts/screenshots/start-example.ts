@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { renderFolder } from '../../test/export/markdown/render-folder.ts';
 import type { Bench, DaemonProcess } from '../../test/helpers/daemon.ts';
-import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
+import { importSite } from './import-site.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** Imported one after another: the last is active. */
@@ -14,7 +14,6 @@ const TITLES = { manual: 'docshelf, the manual', handbook: 'The handbook of the 
 
 /** A shelf of two sites: the manual at `/manual/`, in two versions, and the demo's handbook at `/handbook/`. */
 export async function startExample(bench: Bench): Promise<DaemonProcess> {
-  const folder = await bench.folder();
   const sites = Object.entries(TITLES).map(([domain, title]) => ({
     domain,
     title,
@@ -22,17 +21,10 @@ export async function startExample(bench: Bench): Promise<DaemonProcess> {
     staticExport: { enabled: true, serveVersions: 'kept' },
     versionSwitcher: true,
   }));
-  const daemon = await bench.start(
-    { sites, staticExport: null, search: { widget: true }, log: { access: false } },
-    { folder },
-  );
+  const daemon = await bench.start({ sites, staticExport: null, search: { widget: true }, log: { access: false } });
   for (const { domain, source, version } of BUNDLES) {
     const { files } = await renderFolder(join(ROOT, source), { version });
-    const archive = join(folder, `${domain}-export-${version}.tar.gz`);
-    await packTarGz({ files: Array.from(files, ([path, bytes]) => ({ path, bytes })), to: archive });
-    const args = ['bundle', 'import', archive, '--version', version, '--site', domain];
-    const { code, stderr } = await bench.run(args, { cwd: folder });
-    if (code !== 0) throw new Error(`the import of ${domain} ${version} ended with ${code}: ${stderr}`);
+    await importSite(bench, daemon, { files, version, domain });
   }
   return daemon;
 }
