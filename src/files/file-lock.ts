@@ -35,12 +35,13 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
  * Runs an act under a lock. It runs without one where the file system knows none, and where the holder has not let go
  * for `waitMsMax`: a stopped process must not stop the others.
  *
+ * @param act told whether another holds the lock all the same
  * @throws the signal's reason, and what the act throws
  */
 export async function whileLocked<Result>(
   file: string,
   { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },
-  act: () => Promise<Result>,
+  act: (isTaken: boolean) => Promise<Result>,
 ): Promise<Result> {
   const endMs = performance.now() + waitMsMax;
   let lock = lockFile(file, mode);
@@ -49,7 +50,7 @@ export async function whileLocked<Result>(
     lock = lockFile(file, mode);
   }
   try {
-    return await act();
+    return await act(lock === 'taken');
   } finally {
     if (lock !== 'taken') lock?.close();
   }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError } from '../domain/errors.ts';
 import { readIfThere } from '../files/index.ts';
 import { Slots } from '../files/lanes.ts';
@@ -45,6 +46,11 @@ const URGENT = { isUrgent: true };
 
 /** A query that takes in what has joined reads it all: 0.4 GB of a million passages. */
 const VECTORS_EVERY_MS = 30_000;
+
+/** Vectors that another process on the folder makes are looked at again after 1 s, then after twice as long each time, up to this. */
+const OTHERS_EVERY_MS_MAX = 30_000;
+/** Who holds a release for so long without another vector is stopped, or hangs. Two processes write the same rows. */
+const OTHERS_SILENT_MS_MAX = 120_000;
 
 /** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
 const ENDING_MS_MAX = 2_000;
@@ -135,7 +141,7 @@ export class EmbeddedEngine {
     const searchDir = join(releaseDir, DERIVED);
     const order = { searchDir, release, cacheDir: this.#options.cacheDir, model, lanesMax: this.#lanes.max };
     let toldMs = Number.NEGATIVE_INFINITY;
-    const embed = async (turn: AbortSignal, onBegun: () => void) => {
+    const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
       const told = (progress: EmbedProgressOf): void => {
         onBegun();
         const { modelDigest, passages, embedded } = progress;
@@ -146,14 +152,14 @@ export class EmbeddedEngine {
         onVectors({ modelDigest, model, revision: embedded });
       };
       try {
-        await this.#embedding.call('embed', order, { onProgress: told, signal: turn });
+        return await this.#embedding.call('embed', { ...order, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
         // Within the turn: whoever comes now waits for its end, and starts another. A build has the memory for itself.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    await this.#task(this.#turns.embed(embed, either));
+    await this.#task(untilWhole((ignoresOthers) => this.#turns.embed(embed(ignoresOthers), either), either));
   }
 
   /** For each request of a reader: embedding leaves the cores to them. */
@@ -187,7 +193,9 @@ export class EmbeddedEngine {
   }
 
   async #build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<IndexFacts> {
-    const { sections } = await this.#indexing.build(release, former, signal);
+    const built = await this.#indexing.build(release, former, signal);
+    const order = { searchDir: searchDirOf(release), isAsked: false };
+    const { sections } = built ?? (await this.#queries.call('open', order, URGENT));
     return { sections, ...(await this.#flawsOf(release)) };
   }
 
@@ -208,5 +216,22 @@ export class EmbeddedEngine {
     const embedder = embedWith(async () => (await this.#options.model()).embedder);
     const handlers = { ...embedder, lanes: () => this.#lanes.now() };
     return new Thread({ ...options, entry: threadEntry('./worker', import.meta), handlers });
+  }
+}
+
+/** @param embed gives null, or how many vectors there are while another process makes the rest @throws the signal's reason */
+async function untilWhole(
+  embed: (ignoresOthers: boolean) => Promise<number | null>,
+  signal: AbortSignal,
+): Promise<void> {
+  let former: number | null = null;
+  let changedMs = performance.now();
+  for (let waits = 0; ; waits += 1) {
+    const embedded = await embed(performance.now() - changedMs > OTHERS_SILENT_MS_MAX);
+    if (embedded === null) return;
+    if (embedded !== former) changedMs = performance.now();
+    former = embedded;
+    const pauseMs = Math.min(OTHERS_EVERY_MS_MAX, 1_000 * 2 ** waits);
+    await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
   }
 }

@@ -19,6 +19,8 @@ export interface EmbedOrder {
   readonly model: ModelChoice;
   /** Texts that may be embedded at once. */
   readonly lanesMax: number;
+  /** Also where another process on the folder embeds the release. */
+  readonly ignoresOthers: boolean;
 }
 
 /** Of a release's vectors by this model. */

@@ -44,7 +44,7 @@ export interface IndexFacts {
 /** Indexes as one site uses them. After the end of the engine behind it every call throws `stopping`. */
 export interface SearchIndex {
   /**
-   * Replaces an index that is there; a fault of a page's text is no failure.
+   * Replaces an index that is there, unless another process on the folder does; a fault of a page's text is no failure.
    * @param former a version before: of pages that are the same in both nothing is read again. Default: none
    * @throws the signal's reason
    */

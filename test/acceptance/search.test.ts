@@ -236,6 +236,35 @@ test('a damaged index file is built anew by the next start, and said', async () 
   expect((await stat(file)).size).toBe(whole.length);
 });
 
+test('of two daemons on one folder one makes index and vectors, both answer, and a damaged index is built once', async () => {
+  const site = { ...leaves(60, 'june'), ...LIGHTHOUSE };
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
+  const folder = await bench.folder();
+  const config = { deployment: { domain: 'acme' }, storage: { dir: daemon.dataDir }, search: { model: 'builtin' } };
+  const other = await bench.start(config, { folder });
+  const { search } = await untilRead(daemon, JUNE);
+  expect((await untilRead(other, JUNE)).search).toEqual(search);
+  expect(await vectorsOf(daemon)).toBe(search.sections);
+  const answers = async (asked: readonly DaemonProcess[]): Promise<void> => {
+    for (const each of asked) {
+      expect(pathsOf(await ofSite(each, 'leaf 7'))).toContainEqual(expect.stringMatching(/^\/june-7\b/));
+      expect(pathsOf(await ofSite(each, 'automobile repair'))[0]).toMatch(/^\/cars/);
+    }
+  };
+  await answers([daemon, other]);
+
+  for (const each of [daemon, other]) expect(await each.stop()).toBe(0);
+  const [file = ''] = await filesLike(daemon.dataDir, /\/keyword\.sqlite$/);
+  await truncate(file, 5_000);
+  const again = await Promise.all([daemon, other].map((each) => bench.start(null, { folder: each.folder })));
+  for (const each of again) await untilRead(each, JUNE);
+  await answers(again);
+  const lines = again.flatMap((each) => each.lines());
+  expect(lines.filter(({ event }) => event === 'search-failed')).toEqual([]);
+  expect(await vectorsOf(daemon)).toBe(search.sections);
+  expect(await filesLike(daemon.dataDir, /\.search/)).toEqual([]);
+});
+
 test('docshelf search gives the objects of the API, with a daemon and without', async () => {
   const { daemon, api } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) });
   await untilRead(daemon, JUNE);

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { CarriedAttempts } from '../../src/search/bundle-data/carried-attempts.ts';
@@ -26,12 +27,18 @@ const besideFormer = ({ formerDir }: IndexOrder) => formerDir !== null;
 
 /** Processes that by default end with whatever the version before gives them. */
 function buildsThatEnd(orders: IndexOrder[], ends: (order: IndexOrder) => boolean = besideFormer): IndexBuilds {
+  return buildsBy(async (order) => {
+    orders.push(order);
+    if (ends(order)) throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
+  });
+}
+
+function buildsBy(fill: (order: IndexOrder) => Promise<void>, text = ''): IndexBuilds {
   const process = {
     call: async (_: string, order: IndexOrder) => {
-      orders.push(order);
       await mkdir(order.searchDir);
-      if (ends(order)) throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
-      await writeFile(join(order.searchDir, 'keyword.sqlite'), '');
+      await fill(order);
+      await writeFile(join(order.searchDir, 'keyword.sqlite'), text);
       return { sections: 1, refused: null };
     },
     terminate: async () => undefined,
@@ -53,7 +60,7 @@ it('is written anew where the index of the version before takes the process alon
   const { signal } = new AbortController();
   // Whoever asked is told, and asks again.
   await expect(builds.build(next, former, signal)).rejects.toMatchObject({ code: 'worker_ended' });
-  expect((await builds.build(next, former, signal)).sections).toBe(1);
+  expect((await builds.build(next, former, signal))?.sections).toBe(1);
   expect(orders.map(({ formerDir }) => formerDir)).toEqual([join(former.releaseDir, 'search'), null]);
 });
 
@@ -65,4 +72,48 @@ it('goes on from the version before where it has ended without one', async () =>
   await expect(builds.build(next, null, signal)).rejects.toMatchObject({ code: 'worker_ended' });
   await builds.build(next, former, signal);
   expect(orders.map(({ formerDir }) => formerDir)).toEqual([null, join(former.releaseDir, 'search')]);
+});
+
+const keywordOf = ({ releaseDir }: { releaseDir: string }) =>
+  readFile(join(releaseDir, 'search/keyword.sqlite'), 'utf8');
+
+it('is built by one of two that share the folder, and what a killed one left goes', async () => {
+  const both = await release('one');
+  await mkdir(join(both.releaseDir, '.search-0123456789ab'));
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const one = buildsBy(() => {
+    begun.resolve();
+    return gate.promise;
+  }, 'one');
+  const other = buildsBy(async () => undefined, 'other');
+  const { signal } = new AbortController();
+  const building = one.build(both, null, signal);
+  await begun.promise;
+  const waiting = other.build(both, null, signal);
+  // Far longer than it takes to sweep and build.
+  await sleep(200);
+  gate.resolve();
+  expect(await Promise.all([building, waiting])).toEqual([{ sections: 1, refused: null }, null]);
+  expect([await readdir(both.releaseDir), await keywordOf(both)]).toEqual([['search'], 'one']);
+});
+
+it('is built by the next one where the first fails, and nobody waits for what was given up', async () => {
+  const both = await release('one');
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const one = buildsBy(() => {
+    begun.resolve();
+    return gate.promise;
+  });
+  const other = buildsBy(async () => undefined, 'other');
+  const building = one.build(both, null, new AbortController().signal);
+  await begun.promise;
+  const stopping = new AbortController();
+  const givenUp = other.build(both, null, stopping.signal);
+  const waiting = other.build(both, null, new AbortController().signal);
+  stopping.abort(new RangeError('the daemon stops'));
+  await expect(givenUp).rejects.toThrow('the daemon stops');
+  gate.reject(new Error('a bad disk'));
+  await expect(building).rejects.toThrow('a bad disk');
+  expect(await waiting).toEqual({ sections: 1, refused: null });
+  expect(await keywordOf(both)).toBe('other');
 });

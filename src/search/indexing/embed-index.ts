@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { lockFile } from '../../files/file-lock.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { KeywordIndex } from '../keyword/index.ts';
 import type { EmbedOrder, EmbedProgressOf, KnownModel, ModelChoice } from '../orders.ts';
@@ -7,7 +8,7 @@ import type { Embedder, EmbedProgress } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
 import { sweepVectors } from '../semantic/sweep-vectors.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
-import { KEYWORD_FILE, VECTOR_FILE } from './index-files.ts';
+import { KEYWORD_FILE, VECTOR_FILE, VECTOR_LOCK } from './index-files.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 
 const LANES_EVERY_MS = 1_000;
@@ -27,22 +28,42 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /** Vectors that are there for this model are kept. */
+  /**
+   * Vectors that are there for this model are kept.
+   * @returns how many there are; null: all. Another process makes the rest
+   */
   async embed(
-    { searchDir, release, cacheDir, model: choice, lanesMax }: EmbedOrder,
+    order: EmbedOrder,
     tell: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<number | null> {
     yieldToReaders();
-    const model = await this.#model(choice, lanesMax);
-    const { digest: modelDigest } = model;
-    const onProgress = (progress: EmbedProgress): void => tell({ ...progress, modelDigest });
-    const file = join(searchDir, VECTOR_FILE);
-    const passages = wholeTable(file, model.digest);
-    if (passages !== null) {
-      onProgress({ passages, embedded: passages });
-      return;
+    const { searchDir, lanesMax, ignoresOthers } = order;
+    const model = await this.#model(order.model, lanesMax);
+    const onProgress = (progress: EmbedProgress): void => tell({ ...progress, modelDigest: model.digest });
+    const there = vectorsIn(join(searchDir, VECTOR_FILE), model.digest);
+    const isWhole = there.passages !== null && there.embedded === there.passages;
+    const lock = isWhole || ignoresOthers ? null : lockFile(join(searchDir, VECTOR_LOCK), 'exclusive');
+    try {
+      if (!isWhole && lock !== 'taken') await this.#embed(order, model, onProgress, signal);
+      else if (there.passages !== null) onProgress({ passages: there.passages, embedded: there.embedded });
+    } finally {
+      if (lock !== 'taken') lock?.close();
     }
+    return lock === 'taken' ? there.embedded : null;
+  }
+
+  async end(): Promise<void> {
+    const models = await Promise.allSettled(this.#models.values());
+    await Promise.allSettled(models.map((model) => (model.status === 'fulfilled' ? model.value.close() : null)));
+  }
+
+  async #embed(
+    { searchDir, release, cacheDir }: EmbedOrder,
+    model: LoadedOnce,
+    onProgress: (progress: EmbedProgress) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     let lanes = 1;
     const asking = setInterval(() => {
       const answered = this.#askLanes().then((now) => {
@@ -58,7 +79,8 @@ export class EmbedProcess {
       await embedRelease({
         passages: texts(() => upTo(facts.count)),
         byImportance: texts(() => byPrior(keyword)),
-        ...{ embedder, release, cacheDir, file, signal, onProgress },
+        ...{ embedder, release, cacheDir, signal, onProgress },
+        file: join(searchDir, VECTOR_FILE),
         lanes: () => lanes,
       });
       await sweepCache(searchDir, join(cacheDir, model.digest), embedder.dims);
@@ -66,11 +88,6 @@ export class EmbedProcess {
       clearInterval(asking);
       keyword.close();
     }
-  }
-
-  async end(): Promise<void> {
-    const models = await Promise.allSettled(this.#models.values());
-    await Promise.allSettled(models.map((model) => (model.status === 'fulfilled' ? model.value.close() : null)));
   }
 
   #model(choice: ModelChoice, modelsMax: number): Promise<LoadedOnce> {
@@ -114,14 +131,14 @@ async function sweepCache(searchDir: string, folder: string, dims: number): Prom
   if (stored !== null) await sweepVectors(folder, dims, new Set(stored), Date.now()).catch(() => undefined);
 }
 
-/** How many vectors there are, where none is missing. */
-function wholeTable(file: string, modelDigest: string): number | null {
+/** `passages` null: there is no table of this model. */
+function vectorsIn(file: string, modelDigest: string): { readonly passages: number | null; readonly embedded: number } {
   const table = openSound(file, modelDigest);
-  if (table === null) return null;
+  if (table === null) return { passages: null, embedded: 0 };
   try {
-    let there = 0;
-    for (const _ of table.rows()) there += 1;
-    return there === table.count ? there : null;
+    let embedded = 0;
+    for (const _ of table.rows()) embedded += 1;
+    return { passages: table.count, embedded };
   } finally {
     table.close();
   }

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, type PlainError, toDocshelfError } from '../../domain/errors.ts';
+import { whileLocked } from '../../files/file-lock.ts';
 import { TABLE_FILE } from '../../files/index.ts';
 import { heapWithin, type Thread, type ThreadOptions } from '../../threads/index.ts';
 import { type CarriedAttempts, carriedFolder } from '../bundle-data/carried-attempts.ts';
 import type { BuiltIndex, IndexOrder } from '../indexing/build-index.ts';
+import { KEYWORD_FILE } from '../indexing/index-files.ts';
 import type { IndexedRelease } from '../ports.ts';
 import type { SearchCalls } from '../worker.ts';
 import type { BuildPlace, IndexTurns } from './index-turns.ts';
@@ -24,6 +26,8 @@ const ASIDE_PART = 0.5;
 export const DERIVED = 'search';
 /** Each costs the process that reads it. */
 const LEFT_OUT_MAX = 20;
+/** Replicas may share the folder. Who builds for longer is stopped, or hangs: two builds are of folders of their own. */
+const OTHERS_MS_MAX = 600_000;
 
 /** Builds in processes that may die. What one has written is in a folder of its own until it is whole. */
 export class IndexBuilds {
@@ -42,8 +46,27 @@ export class IndexBuilds {
     this.#threads = { main: threadOf(memoryBytesMax), aside: threadOf(memoryBytesMax * ASIDE_PART) };
   }
 
-  /** @throws the signal's reason */
-  async build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<BuiltIndex> {
+  /** Null where another process has built it meanwhile. @throws the signal's reason */
+  async build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<BuiltIndex | null> {
+    const before = await indexIn(release);
+    const lock = join(release.releaseDir, `.${DERIVED}.lock`);
+    return whileLocked(lock, { mode: 'exclusive', waitMsMax: OTHERS_MS_MAX, signal }, async (isTaken) => {
+      try {
+        if ((await indexIn(release)) !== before) return null;
+        if (!isTaken) await sweep(release.releaseDir);
+        return await this.#inTurn(release, former, signal);
+      } finally {
+        // Whoever waits makes it anew, and finds the index built.
+        if (!isTaken) await rm(lock, { force: true });
+      }
+    });
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
+  }
+
+  async #inTurn(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<BuiltIndex> {
     const { turns } = this.#options;
     // It grows with the files, and is there before the release is sealed.
     const size = await stat(join(release.releaseDir, TABLE_FILE)).then(
@@ -64,10 +87,6 @@ export class IndexBuilds {
     }
   }
 
-  async end(): Promise<void> {
-    await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
-  }
-
   async #build(
     release: IndexedRelease,
     former: IndexedRelease | null,
@@ -75,7 +94,6 @@ export class IndexBuilds {
     signal: AbortSignal,
   ): Promise<BuiltIndex> {
     const { releaseDir } = release;
-    await sweep(releaseDir);
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
       const built = await this.#fill(searchDir, release, former, place, signal);
@@ -153,6 +171,14 @@ function tooMuch(message: string): PlainError {
 }
 
 export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
+
+/** Another one with each index that is put in its place. */
+async function indexIn(release: IndexedRelease): Promise<string | null> {
+  return stat(join(searchDirOf(release), KEYWORD_FILE), { bigint: true }).then(
+    ({ ino, mtimeNs }) => `${ino} ${mtimeNs}`,
+    () => null,
+  );
+}
 
 async function sweep(releaseDir: string): Promise<void> {
   for (const name of await readdir(releaseDir)) {

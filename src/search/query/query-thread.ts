@@ -85,7 +85,8 @@ export class QueryThread {
   async #parts(searchDir: string, { modelDigest, model }: VectorsOrder): Promise<SemanticParts> {
     const { embedder, scale } = await this.#model(modelDigest, model);
     const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
-    if (table === null) throw new DocshelfError('release_damaged', 'Cannot search by meaning: the vectors are gone');
+    // Another process on the folder builds the index anew: the next query looks again.
+    if (table === null) throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors are gone');
     return { embedder, vectors: new VectorIndex(table, scale) };
   }
 

@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { writeFileTable } from '../../src/files/index.ts';
+import {
+  EmbeddedEngine,
+  EmbeddedIndex,
+  type IndexedRelease,
+  type SearchEvent,
+  SiteSearch,
+} from '../../src/search/index.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+/** Two daemons on one data folder, each with an engine of its own. */
+
+const DIMS = 32;
+const PAGES = 40;
+const DIGEST = 'ab'.repeat(32);
+const FILTER = { version: null, language: null, tag: null };
+
+let folder: string;
+const engines: EmbeddedEngine[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-shared-'));
+});
+afterEach(async () => {
+  for (const engine of engines.splice(0)) await engine.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function release(): Promise<IndexedRelease> {
+  const releaseDir = join(folder, 'releases', DIGEST);
+  await mkdir(join(releaseDir, 'site'), { recursive: true });
+  const files = Array.from({ length: PAGES }, (_, n) => ({
+    path: `p${n}.html`,
+    ...{ size: 1, sha256: DIGEST, type: 'text/html' },
+  }));
+  for (const [n, { path }] of files.entries()) {
+    const html = `<!doctype html><html lang="en"><title>Page ${n}</title><main><h1>Page ${n}</h1><p>Leaf number${n}.</p></main></html>`;
+    await writeFile(join(releaseDir, 'site', path), html);
+  }
+  await writeFileTable(releaseDir, files);
+  return { digest: DIGEST, releaseDir, trailingSlash: 'never' };
+}
+
+/** A daemon's search, whose model tells what it was asked. */
+function replica({ failures = 0 } = {}) {
+  const asked: string[] = [];
+  let failuresLeft = failures;
+  const embedder = {
+    digest: 'cd'.repeat(32),
+    dims: DIMS,
+    reads: () => true,
+    embedQuery: async () => new Float32Array(DIMS).fill(1 / Math.sqrt(DIMS)),
+    embedPassages: async (texts: readonly string[]) => {
+      if (asked.length > 0 && failuresLeft > 0) {
+        failuresLeft -= 1;
+        throw new Error('the model is away');
+      }
+      asked.push(...texts);
+      await sleep(20);
+      return texts.map(() => new Float32Array(DIMS).fill(1 / Math.sqrt(DIMS)));
+    },
+  };
+  const engine = new EmbeddedEngine({
+    model: async () => ({ choice: { kind: 'parent', digest: embedder.digest, dims: DIMS }, embedder }),
+    modelFolder: null,
+    cacheDir: join(folder, 'vectors'),
+    memoryBytesMax: 384 * 1024 ** 2,
+  });
+  engines.push(engine);
+  const events: SearchEvent[] = [];
+  const onEvent = (event: SearchEvent) => void events.push(event);
+  const options = {
+    index: new EmbeddedIndex(engine),
+    isSemantic: true,
+    embedAfterMs: 0,
+    againAfterMs: 60_000,
+    onEvent,
+  };
+  const search = new SiteSearch(options);
+  return {
+    asked,
+    search,
+    kinds: () => events.map(({ kind }) => kind),
+    found: async (query: string) => {
+      const request = { query, pageSize: 1, scoreThreshold: null, prefixLast: false, filter: FILTER };
+      return (await search.search(request)).results[0]?.content ?? null;
+    },
+    until: (leg: 'keyword' | 'semantic', state: 'ready' | 'failed' = 'ready') =>
+      waitFor(
+        () => (search.status[leg] === state ? search.status : null),
+        () => JSON.stringify([search.status, events]),
+      ),
+  };
+}
+
+it('embeds a release once, and each answers with the vectors', async () => {
+  const both = await release();
+  const [one, other] = [replica(), replica()];
+  await one.search.index(both, new AbortController().signal);
+  for (const { search } of [one, other]) search.follow(both, 'v1');
+  expect(await one.until('semantic')).toMatchObject({ sections: PAGES, embedded: PAGES });
+  expect(await other.until('semantic')).toMatchObject({ sections: PAGES, embedded: PAGES });
+  const asked = [...one.asked, ...other.asked];
+  expect([asked.length, new Set(asked).size]).toEqual([PAGES, PAGES]);
+  for (const { found } of [one, other]) expect(await found('number7')).toBe('Leaf number7.');
+  for (const { kinds } of [one, other]) expect(kinds()).not.toContain('failed');
+});
+
+it('embeds on where another one has failed, from where that one was', async () => {
+  const both = await release();
+  const [one, other] = [replica({ failures: Number.POSITIVE_INFINITY }), replica()];
+  await one.search.index(both, new AbortController().signal);
+  one.search.follow(both, 'v1');
+  await waitFor(
+    () => (one.asked.length > 0 ? true : null),
+    () => 'nothing is embedded',
+  );
+  other.search.follow(both, 'v1');
+  await one.until('semantic', 'failed');
+  await other.until('semantic');
+  expect(new Set([...one.asked, ...other.asked]).size).toBe(PAGES);
+  expect(other.asked.filter((text) => one.asked.includes(text))).toEqual([]);
+});
+
+it('builds an index once that each finds damaged', async () => {
+  const both = await release();
+  const [one, other] = [replica(), replica()];
+  await one.search.index(both, new AbortController().signal);
+  await truncate(join(both.releaseDir, 'search/keyword.sqlite'), 5_000);
+  for (const { search } of [one, other]) search.follow(both, 'v1');
+  await Promise.all([one, other].map(({ until }) => until('keyword')));
+  for (const { found } of [one, other]) expect(await found('number7')).toBe('Leaf number7.');
+  for (const { kinds } of [one, other]) expect(kinds()).not.toContain('failed');
+  expect((await readdir(both.releaseDir)).filter((name) => name.startsWith('.search'))).toEqual([]);
+});
