@@ -1,5 +1,6 @@
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
+import type { Job } from '../domain/job.ts';
 import type { JobEvent } from '../export/index.ts';
 import type { AuditLine } from '../http/audit/audit-line.ts';
 import type { SearchEvent } from '../search/index.ts';
@@ -59,9 +60,10 @@ export function logVariants(log: Logger, version: string, { made, linked, bytes 
   );
 }
 
+/** Each line of a job has its id: several processes may have lines of the same one. */
 export function logJobEvent(log: Logger, event: JobEvent): void {
   if (event.kind === 'fault') {
-    logFailure(log, 'export', event.error);
+    logFailure(event.job === null ? log : ofJob(log, event.job), 'export', event.error);
     return;
   }
   const { jobId, domain } = event.job;
@@ -75,8 +77,10 @@ export function logJobEvent(log: Logger, event: JobEvent): void {
     log.info(facts, `left the export of ${domain} to its next attempt (${jobId})`);
   } else if (event.error.code === 'canceled') {
     log.info(facts, `canceled the export of ${domain} (${jobId})`);
-  } else logFailure(log, `export ${jobId}`, event.error);
+  } else logFailure(ofJob(log, event.job), 'export', event.error);
 }
+
+const ofJob = (log: Logger, { jobId, domain }: Job): Logger => log.child({ jobId, domain });
 
 export function logAudit(log: Logger, { at: _, ...line }: AuditLine): void {
   const { action, target, site, result } = line;

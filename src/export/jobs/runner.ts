@@ -26,7 +26,8 @@ export type JobEvent =
   | { readonly kind: 'failed'; readonly job: Job; readonly error: DocshelfError }
   /** The job goes on elsewhere: another attempt has it, or this process ends. */
   | { readonly kind: 'left'; readonly job: Job }
-  | { readonly kind: 'fault'; readonly error: DocshelfError };
+  /** `job` null: of the queue, or of the folders. */
+  | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
 /** Asks without a nudge: another process may have added a job. */
 const POLL_MS = 1_000;
@@ -93,7 +94,7 @@ export class JobRunner {
 
   #run(claim: Claim): void {
     const run = this.#runClaimed(claim)
-      .catch((error: unknown) => this.#fault(error))
+      .catch((error: unknown) => this.#fault(error, claim.job))
       .finally(() => {
         this.#running.delete(run);
         this.nudge();
@@ -165,9 +166,9 @@ export class JobRunner {
     onEvent({ kind: 'left', job });
   }
 
-  async #forget({ jobId }: Job): Promise<void> {
-    const journal = journalFolder(this.#options.folder, jobId);
-    await rm(journal, { recursive: true, force: true }).catch((error: unknown) => this.#fault(error));
+  async #forget(job: Job): Promise<void> {
+    const journal = journalFolder(this.#options.folder, job.jobId);
+    await rm(journal, { recursive: true, force: true }).catch((error: unknown) => this.#fault(error, job));
   }
 
   /** Removes folders of attempts whose process was killed and whose jobs have ended. */
@@ -179,8 +180,8 @@ export class JobRunner {
     });
   }
 
-  #fault(error: unknown): void {
-    this.#options.onEvent({ kind: 'fault', error: toDocshelfError(error) });
+  #fault(error: unknown, job: Job | null = null): void {
+    this.#options.onEvent({ kind: 'fault', job, error: toDocshelfError(error) });
   }
 }
 

@@ -70,7 +70,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
       get: (target, name: keyof JobQueue) => (name === 'complete' ? complete : target[name]?.bind(target)),
     });
     bench.run({ queue });
-    const away = { kind: 'fault', error: { code: 'database_unavailable' } };
+    const away = { kind: 'fault', job: { jobId: jobIdOf('one') }, error: { code: 'database_unavailable' } };
     await expect.poll(() => bench.events.at(-1)).toMatchObject(away);
     expect(complete).toHaveBeenCalledOnce();
     expect(await bench.queue.get(jobIdOf('one'))).toMatchObject({ status: 'running', error: null });
