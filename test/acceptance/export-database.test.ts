@@ -1,173 +1,248 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { type ConfigFile, type DaemonProcess, openBench, startDaemon, waitFor } from '../helpers/daemon.ts';
-import { freePort } from '../helpers/free-ports.ts';
-import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import type { Job } from '../../src/domain/job.ts';
+import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { HAS_POSTGRES } from '../helpers/postgres.ts';
+import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 import { sha256Of } from './bundles.ts';
-import {
-  adminKey,
-  type Exporter,
-  exporterOf,
-  JOBS,
-  problemOf,
-  SITE,
-  startExporter,
-  writeSite,
-} from './export-service.ts';
+import { JOBS, problemOf } from './export-service.ts';
+import { claimsInTurn, type JobChange, jobChanges, recordJobChanges } from './job-changes.ts';
+import { DOMAINS_OF_EACH, ORGANIZATIONS, SharedService } from './shared-service.ts';
 
 const bench = openBench(afterEach);
-const APIS = 3;
-const WORKERS = 4;
-const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
-const DOMAINS_OF_EACH = 3;
-const JOBS_OF_EACH = runs(6);
-const ALL_JOBS = ORGANIZATIONS.length * JOBS_OF_EACH;
-const ALL_MS_MAX = runs(240_000);
 
-const keyOf = (organization: string): string => `svc_shared-${organization}`;
+/** 500 orders in all where it soaks. */
+const ROUNDS = runs(1);
+const ORDERS_OF_A_ROUND = 50;
+const EVENTS = ['kill', 'kill', 'kill', 'cut', 'cut', 'stop', 'crash'] as const;
+const ROUND_MS_MAX = 240_000;
+const TAKEOVER_MS_MAX = 60_000;
 
-interface Service {
-  readonly apis: readonly Exporter[];
-  readonly workers: readonly DaemonProcess[];
-  readonly postgres: PostgresServer;
+interface Order {
+  readonly organization: string;
+  readonly jobId: string;
+  readonly pages: number;
 }
 
-/** Daemons on one database and, in place of a bucket, one data folder. */
-async function startService(apiCount: number, workerCount: number): Promise<Service> {
-  const postgres = await PostgresServer.start();
-  const folder = await bench.folder();
-  await writeSite(join(folder, 'site'), SITE);
-  await writeFile(join(folder, 'database-url'), await postgres.createDatabase());
-  const source = { kind: 'folder', path: './site' };
-  const organizations = ORGANIZATIONS.map((id) => ({
-    id,
-    plan: 'enterprise',
-    domains: Object.fromEntries(Array.from({ length: DOMAINS_OF_EACH }, (_, n) => [`${id}-${n}`, { source }])),
-    keys: [adminKey('ci', keyOf(id))],
-  }));
-  const exportApi = { role: 'api', queue: { lease: '10s' } };
-  const database = { urlFile: './database-url' };
-  const first = await startExporter(
-    bench,
-    { organizations, exportApi, database, search: { enabled: false } },
-    { folder },
-  );
-  const config = parse(await readFile(first.daemon.configFile, 'utf8')) as ConfigFile;
-  const another = async (name: string, role: string, port: number): Promise<DaemonProcess> => {
-    const file = join(folder, `${name}.yaml`);
-    await writeFile(file, stringify({ ...config, api: { port }, exportApi: { enabled: true, ...exportApi, role } }));
-    const daemon = await startDaemon(file);
-    bench.onEnd(() => daemon.kill());
-    return daemon;
-  };
-  const apis = [first];
-  for (let at = 1; at < apiCount; at++) {
-    const port = await freePort();
-    apis.push(exporterOf(await another(`api-${at}`, 'api', port), port));
+interface Kill {
+  readonly jobId: string;
+  readonly attempt: number;
+  readonly atMs: number;
+}
+
+/** Random orders of random organizations while workers are killed and the database comes and goes. */
+class Chaos {
+  readonly orders: Order[] = [];
+  readonly kills: Kill[] = [];
+  readonly #service: SharedService;
+  readonly #random: SeededRandom;
+
+  constructor(service: SharedService, random: SeededRandom) {
+    this.#service = service;
+    this.#random = random;
   }
-  const workers: DaemonProcess[] = [];
-  for (let at = 0; at < workerCount; at++) workers.push(await another(`worker-${at}`, 'worker', 0));
-  return { apis, workers, postgres };
-}
 
-const told = (daemon: DaemonProcess, event: string): string[] =>
-  daemon.lines().flatMap((line) => (line.event === event ? [String(line.jobId)] : []));
+  /** No two are equal: each has a label of its own. */
+  async order(count: number): Promise<void> {
+    const random = this.#random;
+    const asked = Array.from({ length: count }, (_, n) => ({
+      organization: random.pick(ORGANIZATIONS),
+      domain: Math.floor(random.next() * DOMAINS_OF_EACH),
+      version: `v${this.orders.length + n}`,
+      paths: random.pick([null, ['/'], ['/guides/start'], ['/', '/guides/start']]),
+      api: n,
+    }));
+    const started = asked.map(async ({ organization, domain, version, paths, api }) => {
+      const more = paths === null ? { version } : { version, paths };
+      const { jobId } = await waitFor(
+        // A connection that was cut may be the first that is asked.
+        () => this.#service.as(organization, api).start(`${organization}-${domain}`, more).catch(ifAway),
+        () => `${organization} cannot order`,
+      );
+      return { organization, jobId, pages: paths?.length ?? 2 };
+    });
+    this.orders.push(...(await Promise.all(started)));
+  }
 
-const logsOf = (workers: readonly DaemonProcess[]): string => workers.map((worker) => worker.log()).join('\n');
-
-describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
-  test(`${ALL_JOBS} jobs of five organizations end once each, while a worker is killed and the database is away`, {
-    timeout: ALL_MS_MAX + 60_000,
-  }, async () => {
-    const { apis, workers, postgres } = await startService(APIS, WORKERS);
-    const api = (at: number): Exporter => apis[at % APIS] as Exporter;
-    const ordered = await Promise.all(
-      ORGANIZATIONS.flatMap((organization, of) =>
-        Array.from({ length: JOBS_OF_EACH }, async (_, n) => {
-          const domain = `${organization}-${n % DOMAINS_OF_EACH}`;
-          const { jobId } = await api(n + of)
-            .as(keyOf(organization))
-            .start(domain, { version: `v${n}` });
-          return { organization, jobId };
-        }),
-      ),
-    );
-    expect(new Set(ordered.map(({ jobId }) => jobId)).size).toBe(ALL_JOBS);
-
-    const busy = (): DaemonProcess | undefined =>
-      workers.find((worker) => told(worker, 'job-started').length > told(worker, 'job-completed').length);
-    const victim = await waitFor(
-      async () => busy() ?? null,
-      () => 'no worker has begun a job',
-    );
-    await victim.kill();
-
-    await waitFor(
-      async () => (workers.flatMap((worker) => told(worker, 'job-completed')).length >= ALL_JOBS / 4 ? true : null),
-      () => 'jobs do not end',
-      ALL_MS_MAX,
-    );
-    await postgres.stop();
-    const away = await api(1).as(keyOf('a')).call('GET', JOBS);
+  async act(event: (typeof EVENTS)[number]): Promise<void> {
+    const { postgres } = this.#service;
+    if (event === 'kill') return this.#killWorker();
+    if (event === 'cut') {
+      const ours = `FROM pg_stat_activity WHERE application_name = 'docshelf'`;
+      const cut = await this.#service.ask(`SELECT pg_terminate_backend(pid) ${ours}`);
+      expect(cut.length).toBeGreaterThan(0);
+      return;
+    }
+    await postgres.stop(event === 'stop' ? 'SIGINT' : 'SIGQUIT');
+    const away = await this.#service.as('a', 1).call('GET', JOBS);
     expect(away.headers.get('retry-after')).toMatch(/^\d+$/);
     expect(await problemOf(away)).toMatchObject({ status: 503, code: 'database_unavailable' });
-    expect((await api(1).daemon.status()).jobs).toEqual({ queued: 0, running: 0 });
+    await sleep(3_000 * this.#random.next());
     await postgres.go();
+  }
 
-    for (const [at, { organization, jobId }] of ordered.entries()) {
-      // Whichever process is asked.
-      const client = api(at + 1).as(keyOf(organization));
-      const job = await waitFor(
-        async () => {
-          const found = await client.job(jobId).catch(() => null);
-          return found === null || found.status === 'queued' || found.status === 'running' ? null : found;
-        },
-        () => `${jobId} does not end`,
-        ALL_MS_MAX,
-      );
-      expect(job.error, `${jobId}:\n${logsOf(workers)}`).toBeNull();
-      expect(job).toMatchObject({ status: 'completed', progress: 100, pageCount: 2 });
-      const { bundleUrl, sha256 } = await client.bundle(jobId);
-      if (at % ORGANIZATIONS.length === 0) expect(sha256Of(await client.download(bundleUrl))).toBe(sha256);
-    }
-    const completions = workers.flatMap((worker) => told(worker, 'job-completed'));
-    expect(new Set(completions).size).toBe(completions.length);
-    for (const organization of ORGANIZATIONS) {
-      const { jobs } = await api(0).as(keyOf(organization)).jobs('?limit=100');
-      expect(jobs).toHaveLength(Math.min(100, JOBS_OF_EACH));
-    }
-    expect(apis.flatMap(({ daemon }) => told(daemon, 'job-started'))).toEqual([]);
-  });
+  async completed(): Promise<number> {
+    const [row] = await this.#service.ask(
+      `SELECT count(*)::int AS jobs FROM docshelf.export_jobs WHERE status = 'completed'`,
+    );
+    return Number(row?.jobs);
+  }
 
-  test('a daemon starts without its database, and takes jobs once that is there', async () => {
-    const postgres = await PostgresServer.start();
-    const folder = await bench.folder();
-    await writeFile(join(folder, 'database-url'), await postgres.createDatabase());
-    await postgres.stop();
-    const service = await startExporter(bench, { database: { urlFile: './database-url' } }, { folder });
-    expect(await problemOf(await service.call('POST', JOBS, { body: { domain: 'acme' } }))).toMatchObject({
-      status: 503,
-      code: 'database_unavailable',
+  /** In the middle of a job, and another one in its place. */
+  async #killWorker(): Promise<void> {
+    await waitFor(
+      async () => {
+        const busy = this.#service.workers.filter((worker) => begunBy(worker) !== null);
+        if (busy.length === 0) return null;
+        const victim = this.#random.pick(busy);
+        // What it has begun stays so while it is looked at.
+        victim.signal('SIGSTOP');
+        const begun = begunBy(victim);
+        const [row] = await this.#service.ask(
+          `SELECT status, attempt FROM docshelf.export_jobs WHERE job_id = '${begun?.jobId}'`,
+        );
+        if (begun === null || row?.status !== 'running' || row.attempt !== begun.attempt) {
+          victim.signal('SIGCONT');
+          return null;
+        }
+        const atMs = Date.now();
+        await victim.kill();
+        this.kills.push({ ...begun, atMs });
+        return victim;
+      },
+      () => 'no worker has begun a job',
+    );
+    await this.#service.addWorker();
+  }
+}
+
+function ifAway(error: unknown): null {
+  if (String(error).includes('database_unavailable')) return null;
+  throw error;
+}
+
+/** The job that a worker has told the begin of, and not the end. A killed one has none. */
+function begunBy(worker: DaemonProcess): Pick<Kill, 'jobId' | 'attempt'> | null {
+  if (!worker.isRunning) return null;
+  const last = worker.lines().findLast(({ event }) => String(event).startsWith('job-'));
+  return last?.event === 'job-started' ? { jobId: String(last.jobId), attempt: Number(last.attempt) } : null;
+}
+
+/** Asks for bundles of any job, and reads what it is given, until it is told to stop. */
+async function readBundles(
+  service: SharedService,
+  orders: readonly Order[],
+  random: SeededRandom,
+  signal: AbortSignal,
+) {
+  const statuses = new Set<number>();
+  let read = 0;
+  for (let at = 0; !signal.aborted; at += 1) {
+    await sleep(50);
+    if (orders.length === 0) continue;
+    const { organization, jobId } = random.pick(orders);
+    const client = service.as(organization, at);
+    const response = await client.call('POST', `${JOBS}/${jobId}/bundle`);
+    statuses.add(response.status);
+    if (response.status !== 200) continue;
+    const { bundleUrl, sha256 } = (await response.json()) as { bundleUrl: string; sha256: string };
+    expect(sha256Of(await client.download(bundleUrl)), jobId).toBe(sha256);
+    read += 1;
+  }
+  return { read, statuses };
+}
+
+const isEnd = ({ status }: Pick<JobChange, 'status'>): boolean => status === 'completed' || status === 'failed';
+
+describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
+  test(`${ROUNDS * ORDERS_OF_A_ROUND} orders of five organizations end once each, in turn, while workers are killed and the database comes and goes`, {
+    timeout: ROUNDS * ROUND_MS_MAX + 60_000,
+  }, async () => {
+    const random = new SeededRandom(seedOfEnvironment());
+    const seed = `DOCSHELF_SEED=${random.seed}`;
+    const service = await SharedService.start(bench, { apis: 3, workers: 4 });
+    // The first claim has made the tables of the queue.
+    await service.as('a').export('a-0');
+    await recordJobChanges(service);
+    const chaos = new Chaos(service, random);
+    const over = new AbortController();
+    const reading = readBundles(service, chaos.orders, new SeededRandom(random.seed + 1), over.signal);
+    reading.catch(() => undefined);
+
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await chaos.order(ORDERS_OF_A_ROUND - 2 * EVENTS.length);
+      for (const event of EVENTS.toSorted(() => random.next() - 0.5)) {
+        const before = await chaos.completed();
+        await chaos.order(2);
+        await waitFor(
+          async () => (event === 'kill' || (await chaos.completed()) > before ? true : null),
+          () => `${seed}: jobs do not end: ${service.logs()}`,
+          ROUND_MS_MAX,
+        );
+        await chaos.act(event);
+      }
+      const orders = chaos.orders.slice(round * ORDERS_OF_A_ROUND);
+      expect(orders).toHaveLength(ORDERS_OF_A_ROUND);
+      for (const [at, { organization, jobId, pages }] of orders.entries()) {
+        // Whichever process is asked.
+        const client = service.as(organization, at);
+        const job = await waitFor<Job>(
+          async () => {
+            const found = await client.job(jobId).catch(() => null);
+            return found !== null && isEnd(found) ? found : null;
+          },
+          () => `${seed}: ${jobId} does not end: ${service.logs()}`,
+          ROUND_MS_MAX,
+        );
+        expect(job, `${seed}:\n${service.logs()}`).toMatchObject({
+          status: 'completed',
+          error: null,
+          progress: 100,
+          pageCount: pages,
+        });
+        const { bundleUrl, sha256 } = await client.bundle(jobId);
+        expect(sha256Of(await client.download(bundleUrl)), `${seed}: ${jobId}`).toBe(sha256);
+      }
+    }
+    over.abort();
+    const { read, statuses } = await reading;
+    expect(read).toBeGreaterThan(0);
+    expect([...statuses].filter((status) => ![200, 409, 503].includes(status))).toEqual([]);
+
+    const changes = await jobChanges(service);
+    const wanted = chaos.orders.map(({ jobId }) => jobId).toSorted();
+    expect(
+      changes
+        .filter(({ former }) => former === null)
+        .map(({ jobId }) => jobId)
+        .toSorted(),
+    ).toEqual(wanted);
+    expect(
+      changes
+        .filter(isEnd)
+        .map(({ jobId }) => jobId)
+        .toSorted(),
+      seed,
+    ).toEqual(wanted);
+    const told = service.workers.flatMap((worker) => worker.lines().filter(({ event }) => event === 'job-completed'));
+    expect(new Set(told.map(({ jobId }) => jobId)).size).toBe(told.length);
+    expect(service.apis.flatMap(({ daemon }) => daemon.lines().filter(({ event }) => event === 'job-started'))).toEqual(
+      [],
+    );
+
+    const { unfair, choices } = claimsInTurn(changes);
+    expect(unfair, seed).toEqual([]);
+    expect(choices).toBeGreaterThan(ORDERS_OF_A_ROUND / 5);
+
+    const takeoversMs = chaos.kills.flatMap(({ jobId, attempt, atMs }) => {
+      const next = changes.find((change) => change.jobId === jobId && change.atMs > atMs);
+      return next?.attempt === attempt + 1 ? [next.atMs - atMs] : [];
     });
-    await postgres.go();
-    expect(await service.export()).toMatchObject({ status: 'completed' });
-    expect(service.daemon.log()).not.toContain('hidden-word');
-    expect(await service.daemon.stop()).toBe(0);
-  });
-
-  test('a canceled job of another daemon stops, and its report is told by each', async () => {
-    const { apis, workers } = await startService(2, 1);
-    const [first, second] = apis as [Exporter, Exporter];
-    const { jobId } = await first.as(keyOf('a')).start('a-0');
-    expect(await second.as(keyOf('a')).ended(jobId)).toMatchObject({ status: 'completed' });
-    expect(await second.as(keyOf('a')).report(jobId)).toMatchObject({ jobId, pages: 2 });
-    expect((await second.as(keyOf('b')).call('GET', `${JOBS}/${jobId}`)).status).toBe(404);
-    for (const worker of workers) expect(await worker.stop()).toBe(0);
-    const waiting = await first.as(keyOf('a')).start('a-1');
-    await second.as(keyOf('a')).cancel(waiting.jobId);
-    expect(await first.as(keyOf('a')).job(waiting.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
+    process.stdout.write(
+      `jobs of killed workers went on after ${takeoversMs.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s (${seed})\n`,
+    );
+    expect(takeoversMs.length).toBeGreaterThan(0);
+    expect(Math.max(...takeoversMs)).toBeLessThan(TAKEOVER_MS_MAX);
   });
 });

@@ -1,56 +1,14 @@
 import { writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { httpServer } from '../helpers/local-server.ts';
+import { startCollector } from '../helpers/span-collector.ts';
 import { KEYS, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 
-interface Received {
-  readonly name: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly status?: { readonly message: string };
-  readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
-  /** `service.instance.id` of its daemon. */
-  readonly instance: string;
-}
-
-interface Told {
-  readonly resourceSpans: readonly {
-    readonly resource: Pick<Received, 'attributes'>;
-    readonly scopeSpans: readonly { readonly spans: readonly Omit<Received, 'instance'>[] }[];
-  }[];
-}
-
-/** Takes spans as a collector does, and keeps the text of each request. */
-async function startCollector() {
-  const bodies: string[] = [];
-  const keys = new Set<unknown>();
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    bodies.push(await text(request));
-    keys.add(`${request.method} ${request.url} ${request.headers['x-collector-key']}`);
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-  };
-  const server = await httpServer((request, response) => void take(request, response));
-  bench.onEnd(() => server.close());
-  const spans = (): Received[] =>
-    bodies
-      .flatMap((body) => (JSON.parse(body) as Told).resourceSpans)
-      .flatMap(({ resource, scopeSpans }) => {
-        const id = resource.attributes.find(({ key }) => key === 'service.instance.id');
-        const instance = String(id?.value.stringValue);
-        return scopeSpans.flatMap((each) => each.spans.map((span) => ({ ...span, instance })));
-      });
-  return { origin: server.origin, bodies, keys, spans };
-}
-
 test('a renewal is one trace, from the start call through queue, worker and store to the swaps of two daemons', async () => {
-  const collector = await startCollector();
+  const collector = await startCollector(bench);
   const headersFile = join(await bench.folder(), 'headers');
   await writeFile(headersFile, '# of the collector\nX-Collector-Key: secret-of-the-collector\n');
   const traces = { endpoint: `${collector.origin}/`, headersFile };

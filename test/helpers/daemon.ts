@@ -69,6 +69,10 @@ export class DaemonProcess {
     return this.#child.pid ?? 0;
   }
 
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
   /** Where `storage.dir` is in the configs of a bench. */
   get dataDir(): string {
     return join(this.folder, 'data');

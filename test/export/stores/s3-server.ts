@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Secret } from '../../../src/domain/secret.ts';
 import { S3BundleStore, type S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
@@ -63,16 +63,27 @@ export async function startS3Server(): Promise<S3Server> {
   };
 }
 
-export async function putObject(endpoint: string, key: string, body: Uint8Array): Promise<void> {
-  const client = new S3Client({
+const clientOf = (endpoint: string): S3Client =>
+  new S3Client({
     endpoint,
     region: 'us-east-1',
     forcePathStyle: true,
     credentials: { accessKeyId: KEY, secretAccessKey: KEY },
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });
+
+export async function putObject(endpoint: string, key: string, body: Uint8Array): Promise<void> {
+  const client = clientOf(endpoint);
   await client.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body: body }));
   client.destroy();
+}
+
+/** Names of objects, up to a thousand. */
+export async function listObjects(endpoint: string): Promise<string[]> {
+  const client = clientOf(endpoint);
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: BUCKET }));
+  client.destroy();
+  return Contents.map(({ Key = '' }) => Key);
 }
 
 export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore {

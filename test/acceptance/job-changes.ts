@@ -1,0 +1,90 @@
+import type { SharedService } from './shared-service.ts';
+
+/** A change of a job's status or attempt as the database saw it. */
+export interface JobChange {
+  readonly jobId: string;
+  readonly organization: string;
+  readonly domain: string;
+  /** Null: it was added. */
+  readonly former: string | null;
+  readonly status: string;
+  readonly attempt: number;
+  /** Before its transaction has ended. */
+  readonly atMs: number;
+}
+
+const RECORD = `
+  CREATE TABLE public.job_changes (
+    seq BIGINT GENERATED ALWAYS AS IDENTITY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    job_id TEXT, organization_id TEXT, domain TEXT, former TEXT, status TEXT, attempt INTEGER
+  );
+  CREATE FUNCTION public.record_job_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP = 'INSERT' OR (OLD.status, OLD.attempt) IS DISTINCT FROM (NEW.status, NEW.attempt) THEN
+      INSERT INTO public.job_changes (job_id, organization_id, domain, former, status, attempt) VALUES
+        (NEW.job_id, NEW.organization_id, NEW.domain, CASE TG_OP WHEN 'UPDATE' THEN OLD.status END, NEW.status, NEW.attempt);
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER recorded AFTER INSERT OR UPDATE ON docshelf.export_jobs FOR EACH ROW EXECUTE FUNCTION public.record_job_change()`;
+
+/** From now on, by the database itself: no process can leave out what it did, or tell what was undone. */
+export const recordJobChanges = (service: SharedService): Promise<unknown> => service.ask(RECORD);
+
+/** In their order. */
+export async function jobChanges(service: SharedService): Promise<JobChange[]> {
+  const rows = await service.ask(`
+    SELECT job_id AS "jobId", organization_id AS organization, domain, former, status, attempt,
+      (extract(epoch FROM at) * 1000)::float8 AS "atMs" FROM public.job_changes ORDER BY seq`);
+  return rows as unknown as JobChange[];
+}
+
+/** What was seen so shortly before a claim may have been of a transaction that had not ended. */
+const SETTLED_MS = 2_000;
+
+interface DomainState {
+  readonly organization: string;
+  /** When each was added, by the job. */
+  readonly queued: Map<string, number>;
+  isRunning: boolean;
+  freeSinceMs: number;
+}
+
+/**
+ * Holds each claim of a waiting job against the rule: it is of the organization whose last claim is longest ago, among those that have
+ * a job which may run.
+ * @returns claims that passed over an organization, and how many had a choice
+ */
+export function claimsInTurn(changes: readonly JobChange[]): { readonly unfair: string[]; readonly choices: number } {
+  const domains = new Map<string, DomainState>();
+  const lastClaims = new Map<string, number>();
+  const unfair: string[] = [];
+  let claims = 0;
+  let choices = 0;
+  for (const { jobId, organization, domain, former, status, atMs } of changes) {
+    const state = domains.get(domain) ?? { organization, queued: new Map(), isRunning: false, freeSinceMs: 0 };
+    domains.set(domain, state);
+    if (former === 'queued' && status === 'running') {
+      const own = lastClaims.get(organization) ?? 0;
+      const waiting = new Set(
+        [...domains.values()].filter((each) => isRunnable(each, atMs)).map((each) => each.organization),
+      );
+      waiting.delete(organization);
+      const before = [...waiting].filter((other) => (lastClaims.get(other) ?? 0) < own);
+      if (waiting.size > 0) choices += 1;
+      if (before.length > 0) unfair.push(`claim ${claims + 1}, of ${organization}, before ${before}`);
+      claims += 1;
+      lastClaims.set(organization, claims);
+    }
+    if (status === 'queued') state.queued.set(jobId, atMs);
+    else state.queued.delete(jobId);
+    if (status === 'running') state.isRunning = true;
+    else if (former === 'running') Object.assign(state, { isRunning: false, freeSinceMs: atMs });
+  }
+  return { unfair, choices };
+}
+
+function isRunnable({ queued, isRunning, freeSinceMs }: DomainState, nowMs: number): boolean {
+  const settledMs = nowMs - SETTLED_MS;
+  return !isRunning && freeSinceMs <= settledMs && [...queued.values()].some((addedMs) => addedMs <= settledMs);
+}
