@@ -237,11 +237,12 @@ test('a damaged index file is built anew by the next start, and said', async () 
 });
 
 test('of two daemons on one folder one makes index and vectors, both answer, and a damaged index is built once', async () => {
-  const site = { ...leaves(60, 'june'), ...LIGHTHOUSE };
+  const site = { ...leaves(20, 'june'), ...LIGHTHOUSE };
   const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
-  const folder = await bench.folder();
-  const config = { deployment: { domain: 'acme' }, storage: { dir: daemon.dataDir }, search: { model: 'builtin' } };
-  const other = await bench.start(config, { folder });
+  const other = await bench.start({
+    ...{ deployment: { domain: 'acme' }, storage: { dir: daemon.dataDir }, search: { model: 'builtin' } },
+    staticExport: { preload: join(daemon.folder, 'bundles') },
+  });
   const { search } = await untilRead(daemon, JUNE);
   expect((await untilRead(other, JUNE)).search).toEqual(search);
   expect(await vectorsOf(daemon)).toBe(search.sections);
@@ -260,7 +261,7 @@ test('of two daemons on one folder one makes index and vectors, both answer, and
   for (const each of again) await untilRead(each, JUNE);
   await answers(again);
   const lines = again.flatMap((each) => each.lines());
-  expect(lines.filter(({ event }) => event === 'search-failed')).toEqual([]);
+  expect(lines.filter(({ event }) => event === 'failed')).toEqual([]);
   expect(await vectorsOf(daemon)).toBe(search.sections);
   expect(await filesLike(daemon.dataDir, /\.search/)).toEqual([]);
 });

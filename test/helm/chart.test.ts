@@ -175,6 +175,31 @@ describe('pods of the export API', () => {
     });
   });
 
+  it('have a scaler for each role, of its own bounds, beside that of the site', () => {
+    const scaled = (part: string, least: number, most: number) => [
+      ...[`${part}autoscaling.enabled=true`, `${part}resources.requests.cpu=1`],
+      ...[`${part}autoscaling.minReplicas=${least}`, `${part}autoscaling.maxReplicas=${most}`],
+    ];
+    const manifests = templateWith(
+      ...SPLIT,
+      ...scaled('', 2, 6),
+      ...scaled('exportApi.', 3, 7),
+      ...scaled('exportApi.workers.', 1, 20),
+      'persistence.perReplica=true',
+    );
+    const scalers = manifests.filter(({ kind }) => kind === 'HorizontalPodAutoscaler');
+    const facts = scalers.map(({ metadata, spec: { scaleTargetRef, minReplicas, maxReplicas, metrics } }) => [
+      ...[metadata.name, scaleTargetRef.kind, scaleTargetRef.name, minReplicas, maxReplicas],
+      metrics[0].resource.target.averageUtilization,
+    ]);
+    expect(facts.toSorted()).toEqual([
+      ['docshelf', 'Deployment', 'docshelf', 2, 6, 70],
+      ['docshelf-export', 'Deployment', 'docshelf-export', 3, 7, 70],
+      ['docshelf-export-worker', 'Deployment', 'docshelf-export-worker', 1, 20, 70],
+    ]);
+    for (const [name] of facts) expect(only(manifests, 'Deployment', name).spec).not.toHaveProperty('replicas');
+  });
+
   it('are those of the site in any number, too, where they share jobs', () => {
     const shared = templateWith(...SPLIT, 'exportApi.pods=shared', 'replicas=3', 'persistence.perReplica=true');
     expect(siteOf(shared).spec.replicas).toBe(3);

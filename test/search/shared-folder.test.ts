@@ -126,7 +126,7 @@ it('embeds on where another one has failed, from where that one was', async () =
   expect(other.asked.filter((text) => one.asked.includes(text))).toEqual([]);
 });
 
-it('builds an index once that each finds damaged', async () => {
+it('is well again on each where both find an index damaged', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);
