@@ -45,6 +45,17 @@ root.dataset.done = String(${page});`,
   return gz(rawTar(Object.entries(files).map(([name, body]) => ({ name, body }))));
 }
 
+/** For a page that each version has. @returns what is wrong with the answer */
+async function searchOnPage(reader: Reader, page: number): Promise<string[]> {
+  const { status, paths } = await reader.page.evaluate(async (wanted) => {
+    const answer = await fetch(`/_docshelf/search?q=page+${wanted}`);
+    const results = answer.status === 200 ? ((await answer.json()) as { path: string }[]) : [];
+    return { status: answer.status, paths: results.map(({ path }) => path.replace(/#.*/, '')) };
+  }, page);
+  // The first is the site's beginning, too, and stands there.
+  return paths.includes(page === 0 ? '/' : `/page-${page}.html`) ? [] : [`a search for page ${page} is answered ${status}: ${paths}`];
+}
+
 const VERSIONS = Array.from({ length: SWAPS + 1 }, (_, at) => `v${at}`);
 
 describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three replicas behind nginx', () => {
@@ -89,12 +100,17 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
     );
   }
 
-  /** Swaps them one after the other to each version, while a reader clicks. @returns what the reader noticed */
-  async function readWhileRolling(replicas: readonly DaemonProcess[], site: string): Promise<string[]> {
+  /** Swaps them one after the other to each version, while a reader clicks, and searches. @returns what the reader noticed */
+  async function readWhileRolling(
+    replicas: readonly DaemonProcess[],
+    site: string,
+    { searches = false } = {},
+  ): Promise<string[]> {
     const reader = await Reader.open(browser, site);
     await reader.page.goto(`${site}/`);
     let visits = 0;
     let isOver = false;
+    const noticed: string[] = [];
     const clicking = (async () => {
       while (!isOver) {
         const page = (visits * 3 + 1) % PAGES;
@@ -103,6 +119,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
           (wanted) => document.documentElement.dataset.done === wanted && document.title === wanted,
           String(page),
         );
+        if (searches) noticed.push(...(await searchOnPage(reader, page)));
         visits += 1;
       }
     })();
@@ -129,27 +146,32 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
       isOver = true;
     }
     await clicking;
-    const noticed = [...reader.failures.map(({ path, why }) => `${path}: ${why}`), ...reader.complaints];
+    noticed.push(...reader.failures.map(({ path, why }) => `${path}: ${why}`), ...reader.complaints);
     expect(await reader.page.locator('html').getAttribute('data-version')).toBe(VERSIONS.at(-1));
     await reader.close();
     return noticed;
   }
 
   it.each([
-    { serving: 'one process', server: {} },
-    { serving: 'serving processes of their own', server: { workers: 2 } },
-  ])('notices no swap where they share a folder, from $serving', async ({ server }) => {
+    { serving: 'one process', more: {} },
+    { serving: 'serving processes of their own', more: { server: { workers: 2 } } },
+    { serving: 'one process with a search', more: { search: { enabled: true } } },
+  ])('notices no swap where they share a folder, from $serving', async ({ more }) => {
     const shared = join(await bench.folder(), 'data');
     await mkdir(shared);
     const before = VERSIONS.map(fetches);
     const replicas = await startReplicas(
       Array.from({ length: REPLICAS }, () => shared),
-      { server },
+      more,
     );
-    for (const replica of replicas) await replica.untilServing('v0');
+    const searches = 'search' in more;
+    for (const replica of replicas) {
+      await replica.untilServing('v0');
+      if (searches) await replica.until(({ search }) => search.keyword === 'ready');
+    }
     const proxy = await startRoundRobin(replicas.map((replica) => replica.site));
     bench.onEnd(() => proxy.close());
-    expect(await readWhileRolling(replicas, proxy.origin)).toEqual([]);
+    expect(await readWhileRolling(replicas, proxy.origin, { searches })).toEqual([]);
     expect(VERSIONS.map((version, at) => fetches(version) - (before[at] ?? 0))).toEqual(VERSIONS.map(() => 1));
     const told = (event: string) =>
       replicas.flatMap((replica) => replica.lines().filter((line) => line.event === event));
