@@ -53,7 +53,9 @@ async function searchOnPage(reader: Reader, page: number): Promise<string[]> {
     return { status: answer.status, paths: results.map(({ path }) => path.replace(/#.*/, '')) };
   }, page);
   // The first is the site's beginning, too, and stands there.
-  return paths.includes(page === 0 ? '/' : `/page-${page}.html`) ? [] : [`a search for page ${page} is answered ${status}: ${paths}`];
+  return paths.includes(page === 0 ? '/' : `/page-${page}.html`)
+    ? []
+    : [`a search for page ${page} is answered ${status}: ${paths}`];
 }
 
 const VERSIONS = Array.from({ length: SWAPS + 1 }, (_, at) => `v${at}`);
