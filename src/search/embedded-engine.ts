@@ -34,6 +34,8 @@ export interface EmbeddedEngineOptions {
   readonly memoryBytesMax: number;
   /** A build that takes longer has those of smaller sites beside it. Default: 30 s. */
   readonly longBuildMs?: number;
+  /** Another process that holds a release for longer without one more vector is stopped, or hangs. Default: 2 min. */
+  readonly othersSilentMs?: number;
 }
 
 /** An index that sites have opened. Those that serve the same release share it. */
@@ -49,8 +51,8 @@ const VECTORS_EVERY_MS = 30_000;
 
 /** Vectors that another process on the folder makes are looked at again after 1 s, then after twice as long each time, up to this. */
 const OTHERS_EVERY_MS_MAX = 30_000;
-/** Who holds a release for so long without another vector is stopped, or hangs. Two processes write the same rows. */
-const OTHERS_SILENT_MS_MAX = 120_000;
+/** Where two processes embed a release they write the same rows. */
+const OTHERS_SILENT_MS = 120_000;
 
 /** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
 const ENDING_MS_MAX = 2_000;
@@ -159,7 +161,8 @@ export class EmbeddedEngine {
       }
     };
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    await this.#task(untilWhole((ignoresOthers) => this.#turns.embed(embed(ignoresOthers), either), either));
+    const silentMs = this.#options.othersSilentMs ?? OTHERS_SILENT_MS;
+    await this.#task(untilWhole((ignoresOthers) => this.#turns.embed(embed(ignoresOthers), either), silentMs, either));
   }
 
   /** For each request of a reader: embedding leaves the cores to them. */
@@ -222,12 +225,13 @@ export class EmbeddedEngine {
 /** @param embed gives null, or how many vectors there are while another process makes the rest @throws the signal's reason */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
+  silentMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   let former: number | null = null;
   let changedMs = performance.now();
   for (let waits = 0; ; waits += 1) {
-    const embedded = await embed(performance.now() - changedMs > OTHERS_SILENT_MS_MAX);
+    const embedded = await embed(performance.now() - changedMs > silentMs);
     if (embedded === null) return;
     if (embedded !== former) changedMs = performance.now();
     former = embedded;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { lockFile } from '../../src/files/file-lock.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import {
   EmbeddedEngine,
@@ -46,7 +47,7 @@ async function release(): Promise<IndexedRelease> {
 }
 
 /** A daemon's search, whose model tells what it was asked. */
-function replica({ failures = 0 } = {}) {
+function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   const asked: string[] = [];
   let failuresLeft = failures;
   const embedder = {
@@ -69,6 +70,7 @@ function replica({ failures = 0 } = {}) {
     modelFolder: null,
     cacheDir: join(folder, 'vectors'),
     memoryBytesMax: 384 * 1024 ** 2,
+    othersSilentMs,
   });
   engines.push(engine);
   const events: SearchEvent[] = [];
@@ -124,6 +126,20 @@ it('embeds on where another one has failed, from where that one was', async () =
   await other.until('semantic');
   expect(new Set([...one.asked, ...other.asked]).size).toBe(PAGES);
   expect(other.asked.filter((text) => one.asked.includes(text))).toEqual([]);
+});
+
+it('embeds a release after a while whose holder gets nowhere', async () => {
+  const both = await release();
+  const one = replica({ othersSilentMs: 500 });
+  await one.search.index(both, new AbortController().signal);
+  const lock = lockFile(join(both.releaseDir, 'search/vectors.lock'), 'exclusive');
+  if (lock === null || lock === 'taken') throw new Error(`the lock is ${lock}`);
+  try {
+    one.search.follow(both, 'v1');
+    expect(await one.until('semantic')).toMatchObject({ embedded: PAGES });
+  } finally {
+    lock.close();
+  }
 });
 
 it('is well again on each where both find an index damaged', async () => {
