@@ -191,7 +191,8 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     });
     await page.keyboard.press('/');
     await box.waitFor();
-    await box.evaluate((input: { value: string; dispatchEvent(event: object): void }) => {
+    await box.evaluate((element) => {
+      const input = element as unknown as { value: string; dispatchEvent(event: object): void };
       for (const text of ['k', 'ke', 'key', 'keys']) {
         input.value = text;
         input.dispatchEvent(new Event('input'));

@@ -25,7 +25,7 @@ it.each([
   ...Object.entries(FIGURES),
   ...CHECKS.map((check) => [check.what, { value: check.measured, row: check.row }] as const),
 ])('the results have the figure %s of the load model', (_, { value, row }) => {
-  const figure = new RegExp(`(?<![\\d.,])${RegExp.escape(textOf(value))}(?![\\d]|[.,]\\d)`);
+  const figure = new RegExp(`(?<![\\d.,])${textOf(value).replaceAll('.', '\\.')}(?![\\d]|[.,]\\d)`);
   const lines = read('bench/RESULTS.md')
     .split('\n')
     .filter((line) => line.includes(row));

@@ -106,7 +106,7 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
   test('of a style sheet, at another base path', () => fuzz(CSS, mounted('a.css', 'text/css')));
   test('of a script, at another base path', () =>
     fuzz(
-      [Buffer.from('import("/docs/a.js"); const p="/docs/"; __webpack_require__.p="/docs/"; fetch(`/docs/${x}.json`)')],
+      [Buffer.from('import("/docs/a.js"); const p="/docs/"; __webpack_require__.p="/docs/"; fetch(`/docs/a.json`)')],
       mounted('assets/app.js', 'text/javascript'),
     ));
   test('of a sitemap, at another base path', () =>
@@ -117,10 +117,16 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
 
   test('of _redirects and _headers', () =>
     fuzz([Buffer.from(REDIRECTS), Buffer.from(HEADERS)], (bytes) => {
-      const rules = readSiteRules(new Map([['_redirects', bytes], ['_headers', bytes]]));
+      const rules = readSiteRules(
+        new Map([
+          ['_redirects', bytes],
+          ['_headers', bytes],
+        ]),
+      );
       expect(rules.faultCount).toBeGreaterThanOrEqual(rules.faults.length);
       for (const path of ['/', '/old/a/b', '/a/b/c', '/a/b/%2e%2e']) {
-        for (const each of [...rules.redirects.forced(path), ...rules.redirects.others(path)]) expect(each).toBeDefined();
+        for (const each of [...rules.redirects.forced(path), ...rules.redirects.others(path)])
+          expect(each).toBeDefined();
         expect(rules.headers.of(path)).toBeDefined();
       }
     }));
