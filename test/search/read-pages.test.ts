@@ -15,7 +15,9 @@ const page = (title: string, text: string, links: readonly string[] = []) =>
 
 async function siteOf(pages: Readonly<Record<string, string>>) {
   for (const [path, html] of Object.entries(pages)) await writeFile(join(dir, path), html);
-  const files = Object.keys(pages).map((path) => ({ path, size: 0, sha256: '', type: 'text/html; charset=utf-8' }));
+  const files = new Map(
+    Object.keys(pages).map((path) => [path, { path, size: 0, sha256: '', type: 'text/html; charset=utf-8' }]),
+  );
   return { siteDir: dir, files, trailingSlash: 'never' as const };
 }
 

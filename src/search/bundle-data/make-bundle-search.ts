@@ -64,7 +64,8 @@ export async function makeBundleSearch(
 async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const trailingSlash = await trailingSlashOf(siteDir, inOrder);
-  return readSections({ siteDir, files: inOrder, trailingSlash }, join(into, '.sections'), {
+  const byPath = new Map(inOrder.map((entry) => [entry.path, entry]));
+  return readSections({ siteDir, files: byPath, trailingSlash }, join(into, '.sections'), {
     sectionsMax: SECTIONS_MAX,
   });
 }

@@ -1,7 +1,7 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, type PlainError, toDocshelfError } from '../../domain/errors.ts';
-import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
+import type { TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
 import { carriedFolder } from '../bundle-data/carried-attempts.ts';
 import type { CarriedSearch } from '../bundle-data/read-bundle-search.ts';
@@ -11,7 +11,7 @@ import { digestOf } from '../section-digest.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, PAGES_FILE, VECTOR_FILE } from './index-files.ts';
 import { KeptPages } from './kept-pages.ts';
-import { readSections } from './read-pages.ts';
+import { readSections, type SiteFiles } from './read-pages.ts';
 import { readSectionFacts, type SectionFacts, SectionFactsWriter } from './section-facts.ts';
 import type { SectionEntry } from './site-sections.ts';
 
@@ -40,7 +40,7 @@ export async function buildIndex(
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<BuiltIndex> {
   const { releaseDir, searchDir, trailingSlash, leftOut } = order;
-  const files = [...(await readFileTable(releaseDir)).values()];
+  const files = await readFileTable(releaseDir);
   let refused: PlainError | null = null;
   try {
     const carried = order.usesCarried ? await openCarried(order, files) : null;
@@ -63,14 +63,14 @@ export async function buildIndex(
 
 async function openCarried(
   { releaseDir, trailingSlash, searchDir }: IndexOrder,
-  files: readonly FileEntry[],
+  files: SiteFiles,
 ): Promise<CarriedSearch | null> {
   const folder = carriedFolder(releaseDir);
   if ((await stat(folder).catch(() => null)) === null) return null;
   await mkdir(searchDir);
   // Only bundles of the exporter need it, and ajv takes 35 ms to load (measured).
   const { CarriedSearch } = await import('../bundle-data/read-bundle-search.ts');
-  const carried = await CarriedSearch.open(folder, { files, trailingSlash });
+  const carried = await CarriedSearch.open(folder, { files: [...files.values()], trailingSlash });
   if (carried === null) await rm(searchDir, { recursive: true });
   return carried;
 }

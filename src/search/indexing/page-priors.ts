@@ -1,11 +1,11 @@
 /** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {
-  readonly #links: Map<string, number>;
+  readonly #links = new Map<string, number>();
   readonly #ownLinks = new Map<string, number>();
   readonly #pageOf = new Map<string, string>();
 
   constructor(addresses: Iterable<string>) {
-    this.#links = new Map(Array.from(addresses, (address) => [plainAddress(address), 0]));
+    for (const address of addresses) this.#links.set(plainAddress(address), 0);
   }
 
   /** @param links as `plainAddress` writes them */

@@ -1,18 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
+import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { pageText } from '../../web/page-text.ts';
 import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
 import { Duplicates, type ExtractedPage, extractPage, PageForms, readerUrl, sphinxVersion } from '../extract/index.ts';
+import type { Section } from '../section.ts';
 import type { KeptPages } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
 import { printsOf, summaryOf } from './page-summary.ts';
 import { SiteSections } from './site-sections.ts';
 
+/** A release's table, or a map by path in the order of the paths. Entries are made as they are gone through: 100,000 take 30 MiB. */
+export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
+
 export interface PagesOfSite {
   readonly siteDir: string;
-  readonly files: readonly FileEntry[];
+  readonly files: SiteFiles;
   readonly trailingSlash: TrailingSlash;
   /** Paths of pages that are not read. */
   readonly leftOut?: ReadonlySet<string>;
@@ -31,37 +35,39 @@ export async function readSections(
   spoolFile: string,
   { sectionsMax = Number.POSITIVE_INFINITY, kept }: { readonly sectionsMax?: number; readonly kept?: KeptPages } = {},
 ): Promise<SiteSections> {
-  const table = new Map(files.map((entry) => [entry.path, entry]));
-  const pageFiles = files.filter((entry) => isPage(entry.path));
-  const form = { trailingSlash, extension: await extensionOf(siteDir, pageFiles, table) };
-  const version = await siteVersion(siteDir, table);
-  const urlOf = ({ path }: FileEntry): string => readerUrl(path, form, table);
-  const priors = new PagePriors(pageFiles.map(urlOf));
+  const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
+  const version = await siteVersion(siteDir, files);
+  const urlOf = (path: string): string => readerUrl(path, form, files);
+  const extract = ({ path, size }: FileEntry, url: string, html: string): ExtractedPage | null => {
+    const isLarge = size > LARGE_PAGE_BYTES;
+    if (isLarge) onLargePage?.(path);
+    const page = extractPage({ path, html, url, version });
+    if (isLarge) onLargePage?.(null);
+    return page;
+  };
+  const readAgain = (path: string): readonly Section[] => {
+    const entry = files.get(path);
+    if (entry === undefined) return [];
+    return extract(entry, urlOf(path), pageText(readFileSync(join(siteDir, path)), entry.type))?.sections ?? [];
+  };
+  const priors = new PagePriors(pagesOf(files).map(({ path }) => urlOf(path)));
   const duplicates = new Duplicates();
   using opened = new DisposableStack();
-  const sections = opened.use(new SiteSections(spoolFile));
-  for (const entry of pageFiles) {
-    const { path, sha256, size, type } = entry;
+  const sections = opened.use(new SiteSections(spoolFile, readAgain));
+  for (const entry of pagesOf(files)) {
+    const { path, sha256, type } = entry;
     if (leftOut?.has(path)) continue;
-    const url = urlOf(entry);
-    const extract = (html: string): ExtractedPage | null => {
-      const isLarge = size > LARGE_PAGE_BYTES;
-      if (isLarge) onLargePage?.(path);
-      const page = extractPage({ path, html, url, version });
-      if (isLarge) onLargePage?.(null);
-      return page;
-    };
+    const url = urlOf(path);
     let words: ExtractedPage | null = null;
     const read = async () => {
-      words = extract(await readText(siteDir, entry));
+      words = extract(entry, url, await readText(siteDir, entry));
       return words && summaryOf(words);
     };
     const page = await (kept === undefined ? read() : kept.page(path, { sha256, type, url, version }, read));
     if (page === null) continue;
     priors.add(page.page, page.links);
-    const readAgain = () => extract(pageText(readFileSync(join(siteDir, path)), type))?.sections ?? [];
     const sectionsRead = (words as ExtractedPage | null)?.sections ?? null;
-    sections.beginPage(page.page, sectionsRead === null ? readAgain : null);
+    sections.beginPage(page.page, sectionsRead === null ? path : null);
     for (const [place, { fingerprint, digest }] of printsOf(page).entries()) {
       const verdict = duplicates.add(page, fingerprint, sections.nextNumber);
       if (!verdict.kept) continue;
@@ -75,17 +81,22 @@ export async function readSections(
   return sections;
 }
 
-async function extensionOf(siteDir: string, pages: readonly FileEntry[], table: ReadonlyMap<string, FileEntry>) {
-  const forms = new PageForms(table);
-  const stride = Math.max(1, Math.floor(pages.length / FORM_SAMPLE_MAX));
-  const sample = pages.filter((_, at) => at % stride === 0);
-  for (const entry of sample) forms.addPage(entry.path, await readText(siteDir, entry));
+function pagesOf(files: SiteFiles): IteratorObject<FileEntry> {
+  return Iterator.from(files.values()).filter(({ path }) => isPage(path));
+}
+
+async function extensionOf(siteDir: string, files: SiteFiles) {
+  const forms = new PageForms(files);
+  const pages = pagesOf(files).reduce((count) => count + 1, 0);
+  const stride = Math.max(1, Math.floor(pages / FORM_SAMPLE_MAX));
+  for (const entry of pagesOf(files).filter((_, at) => at % stride === 0))
+    forms.addPage(entry.path, await readText(siteDir, entry));
   return forms.extension();
 }
 
 /** Sphinx from version 7 on says its version in a file beside the pages. */
-async function siteVersion(siteDir: string, table: ReadonlyMap<string, FileEntry>): Promise<string | null> {
-  const options = table.get('_static/documentation_options.js');
+async function siteVersion(siteDir: string, files: SiteFiles): Promise<string | null> {
+  const options = files.get('_static/documentation_options.js');
   return options === undefined ? null : sphinxVersion(await readText(siteDir, options));
 }
 

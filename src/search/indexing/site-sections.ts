@@ -28,20 +28,23 @@ export interface SectionEntry {
 
 interface Page {
   readonly page: string;
-  /** Of one that was not read: all of its sections. */
-  readonly read: (() => readonly Section[]) | null;
+  /** Of the file of one that was not read. */
+  readonly path: string | null;
 }
 
 /** The sections of a site in a spool: 20,000 pages have hundreds of megabytes of them. In memory are numbers, and what pages are called. */
 export class SiteSections {
   readonly #spool: LineSpool;
+  readonly #readPage: (path: string) => readonly Section[];
   readonly #dropped = new Set<number>();
   readonly #pages: Page[] = [];
   /** Of each section: its page, its place there, and its digest in four. */
   readonly #facts = new Numbers();
   #priors: ReadonlyMap<string, number> = new Map();
 
-  constructor(file: string) {
+  /** @param readPage all sections of a page that was not read */
+  constructor(file: string, readPage: (path: string) => readonly Section[]) {
+    this.#readPage = readPage;
     this.#spool = new LineSpool(file);
   }
 
@@ -53,9 +56,9 @@ export class SiteSections {
     return this.#facts.length / FACTS;
   }
 
-  /** @param read of one whose sections are not added in words */
-  beginPage(page: string, read: Page['read']): void {
-    this.#pages.push({ page, read });
+  /** @param path of one whose sections are not added in words */
+  beginPage(page: string, path: string | null): void {
+    this.#pages.push({ page, path });
   }
 
   /** @param place among the sections of the page that was begun last */
@@ -92,8 +95,8 @@ export class SiteSections {
       if (next === undefined) continue;
       if (next !== page) sections = [];
       page = next;
-      const { read } = next;
-      const line = read === null ? (lines.next().value ?? '') : '';
+      const { path } = next;
+      const line = path === null ? (lines.next().value ?? '') : '';
       if (this.#dropped.has(number)) continue;
       const place = this.#facts.at(FACTS * number + 1);
       yield {
@@ -101,8 +104,8 @@ export class SiteSections {
         prior: this.#priors.get(page.page) ?? 0,
         digest: this.#digestOf(number),
         read: () => {
-          if (read === null) return JSON.parse(line) as CutSection;
-          if (sections.length === 0) sections = read();
+          if (path === null) return JSON.parse(line) as CutSection;
+          if (sections.length === 0) sections = this.#readPage(path);
           return cut(sections[place] as Section);
         },
       };

@@ -18,9 +18,9 @@ export class FormerIndex {
   /** Of the file, those of sections that are gone among them. */
   readonly places: number;
   readonly lengths: readonly Uint16Array[];
-  /** How often each comes. */
-  readonly words: ReadonlyMap<string, number>;
   readonly runs: number;
+  readonly #words: string;
+  readonly #counts: Uint32Array;
   readonly #digests: Uint8Array;
   readonly #known = new Fingerprints();
   /** By number of a digest: the first section that has it. */
@@ -36,9 +36,8 @@ export class FormerIndex {
     this.count = this.lengths[0]?.length ?? 0;
     this.placeOf = placesOf(numbers, this.count);
     this.#digests = arrayOf(database, 'digests');
-    const words = Buffer.from(arrayOf(database, 'vocabulary')).toString();
-    const counts = new Uint32Array(arrayOf(database, 'vocabulary counts').buffer);
-    this.words = new Map((words === '' ? [] : words.split('\n')).map((word, at) => [word, counts[at] ?? 0]));
+    this.#words = Buffer.from(arrayOf(database, 'vocabulary')).toString();
+    this.#counts = new Uint32Array(arrayOf(database, 'vocabulary counts').buffer);
     const { runs } = database.prepare('SELECT max(run) + 1 AS runs FROM postings').get() as { runs: number | null };
     this.runs = runs ?? 0;
     this.#isClaimed = new Uint8Array(this.count);
@@ -67,6 +66,12 @@ export class FormerIndex {
   copyTo(path: string): void {
     copyFileSync(this.#path, path, constants.COPYFILE_FICLONE);
     if (sealOf(path) !== this.#seal) throw damaged(this.#path, 'another one has taken its place');
+  }
+
+  /** With how often each comes. */
+  *words(): Generator<[word: string, count: number]> {
+    if (this.#words === '') return;
+    for (const [at, word] of this.#words.split('\n').entries()) yield [word, this.#counts[at] ?? 0];
   }
 
   digest(number: number): Uint8Array {

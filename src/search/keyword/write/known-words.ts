@@ -18,8 +18,8 @@ export class KnownWords {
   #vocabulary = 0;
 
   /** @param former counts of the version before */
-  constructor(former: ReadonlyMap<string, number> | null) {
-    for (const [word, count] of former ?? []) this.#words.set(word, { stem: null, isOfVocabulary: true, count });
+  constructor(former: Iterable<readonly [word: string, count: number]>) {
+    for (const [word, count] of former) this.#words.set(word, { stem: null, isOfVocabulary: true, count });
     this.#vocabulary = this.#words.size;
   }
 

@@ -71,7 +71,7 @@ export class KeywordIndexWriter implements Disposable {
       'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
     );
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
-    this.#words = new KnownWords(former?.words ?? null);
+    this.#words = new KnownWords(former?.words() ?? []);
   }
 
   /** True where so much is new that it is better written whole, and where a whole one might differ: its words are bounded. */
