@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
+import { readLayout } from '../../src/files/file-table.ts';
 import { StoredDigests, TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 
@@ -53,6 +54,22 @@ it('leaves out a release that is gone, and a table that is none', async () => {
   writeFileSync(join(damaged, TABLE_FILE), 'x'.repeat(10));
   using stored = new StoredDigests([join(dir, 'gone'), damaged, sound]);
   expect(stored.find(hash('sha256', 'a.html'))).toBe(join(sound, 'site/a.html'));
+});
+
+it('leaves out what a table that is cut off no longer has, and knows the tables behind it', async () => {
+  const cut = await release('cut', [fileOf('a.html'), fileOf('b.html')]);
+  const file = join(cut, TABLE_FILE);
+  const bytes = readFileSync(file);
+  // A record more than fits, and a count that nobody would read to its end.
+  const { recordsAt } = readLayout(bytes) ?? { recordsAt: 0 };
+  bytes.writeUInt32LE(0xffff_fff0, 8);
+  writeFileSync(file, bytes.subarray(0, recordsAt + 60));
+  const folder = join(dir, 'folder');
+  mkdirSync(join(folder, TABLE_FILE), { recursive: true });
+  const sound = await release('after', [fileOf('c.html')]);
+  using stored = new StoredDigests([cut, folder, sound]);
+  const find = (content: string) => stored.find(hash('sha256', content));
+  expect(['a.html', 'b.html', 'c.html'].map(find)).toEqual([null, null, join(sound, 'site/c.html')]);
 });
 
 it('knows as many as it may, and of those every one', async () => {
