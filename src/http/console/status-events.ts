@@ -66,15 +66,15 @@ export class StatusEvents {
     const { status, revisions } = this.#options;
     // Before the status: a change between them is found by the next look.
     const changes = revisions.changes();
-    // What cannot be had is as it was.
-    const [state, jobs] = await Promise.all([
-      status().then(
-        (found) => revisionOf(found, changes),
-        () => null,
+    // Each by itself: the database of jobs may be away. What cannot be had is as it was.
+    const told = await Promise.all([
+      this.#tell(
+        'state',
+        status().then((found) => revisionOf(found, changes)),
       ),
-      revisions.jobs().then(digestOf, () => null),
+      this.#tell('jobs', revisions.jobs().then(digestOf)),
     ]);
-    const isTold = [this.#tell('state', state), this.#tell('jobs', jobs)].includes(true);
+    const isTold = told.includes(true);
     const isDue = beganMs - this.#beatAtMs > BEAT_MS;
     if (!isTold && isDue) this.#send(': still here\n\n');
     if (isTold || isDue) this.#beatAtMs = beganMs;
@@ -84,7 +84,8 @@ export class StatusEvents {
   }
 
   /** @returns whether it is another one */
-  #tell(topic: Topic, found: string | null): boolean {
+  async #tell(topic: Topic, look: Promise<string>): Promise<boolean> {
+    const found = await look.catch(() => null);
     const event = `event: ${topic}\ndata: ${found}\n\n`;
     if (found === null || event === this.#last.get(topic)) return false;
     this.#last.set(topic, event);

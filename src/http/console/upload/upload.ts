@@ -35,7 +35,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
     }
   }
   requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
-  if (verdicts.length === 0) verdicts.push(NOTHING(requestIdOf(c.env)));
+  if (verdicts.length === 0) verdicts.push(noArchive(requestIdOf(c.env)));
   const isScript = (c.req.header('accept') ?? '').startsWith('application/json');
   if (isScript) return c.json(verdicts);
   return backTo(visit, siteAddress(parameterOf(visit, 'domain')), inOne(verdicts));
@@ -71,7 +71,7 @@ async function textOf({ name, body }: FormPart): Promise<string> {
   throw new DocshelfError('payload_too_large', `Cannot read the request: the field "${name.slice(0, 64)}" is too long`);
 }
 
-function NOTHING(requestId: string | null): Verdict {
+function noArchive(requestId: string | null): Verdict {
   const error = new DocshelfError('bad_request', 'Cannot take an archive in: the form brings none', {
     next: 'Choose a file, or drop one on the page.',
   });
