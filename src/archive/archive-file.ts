@@ -7,6 +7,8 @@ import { type Refuse, refusalsOf } from './rules.ts';
 const READ_BYTES = 256 * 1024;
 /** Bytes read ahead: zip headers lie close to each other, and one system call each would dominate. */
 const WINDOW_BYTES = 128 * 1024;
+/** Where what is read lies far from the last: an archive may have its million headers in any order. */
+const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {
   /** The archive's name in errors: its file name, never its link. */
@@ -74,7 +76,7 @@ export class ArchiveFile implements AsyncDisposable {
   }
 }
 
-/** `read` through a buffer of its own, for positions that mostly rise. */
+/** `read` through a buffer of its own, for positions that mostly rise by little. */
 export class ReadAhead {
   readonly #archive: ArchiveFile;
   #window: Buffer = Buffer.alloc(0);
@@ -85,9 +87,11 @@ export class ReadAhead {
   }
 
   async read(position: number, count: number): Promise<Buffer> {
-    const isInside = position >= this.#start && position + count <= this.#start + this.#window.length;
-    if (!isInside) {
-      this.#window = await this.#archive.read(position, Math.max(count, WINDOW_BYTES));
+    const end = this.#start + this.#window.length;
+    const isBehindStart = position >= this.#start;
+    if (!isBehindStart || position + count > end) {
+      const isNear = isBehindStart && position < end + WINDOW_BYTES;
+      this.#window = await this.#archive.read(position, Math.max(count, isNear ? WINDOW_BYTES : JUMP_BYTES));
       this.#start = position;
     }
     const from = position - this.#start;
