@@ -8,7 +8,7 @@ export class Texts {
   readonly #blocks: Buffer[] = [Buffer.allocUnsafeSlow(BLOCK_BYTES)];
   #usedOfLast = 0;
 
-  /** Its place. Texts that are its beginnings lie there, too. */
+  /** @returns its place, which is also that of each text that it begins with */
   add(text: string): number {
     const bytes = Buffer.byteLength(text);
     if (this.#usedOfLast + bytes >= BLOCK_BYTES) {
@@ -82,6 +82,33 @@ function put(slots: Uint32Array, hash: number, value: number): void {
   while (slots[at + 1] !== 0) at = (at + 2) & (slots.length - 1);
   slots[at] = hash;
   slots[at + 1] = value;
+}
+
+/** A text for each of many numbers, of which few differ: at most 65,535. */
+export class SharedTexts {
+  readonly #texts: string[] = [];
+  /** From 1, as in `#numbers`. */
+  readonly #byText = new Map<string, number>();
+  readonly #numbers: Uint16Array;
+
+  constructor(count: number) {
+    this.#numbers = new Uint16Array(count);
+  }
+
+  /** How many differ. */
+  get size(): number {
+    return this.#texts.length;
+  }
+
+  set(index: number, text: string): void {
+    const number = this.#byText.get(text) ?? this.#texts.push(text);
+    this.#byText.set(text, number);
+    this.#numbers[index] = number;
+  }
+
+  at(index: number): string | undefined {
+    return this.#texts[(this.#numbers[index] ?? 0) - 1];
+  }
 }
 
 type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;

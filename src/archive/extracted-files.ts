@@ -49,7 +49,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     const entry = this.#listing.entries.at(index);
     const at = index * DIGEST_BYTES;
     return {
-      path: ownPath(placeOf(entry, this.#listing) as Placement),
+      path: manifestPath(placeOf(entry, this.#listing) as Placement),
       size: entry.size,
       sha256: this.#digests.toString('hex', at, at + DIGEST_BYTES),
     };
@@ -61,6 +61,6 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
 }
 
 /** By which a manifest names it. */
-export function ownPath({ place, path }: Placement): string {
+function manifestPath({ place, path }: Placement): string {
   return place === 'own' ? OWN_FOLDER + path : path;
 }

@@ -1,10 +1,9 @@
 /** Inspects a whole archive, then unpacks it: nothing is written before every rule holds for the whole listing. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { MANIFEST_PATH } from '../domain/release.ts';
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { DETECT_BYTES, detectFormat } from './detect.ts';
-import { ExtractedFiles, ownPath } from './extracted-files.ts';
+import { ExtractedFiles } from './extracted-files.ts';
 import { type ArchiveEntry, placeOf } from './layout.ts';
 import { type ArchiveListing, ListingBuilder } from './listing.ts';
 import { BundleManifest, checkManifestSize, type ManifestHead } from './manifest.ts';
@@ -14,6 +13,7 @@ import { tarBytes, walkTar } from './tar/read.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip } from './zip/guard.ts';
 
+export { SharedTexts } from './compact.ts';
 export { type ExtractedFile, ExtractedFiles } from './extracted-files.ts';
 export { type ArchiveEntry, NAMED_MAX } from './layout.ts';
 export type { ArchiveFormat, ArchiveListing } from './listing.ts';
@@ -26,6 +26,7 @@ export type { PackEntry } from './pack/entries.ts';
 export { encodeManifest, type ManifestWords } from './pack/manifest.ts';
 export { readArchiveFiles, sitePaths } from './read-files.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
+export type { FindSame } from './write-files.ts';
 
 export interface InspectOptions extends OpenOptions {
   /** True where the data folder takes names that differ only by case for one. */
@@ -101,18 +102,15 @@ export async function verifyArchive(
 ): Promise<{ readonly files: ExtractedFiles; readonly manifest: ManifestHead | null }> {
   const files = new ExtractedFiles(listing);
   const manifest = new BundleManifest(listing, options.name);
-  let hasManifest = false;
-  await readEntries(file, listing, options, async (_entry, placement, content, index) => {
-    const isManifest = ownPath(placement) === MANIFEST_PATH;
-    hasManifest ||= isManifest;
+  await readEntries(file, listing, options, async (_entry, _placement, content, index) => {
     const hash = createHash('sha256');
     for await (const chunk of content) {
       hash.update(chunk);
-      if (isManifest) manifest.push(chunk);
+      if (index === manifest.index) manifest.push(chunk);
     }
     files.add(index, hash.digest('hex'));
   });
-  return { files, manifest: hasManifest ? manifest.check(files) : null };
+  return { files, manifest: manifest.index < 0 ? null : manifest.check(files) };
 }
 
 async function makeAllFolders(listing: ArchiveListing, { siteDir, ownDir }: ExtractOptions): Promise<void> {

@@ -4,6 +4,7 @@ import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
 import type { ShapeOf } from '../domain/shape.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
+import { SharedTexts } from './compact.ts';
 import type { ExtractedFiles } from './extracted-files.ts';
 import { nameAt, placeOf } from './layout.ts';
 import type { ArchiveListing } from './listing.ts';
@@ -61,13 +62,21 @@ const checkHead = checkerOf<ManifestHead>(MANIFEST);
 const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
 /** Before anything of it is read: what an archive lists bounds what its manifest may have. @throws DocshelfError `bad_manifest` */
-export function checkManifestSize({ entries, ownRoot }: ArchiveListing, name: string): void {
-  const index = entries.indexOf(ownRoot + MANIFEST_PATH.slice(OWN_FOLDER.length));
+export function checkManifestSize(listing: ArchiveListing, name: string): void {
+  const { entries } = listing;
+  const index = manifestIndex(listing);
   const size = index < 0 ? 0 : entries.at(index).size;
   let bytesMax = WORDS_BYTES_MAX;
   for (const entry of entries) bytesMax += FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * Buffer.byteLength(entry.name);
   if (size > bytesMax)
     throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
+}
+
+/** Its number in the listing; -1 where there is none. A file of that name in the site is another. */
+function manifestIndex(listing: ArchiveListing): number {
+  const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
+  const index = listing.ownRoot === '' ? -1 : listing.entries.indexOf(nameAt({ place: 'own', path }, listing));
+  return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
 /** Reads it as its bytes come, which need not be kept. @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
@@ -121,26 +130,27 @@ function faultsOf(name: string): DocumentFault {
     });
 }
 
-/** What a manifest says of the files of a listing: of each a digest and the number of a type. */
+/** What a manifest says of the files of a listing: of each a digest and a type. */
 export class BundleManifest {
+  /** Of the manifest itself, in the listing; -1 where the archive has none. */
+  readonly index: number;
   readonly #listing: ArchiveListing;
   readonly #name: string;
   readonly #reader: ManifestReader;
   readonly #digests: Buffer;
   readonly #isListed: Uint8Array;
-  readonly #typeOf: Uint16Array;
-  /** From 1. */
-  readonly #types = new Map<string, number>();
+  readonly #types: SharedTexts;
   readonly #differences: string[] = [];
   #differing = 0;
 
   constructor(listing: ArchiveListing, name: string) {
+    this.index = manifestIndex(listing);
     this.#listing = listing;
     this.#name = name;
     this.#reader = new ManifestReader(name, (file) => this.#take(file));
     this.#digests = Buffer.alloc(DIGEST_BYTES * listing.entries.length);
     this.#isListed = new Uint8Array(listing.entries.length);
-    this.#typeOf = new Uint16Array(listing.entries.length);
+    this.#types = new SharedTexts(listing.entries.length);
   }
 
   /** @throws DocshelfError `bad_manifest` */
@@ -167,10 +177,9 @@ export class BundleManifest {
     return head;
   }
 
-  /** @param index a number of the listing */
-  typesByIndex(): (index: number) => string | undefined {
-    const types = [undefined, ...this.#types.keys()];
-    return (index) => types[this.#typeOf[index] as number];
+  /** The media type that it says. @param index a number of the listing */
+  typeOf(index: number): string | undefined {
+    return this.#types.at(index);
   }
 
   #take({ path, size, sha256, type }: ManifestFile): void {
@@ -182,10 +191,8 @@ export class BundleManifest {
     if (this.#isListed[index] === 1) throw faultsOf(this.#name)('it lists a file twice');
     this.#isListed[index] = 1;
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
-    const number = this.#types.get(type) ?? this.#types.size + 1;
-    if (number > TYPES_MAX) throw faultsOf(this.#name)(`it names more than ${TYPES_MAX} media types`);
-    this.#types.set(type, number);
-    this.#typeOf[index] = number;
+    this.#types.set(index, type);
+    if (this.#types.size > TYPES_MAX) throw faultsOf(this.#name)(`it names more than ${TYPES_MAX} media types`);
     const there = this.#listing.entries.at(index).size;
     if (there !== size) this.#differ(`"${showName(path)}" has ${there} bytes, not ${size}`);
   }

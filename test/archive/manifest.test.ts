@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ExtractedFiles } from '../../src/archive/extracted-files.ts';
 import { ListingBuilder } from '../../src/archive/listing.ts';
-import { BundleManifest } from '../../src/archive/manifest.ts';
+import { BundleManifest, checkManifestSize } from '../../src/archive/manifest.ts';
 import { refusalsOf } from '../../src/archive/rules.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { parseManifest, type WholeManifest } from '../helpers/manifests.ts';
@@ -79,6 +79,19 @@ describe('ManifestReader', () => {
   });
 });
 
+describe('checkManifestSize()', () => {
+  const check = (name: string) => {
+    const builder = new ListingBuilder(refusalsOf('x'), ARCHIVE_LIMITS, false);
+    for (const each of ['index.html', name]) builder.add({ name: each, kind: 'file', size: 100_000 });
+    checkManifestSize(builder.finish('tar', 0), 'x');
+  };
+
+  it('refuses one that is larger than any of these files, and passes a file of the site that is called so', () => {
+    expect(() => check('_docshelf/manifest.json')).toThrow(badManifest);
+    expect(() => check('manifest.json')).not.toThrow();
+  });
+});
+
 describe('BundleManifest', () => {
   type File = Readonly<{ path: string; size: number; sha256: string }>;
 
@@ -92,8 +105,7 @@ describe('BundleManifest', () => {
     const bundle = new BundleManifest(listing, 'x');
     bundle.push(bytesOf(manifest));
     bundle.check(extracted);
-    const typeOf = bundle.typesByIndex();
-    return (path: string) => typeOf(listing.entries.indexOf(path));
+    return (path: string) => bundle.typeOf(listing.entries.indexOf(path));
   }
 
   it('passes what the manifest says, itself not listed, and knows the types', () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { utimesSync } from 'node:fs';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
+import { rawTar } from '../helpers/archives.ts';
 import { unpackHere } from './unpackers.ts';
 import {
   type Bundle,
@@ -61,6 +63,16 @@ describe('takeIn()', () => {
     const view = await store.view(named.digest, 'v2');
     expect([...view.files.values()]).toMatchObject([{ path: 'index.html' }]);
     expect(await readFile(join(view.siteDir, 'index.html'), 'utf8')).toContain('named');
+  });
+
+  test('takes a folder in the place of the manifest for none', async () => {
+    store = await newStore();
+    const file = join(await newFolder(), 'site-v1.0.0.tar');
+    const bytes = rawTar([{ name: 'index.html', body: '<p>' }, { name: '_docshelf/manifest.json/' }]);
+    await writeFile(file, bytes);
+    const bundle = { file, fileName: 'site-v1.0.0.tar', digest: hash('sha256', bytes) };
+    expect(await takeInBundle(store, bundle)).toMatchObject({ version: 'v1.0.0', unpacked: true });
+    expect((await store.info(bundle.digest))?.manifest).toBeNull();
   });
 
   test("labels a bundle by the end of its file name, and takes its time from the label's date", async () => {

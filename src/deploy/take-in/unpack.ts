@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, statfs } from 'node:fs/promises';
+import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  type ArchiveEntry,
   type ArchiveListing,
   BundleManifest,
-  type ExtractedFile,
   type ExtractedFiles,
   extractArchive,
+  type FindSame,
   inspectArchive,
   type ManifestHead,
   NAMED_MAX,
@@ -16,15 +15,9 @@ import {
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
-import { readBeginning, StoredDigests, writeFileTable } from '../../files/index.ts';
-import {
-  CHARSET_HEAD_BYTES,
-  findLinks,
-  mediaTypeOfFile,
-  namesItsCharset,
-  TrailingSlashVotes,
-} from '../../web/index.ts';
-import { BasePathVotes } from '../../web/mount/base-path-votes.ts';
+import { StoredDigests, writeFileTable } from '../../files/index.ts';
+import { bytesNeeded, linkedBytes } from './bytes-needed.ts';
+import { describeFiles } from './describe-files.ts';
 
 export interface UnpackOrder {
   readonly archive: string;
@@ -58,14 +51,6 @@ export interface UnpackSummary {
 export type UnpackPhase = 'inspecting' | 'unpacking';
 export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
 
-const NO_BYTES = Buffer.alloc(0);
-
-/** Larger ones have no vote on addresses: what their references take in memory must be bounded. */
-const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
-
-/** A file system block: the least that a file takes. */
-const BLOCK_BYTES = 4096;
-
 /**
  * Unpacks after the whole listing was judged. What was written on a fault is the caller's to remove.
  * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`
@@ -95,8 +80,8 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
   });
 
   const bundleManifest = new BundleManifest(listing, name);
-  const manifest = await readManifest(bundleManifest, extracted, listing, ownDir);
-  const { files, ...form } = await describeFiles(extracted, siteDir, bundleManifest.typesByIndex());
+  const manifest = await readManifest(bundleManifest, extracted, ownDir);
+  const { files, ...form } = await describeFiles(extracted, siteDir, bundleManifest);
   await writeFileTable(releaseDir, files);
 
   return {
@@ -107,8 +92,6 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     notes: notesOf(listing),
   };
 }
-
-type FindSame = (sha256: string) => string | null;
 
 function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'files' | 'bytes'> {
   const sums = { pages: 0, files: 0, bytes: 0 };
@@ -140,119 +123,17 @@ async function checkFreeSpace(listing: ArchiveListing, order: UnpackOrder, findS
   );
 }
 
-/**
- * The files; with search also the index, 1.3 times the bytes of the pages, what was read of them, .5 times, and the vectors of their
- * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries.
- */
-export function bytesNeeded(
-  { entries, totalBytes }: { readonly entries: Iterable<ArchiveEntry>; readonly totalBytes: number },
-  isIndexed: boolean,
-): number {
-  const sums = { entries: 0, pages: 0, vectors: 0 };
-  for (const { name, size } of entries) {
-    sums.entries += 1;
-    if (isPage(name)) sums.pages += size;
-    if (name.includes(CARRIED_VECTORS)) sums.vectors += size;
-  }
-  const files = totalBytes + sums.entries * BLOCK_BYTES;
-  return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
-}
-
-/** Of files that another release has, but for one: a large one is written before it becomes a link. */
-export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
-  let [bytes, most] = [0, 0];
-  for (const { sha256, size } of files) {
-    if (size === 0 || findSame(sha256) === null) continue;
-    bytes += size + BLOCK_BYTES;
-    most = Math.max(most, size + BLOCK_BYTES);
-  }
-  return bytes - most;
-}
-
-const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
-const INDEX_PART = 2.1;
-
 const toMiB = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 
 async function readManifest(
   manifest: BundleManifest,
   extracted: ExtractedFiles,
-  { entries, ownRoot }: ArchiveListing,
   ownDir: string,
 ): Promise<ManifestHead | null> {
-  const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
-  if (ownRoot === '' || entries.indexOf(ownRoot + path) < 0) return null;
-  for await (const bytes of createReadStream(join(ownDir, path))) manifest.push(bytes);
+  if (manifest.index < 0) return null;
+  const file = join(ownDir, MANIFEST_PATH.slice(OWN_FOLDER.length));
+  for await (const bytes of createReadStream(file)) manifest.push(bytes);
   return manifest.check(extracted);
-}
-
-type Described = Pick<UnpackSummary, 'trailingSlash' | 'builtFor'> & { readonly files: Iterable<FileEntry> };
-
-/** One pass over the pages: types and the votes on addresses need their text. */
-async function describeFiles(
-  extracted: ExtractedFiles,
-  siteDir: string,
-  declaredType: (index: number) => string | undefined,
-): Promise<Described> {
-  const slashes = new TrailingSlashVotes(extracted);
-  const basePaths = new BasePathVotes(extracted);
-  const indexes = extracted.indexes().filter((index) => !extracted.at(index).path.startsWith(OWN_FOLDER));
-  const types = new TypeNumbers(indexes.length);
-  for (const [n, index] of indexes.entries()) {
-    const { path, size } = extracted.at(index);
-    const file = join(siteDir, path);
-    let type = declaredType(index);
-    if (isVoting(path, size)) {
-      const bytes = await readFile(file);
-      type ??= mediaTypeOfFile(path, bytes);
-      // Links are ASCII in every encoding of the web but UTF-16.
-      const references = findLinks(bytes.toString('latin1'));
-      slashes.addReferences(path, references);
-      basePaths.addReferences(references);
-    }
-    type ??= mediaTypeOfFile(path, namesItsCharset(path) ? await readBeginning(file, CHARSET_HEAD_BYTES) : NO_BYTES);
-    types.set(n, type);
-  }
-  const builtFor = basePaths.decide();
-  // Its links say nothing before it is known below which path they lie.
-  const trailingSlash = builtFor === '/' ? slashes.decide() : await slashesBelow(builtFor, siteDir, extracted);
-  const files = {
-    *[Symbol.iterator](): Generator<FileEntry> {
-      for (const [n, index] of indexes.entries()) yield { ...extracted.at(index), type: types.at(n) };
-    },
-  };
-  return { files, trailingSlash, builtFor };
-}
-
-const isVoting = (path: string, size: number): boolean => isPage(path) && size <= VOTING_PAGE_BYTES_MAX;
-
-/** Of many files, which share a few types. */
-class TypeNumbers {
-  readonly #numbers: Uint16Array;
-  readonly #types: string[] = [];
-  readonly #byType = new Map<string, number>();
-
-  constructor(count: number) {
-    this.#numbers = new Uint16Array(count);
-  }
-
-  set(n: number, type: string): void {
-    const number = this.#byType.get(type) ?? this.#types.push(type) - 1;
-    this.#byType.set(type, number);
-    this.#numbers[n] = number;
-  }
-
-  at(n: number): string {
-    return this.#types[this.#numbers[n] as number] as string;
-  }
-}
-
-async function slashesBelow(basePath: string, siteDir: string, files: ExtractedFiles): Promise<TrailingSlash> {
-  const votes = new TrailingSlashVotes(files, basePath);
-  for (const { path, size } of files) {
-    if (isVoting(path, size)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
-  }
-  return votes.decide();
 }
 
 function notesOf(listing: ArchiveListing): string[] {
