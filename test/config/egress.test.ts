@@ -1,11 +1,27 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
+import { EGRESS_RULES } from '../../src/config/rules/egress-rules.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const ORGANIZATION = (source: string) => `organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`;
 const STORE = 'exportApi: { enabled: true, store: { kind: s3, bucket: b, region: eu-1';
+
+const URL_FORMATS = new Set(['http-url', 'link', 'bundle-link', 'database-url']);
+
+/** Of an entry of `sites` as of the daemon, whose keys it overrules. */
+function urlKeys(node: unknown, key = ''): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const below = Object.entries(node).flatMap(([name, value]) => {
+    if (name === 'properties')
+      return Object.entries(value).flatMap(([own, each]) => urlKeys(each, key === '' ? own : `${key}.${own}`));
+    if (name === 'items') return urlKeys(value, `${key}[]`);
+    return urlKeys(value, name === 'additionalProperties' ? `${key}.*` : key);
+  });
+  const daemons = key.replace(/^sites\[\]\.auth\./, 'server.auth.').replace(/^sites\[\]\./, '');
+  return 'format' in node && URL_FORMATS.has(String(node.format)) ? [daemons, ...below] : below;
+}
 
 describe('a host that the config names and network.allowedHosts does not', () => {
   it.each([
@@ -17,6 +33,11 @@ describe('a host that the config names and network.allowedHosts does not', () =>
       2,
     ],
     ['traces: { endpoint: "https://x.dev" }', 'traces.endpoint', 2],
+    [
+      'server: { publicUrl: "https://d.dev", auth: { kind: oidc, clientId: docs, issuer: "https://x.dev" } }',
+      'server.auth.issuer',
+      2,
+    ],
     ['search: { model: { url: "https://x.dev/", model: m } }', 'search.model', 2],
     [`${STORE}, endpoint: "https://x.dev" } }`, 'exportApi.store.endpoint', 2],
     [`${STORE} } }`, 'exportApi.store.bucket', 2],
@@ -52,6 +73,41 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     }
     // The environment names the region: the gate judges it.
     await load(`network: { allowedHosts: [y.dev] }\n${link}`);
+  });
+
+  it('is one for the service that gives new links', async () => {
+    const renew = 'staticExport: { enabled: true, renew: { apiUrl: "https://x.dev", keyFile: key, domain: acme } }';
+    const cwd = await folderWith({ key: 'svc_x' });
+    const read = async (host: string) => {
+      await writeFile(join(cwd, 'config.yaml'), `network: { allowedHosts: [${host}] }\n${renew}`);
+      return loadConfig({ file: null, env: {}, cwd });
+    };
+    expect((await errorOf(read('y.dev'))).faults).toMatchObject([
+      {
+        key: 'staticExport.renew.apiUrl',
+        message: expect.stringContaining('network.allowedHosts does not name'),
+        where: expect.stringMatching(/^config\.yaml:2:/),
+      },
+    ]);
+    await read('x.dev');
+  });
+
+  it('is looked for in every key that holds a URL which docshelf asks', async () => {
+    const schema = JSON.parse(await readFile(join(import.meta.dirname, '../../config.schema.json'), 'utf8'));
+    const judged = new Set(EGRESS_RULES.flatMap(({ keys }) => keys));
+    const others = [...new Set(urlKeys(schema))].filter((key) => !judged.has(key.replace('model.url', 'model')));
+    expect(others.sort()).toEqual([
+      'api.publicUrl',
+      // What browsers ask.
+      'features.analytics.origins[]',
+      'features.apiPlayground.origins[]',
+      'features.assistant.origins[]',
+      'features.search.origins[]',
+      'network.proxy',
+      // Judged with its organization: the first table.
+      'organizations[].domains.*.source.url',
+      'server.publicUrl',
+    ]);
   });
 
   it('is one in an entry of sites', async () => {
