@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import fs, { readFile, stat, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { extractArchive, inspectArchive } from '../../src/archive/index.ts';
 import type { SiteStore } from '../../src/deploy/index.ts';
 import { verifyRelease } from '../../src/deploy/releases/verify-release.ts';
@@ -63,13 +64,13 @@ test('a file that was damaged on disk is not linked to: taking a release in anew
   expect(await changedPaths(store, first)).toEqual(['a.css', 'b/large.js']);
 });
 
-test('what cannot be linked is copied', async () => {
-  const elsewhere = mkdtempSync('/dev/shm/docshelf-same-');
-  onFileEnd(() => rmSync(elsewhere, { recursive: true }));
+/** What was asked for, and the folder of the site that was written. @param elsewhere gets files of the same bytes */
+async function extractBeside(elsewhere: string) {
   const [bundle, out] = [await pack(SITE), await newFolder()];
-  expect(statSync(elsewhere).dev).not.toBe(statSync(out).dev);
-  for (const text of [SITE['a.css'], LARGE]) writeFileSync(join(elsewhere, String(text.length)), text);
-  const asked: string[] = [];
+  const texts = [SITE['a.css'], LARGE];
+  const sames = new Map(texts.map((text) => [hash('sha256', text), join(elsewhere, String(text.length))]));
+  for (const text of texts) writeFileSync(sames.get(hash('sha256', text)) ?? '', text);
+  const asked = new Set<string>();
   const options = {
     name: 'x',
     limits: ARCHIVE_LIMITS,
@@ -78,15 +79,45 @@ test('what cannot be linked is copied', async () => {
     siteDir: join(out, 'site'),
     ownDir: join(out, 'own'),
   };
-  const sizes = new Map(
-    [SITE['a.css'], LARGE].map((text) => [hash('sha256', text), join(elsewhere, String(text.length))]),
-  );
   const findSame = (digest: string) => {
-    asked.push(digest);
-    return sizes.get(digest) ?? null;
+    asked.add(digest);
+    return sames.get(digest) ?? null;
   };
   await extractArchive(bundle.file, await inspectArchive(bundle.file, options), { ...options, findSame });
-  expect(asked).toEqual(expect.arrayContaining([...sizes.keys()]));
-  expect(await readFile(join(out, 'site/a.css'), 'utf8')).toBe(SITE['a.css']);
-  expect(await readFile(join(out, 'site/b/large.js'), 'utf8')).toBe(LARGE);
+  expect([...asked]).toEqual(expect.arrayContaining([...sames.keys()]));
+  return { siteDir: options.siteDir, sames: [...sames.values()] };
+}
+
+async function expectCopies(siteDir: string, sames: readonly string[]): Promise<void> {
+  expect(await readFile(join(siteDir, 'a.css'), 'utf8')).toBe(SITE['a.css']);
+  expect((await readFile(join(siteDir, 'b/large.js'), 'utf8')) === LARGE).toBe(true);
+  for (const file of [...sames, join(siteDir, 'a.css'), join(siteDir, 'b/large.js')])
+    expect(statSync(file).nlink, file).toBe(1);
+}
+
+test('what lies on another file system is copied (EXDEV)', async () => {
+  const elsewhere = mkdtempSync('/dev/shm/docshelf-same-');
+  onFileEnd(() => rmSync(elsewhere, { recursive: true }));
+  expect(statSync(elsewhere).dev).not.toBe(statSync(await newFolder()).dev);
+  const { siteDir, sames } = await extractBeside(elsewhere);
+  await expectCopies(siteDir, sames);
+});
+
+/** As no file system here does at will: ext4 takes 65,000 links first. */
+function refuseLinks(code: string) {
+  const refused = vi.spyOn(fs, 'link').mockRejectedValue(Object.assign(new Error(`${code}: link`), { code }));
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    refused.mockRestore();
+    syncBuiltinESMExports();
+  });
+  return refused;
+}
+
+test.each(['EMLINK', 'EPERM'])('what may not be linked is copied (%s)', async (code) => {
+  const refused = refuseLinks(code);
+  const { siteDir, sames } = await extractBeside(await newFolder());
+  // The small file before it is written, the large one after.
+  expect(refused).toHaveBeenCalledTimes(2);
+  await expectCopies(siteDir, sames);
 });
