@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PageThreads } from '../../src/crawl/pages/page-threads.ts';
 import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
@@ -8,6 +9,7 @@ import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { openJobThread } from '../../src/export/jobs/job-thread.ts';
 import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { writeFileTable } from '../../src/files/index.ts';
+import { PasswordCheck } from '../../src/http/sign-in/passwords/password-check.ts';
 import { mayPass } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
@@ -137,6 +139,21 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     const model = await ModelThread.load(MODEL);
     expect(await model.embedQuery('lantern')).toHaveLength(model.dims);
     await model.close();
+  });
+
+  it('or is ended while it verifies a password, which is not remembered as a wrong one', async () => {
+    const check = new PasswordCheck();
+    const right = '$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
+    const holds = async () => check.holds('a', 'correct horse', [right]);
+    const failing = expect(holds()).rejects.toMatchObject({ code: 'worker_ended' });
+    // The event of a new thread comes in the next tick.
+    await setImmediate();
+    const [worker] = threads.started;
+    expect(worker?.resourceLimits).toMatchObject(HEAPS.passwords);
+    await worker?.terminate();
+    await failing;
+    expect(await holds()).toBe(true);
+    await check.end();
   });
 
   it('while it makes the search data of a bundle', async () => {
