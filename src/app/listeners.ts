@@ -213,7 +213,8 @@ function apiAnswer(parts: ListenerParts, rates: () => Promise<OrganizationRates>
 }
 
 /** The first that anybody may read: names of the others are for those who sign in. */
-function openSite({ all }: Sites): OwnNames | null {
+function openSite({ all, names }: Sites): OwnNames | null {
   const found = all.find(({ config }) => config.config.server.auth.kind === 'none');
-  return found === undefined ? null : { domain: found.domain, host: found.config.hosts[0] ?? null };
+  if (found === undefined) return null;
+  return { domain: found.domain, host: names.find(({ domain }) => domain === found.domain)?.hosts[0] ?? null };
 }

@@ -171,15 +171,20 @@ function plain(schema: object): object {
 /** Of a site of this daemon, for examples. */
 export interface OwnNames {
   readonly domain: string;
+  /** That names this site alone; null: there is none. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }
 
 /** Examples name a site that there is, in place of `acme`, and an organization, in place of `acme-inc`: they can be sent as they are. */
 export function withOwnNames(document: object, { domain, host, organization = 'acme-inc' }: OwnNames): object {
-  const text = JSON.stringify(document)
-    .replaceAll('"acme"', () => JSON.stringify(domain))
-    .replaceAll('"acme-inc"', () => JSON.stringify(organization))
-    .replaceAll('acme-export-', () => `${domain}-export-`);
-  return JSON.parse(host === null ? text : text.replaceAll('"docs.acme.dev"', () => JSON.stringify(host)));
+  const names = new Map([
+    ['"acme"', JSON.stringify(domain)],
+    ['"acme-inc"', JSON.stringify(organization)],
+    ['"docs.acme.dev"', JSON.stringify(host ?? domain)],
+    ['acme-export-', `${domain}-export-`],
+  ]);
+  // At once: a site of this daemon may be called as an example is.
+  const found = /"acme"|"acme-inc"|"docs\.acme\.dev"|acme-export-/g;
+  return JSON.parse(JSON.stringify(document).replaceAll(found, (written) => names.get(written) ?? written));
 }

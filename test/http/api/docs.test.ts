@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { API_INFO, search } from '../../../src/http/api/operations.ts';
 import { addDocs } from '../../../src/http/docs/docs.ts';
-import { openApiDocument } from '../../../src/http/openapi.ts';
+import { openApiDocument, withOwnNames } from '../../../src/http/openapi.ts';
 import { attribute, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { codeOf } from '../problem-code.ts';
 import { apiWith } from './api-example.ts';
@@ -66,6 +66,18 @@ describe('/docs', () => {
     const { examples } = paths['/v1/search/{domain}'].post.parameters[0];
     expect(examples).toEqual({ domain: { value: 'handbook' }, host: { value: 'docs.$&.test' } });
     expect(await page.text()).toContain('$DOCSHELF_URL/v1/search/handbook');
+  });
+
+  it.each([
+    ['acme-inc', 'initech'],
+    ['acme', 'acme'],
+    ['docs', 'acme-inc'],
+  ])('name the site %s of the organization %s, by its domain where no host names it alone', (domain, organization) => {
+    const written = { site: 'acme', host: 'docs.acme.dev', organization: 'acme-inc', link: '/acme-export-2024.zip' };
+    expect(withOwnNames(written, { domain, host: null, organization })).toEqual({
+      ...{ site: domain, host: domain, organization },
+      link: `/${domain}-export-2024.zip`,
+    });
   });
 
   it('takes what a document says for text', async () => {
