@@ -85,13 +85,13 @@ export interface CallInput {
 
 /** Makes one call of the admin listener in the name of the session. @throws DocshelfError `unauthorized` where it needs one */
 export async function call(
-  { c, parts, session }: ConsoleVisit,
+  { c, parts, sessions, session }: ConsoleVisit,
   id: OperationId,
   input: CallInput = {},
 ): Promise<Called> {
   const operation: Operation = operations[id];
-  // Calls are made behind the door's own guard.
-  if (operation.security !== null) requireSession(session);
+  // Calls are made behind the door's own guard. A form of archives is read for minutes, in which its session may end.
+  if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import { formParts } from '../../../src/http/console/upload/multipart.ts';
-import { actionsThatNote, DIGEST } from '../admin/admin-example.ts';
+import { actionsThatNote, DIGEST, TOKEN } from '../admin/admin-example.ts';
 import { Operator } from './operator.ts';
 
 const BOUNDARY = '----WebKitFormBoundaryABC';
@@ -175,6 +176,23 @@ describe('an upload on the console', () => {
     const operator = await Operator.signedIn();
     const answer = await send(operator, fields, headers);
     expect([answer.status, operator.calls]).toEqual([status, []]);
+  });
+
+  it('takes in no archive more once the token is another one', async () => {
+    let token = new Secret(TOKEN);
+    const taken: string[] = [];
+    const upload = async (fileName: string) => {
+      taken.push(fileName);
+      token = new Secret('another-battery-staple');
+      return { version: 'v1', digest: DIGEST, activated: true, unpacked: true };
+    };
+    const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }), token: () => token });
+    const answer = await send(operator, [
+      ['formToken', await operator.formToken()],
+      ['bundle', zip()],
+      ['bundle', zip('b.zip')],
+    ]);
+    expect([answer.status, taken]).toEqual([401, ['a.zip']]);
   });
 
   it('under a label that led elsewhere says so', async () => {

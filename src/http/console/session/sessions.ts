@@ -52,6 +52,11 @@ export class Sessions {
     return null;
   }
 
+  /** Whether one that was found has not ended since: by a sign-out, its age or another token. */
+  isOpen(session: ConsoleSession): boolean {
+    return session.token.equals(this.#token()) && [...this.#kept.values()].includes(session);
+  }
+
   end(values: readonly string[]): void {
     for (const value of values) this.#kept.delete(keyOf(value));
   }
