@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../src/database/migrations/index.ts';
+import type { Job } from '../../src/domain/job.ts';
 import { openTestDatabase } from '../database/open.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
@@ -42,9 +43,10 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     }
   });
 
-  test('a job that is canceled at another one stops while it runs, and the next begins', async () => {
+  test('a job that is canceled at another one stops while it runs, the next begins, and it is started again', async () => {
     const held = await holdJobs(bench);
-    const service = await SharedService.start(bench, { apis: 2, workers: 1, config: held.config });
+    const config = { ...held.config, admin: { token: 'token-of-the-operator' } };
+    const service = await SharedService.start(bench, { apis: 2, workers: 1, config });
     const running = await service.as('a').start('a-0');
     await service.as('a', 1).until(running.jobId, ({ progress }) => progress >= 40);
     const [waiting, next] = [await service.as('a').start('a-1'), await service.as('b').start('b-0')];
@@ -54,8 +56,17 @@ describe.skipIf(!HAS_POSTGRES)('processes of one export service', () => {
     for (const { jobId } of [running, waiting]) expect(await service.as('a').ended(jobId)).toMatchObject(canceled);
     expect((await service.as('a').call('POST', `${JOBS}/${running.jobId}/bundle`)).status).toBe(409);
     await service.as('b', 1).until(next.jobId, ({ status }) => status === 'running');
+    const retry = await fetch(`${service.apis[0]?.daemon.admin}/v1/jobs/${running.jobId}/retry`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer token-of-the-operator' },
+    });
+    expect(retry.status).toBe(202);
+    const again = (await retry.json()) as Job;
+    expect(again).toMatchObject({ jobId: expect.not.stringMatching(running.jobId), domain: 'a-0', status: 'queued' });
     held.open();
     expect(await service.as('b').ended(next.jobId)).toMatchObject({ status: 'completed' });
+    expect(await service.as('a', 1).ended(again.jobId)).toMatchObject({ status: 'completed', pageCount: 2 });
+    expect(await service.as('a', 1).job(running.jobId)).toMatchObject(canceled);
 
     const [worker] = service.workers;
     const told = (jobId: string) => worker?.lines().flatMap((line) => (line.jobId === jobId ? [line.event] : []));
