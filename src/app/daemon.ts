@@ -279,10 +279,9 @@ export class Daemon {
   }
 
   async #status(): Promise<StatusReport> {
-    const volume = await readVolume(this.#opened.config.storage.dir);
     return daemonStatus(this.#parts.sites, {
       notices: [
-        ...volumeNotices(volume, this.#config),
+        ...volumeNotices(await readVolume(this.#opened.config.storage.dir), this.#config),
         ...certificateNotices(this.#config, Date.now()),
         ...(this.#parts.workers?.notices ?? []),
         ...this.#parts.keys.notices,
