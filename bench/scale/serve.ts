@@ -21,6 +21,8 @@ const SECTIONS = 10_000;
 const ROUND_S = 6;
 const READY_MS_MAX = 600_000;
 const ALL_CORES = '0-1';
+/** In turns every client ends up waiting for the one whose bound is reached, while the other idles. */
+const BALANCED = { method: 'least_conn' };
 
 interface Case {
   readonly name: string;
@@ -44,7 +46,7 @@ interface ServeRates {
   readonly proxyUs: number;
 }
 
-/** Of one replica and of two behind nginx, which asks them in turns. Interleaved rounds, medians. */
+/** Of one replica and of two behind nginx, which asks the one with less to do. Interleaved rounds, medians. */
 interface Rounds {
   readonly rounds: number;
   /** Of each replica; null: as much as there is. */
@@ -94,8 +96,8 @@ async function measureAll(
   const replicas = [await startReplica(bundles, folder, 0, page), await startReplica(bundles, folder, 1, page)];
   const pids = replicas.map(({ process: child }) => child.pid ?? 0);
   const proxies = [
-    await startRoundRobin(replicas.slice(0, 1).map(({ origin }) => origin)),
-    await startRoundRobin(replicas.map(({ origin }) => origin)),
+    await startRoundRobin(replicas.slice(0, 1).map(({ origin }) => origin), BALANCED),
+    await startRoundRobin(replicas.map(({ origin }) => origin), BALANCED),
   ];
   let shares: readonly CoreShare[] = [];
   try {

@@ -24,6 +24,7 @@ export class ManifestSplitter {
   readonly #parts: ManifestParts;
   readonly #head: Buffer;
   #headBytes = 0;
+  #isBehindBlank = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #state: State = 'head';
@@ -63,7 +64,14 @@ export class ManifestSplitter {
   }
 
   #takeOfHead(byte: number): void {
-    if (!this.#isInString && isBlank(byte)) return;
+    if (!this.#isInString && isBlank(byte)) {
+      this.#isBehindBlank = true;
+      return;
+    }
+    // `1 2` is not 12.
+    const isParted = this.#isBehindBlank && isOfLiteral(byte) && isOfLiteral(this.#head[this.#headBytes - 1]);
+    this.#isBehindBlank = false;
+    if (isParted) throw this.#parts.onFault('it is not valid JSON');
     if (this.#headBytes === this.#head.length) {
       throw this.#parts.onFault(`all but its files has more than ${this.#head.length} bytes`);
     }
@@ -125,6 +133,9 @@ export class ManifestSplitter {
     this.#held.push(Buffer.from(part));
   }
 }
+
+const LITERAL = /[\w.+-]/;
+const isOfLiteral = (byte = 0): boolean => LITERAL.test(String.fromCharCode(byte));
 
 /** RFC 8259, section 2. */
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -40,7 +40,7 @@ export async function jobChanges(service: SharedService): Promise<JobChange[]> {
 }
 
 /** What was seen so shortly before a claim may have been of a transaction that had not ended. */
-const SETTLED_MS = 2_000;
+const SETTLED_MS = 5_000;
 
 interface DomainState {
   readonly organization: string;

@@ -133,7 +133,7 @@ class ReadLoad {
 }
 
 /** A revocation is read within 5 s; a machine with other work takes longer. */
-const REVOKED_MS_MAX = 10_000;
+const REVOKED_MS_MAX = 30_000;
 
 const leftOf = ({ headers }: Response): number => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 

@@ -58,6 +58,7 @@ describe('ManifestReader', () => {
     ['a time that is none', bytesOf({ ...good, createdAt: 'yesterday' })],
     ['a digest that is none', bytesOf({ ...good, files: [{ ...PAGE, sha256: 'x' }] })],
     ['a type that breaks a header', bytesOf({ ...good, files: [{ ...PAGE, type: 'text/html\r\nX: y' }] })],
+    ['a number in two parts', Buffer.from(text.replace('{', '{"later":1 2,'))],
     ['more than 64 KiB before its files', bytesOf({ later: 'x'.repeat(65_536), ...good })],
     ['more than 32 KiB of a file', bytesOf({ ...good, files: [{ ...PAGE, later: 'x'.repeat(32_768) }] })],
   ])('refuses %s', (_case, bytes) => {

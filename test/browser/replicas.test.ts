@@ -185,7 +185,7 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
     for (const replica of replicas) await replica.untilServing('v0');
     const proxy = await startRoundRobin(
       replicas.map((replica) => replica.site),
-      'http_404',
+      { elsewhere: 'http_404' },
     );
     bench.onEnd(() => proxy.close());
     expect(await readWhileRolling(replicas, proxy.origin)).toEqual([]);
