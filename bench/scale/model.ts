@@ -11,7 +11,7 @@ const figure = (value: number, row: string) => ({ value, row });
 /** What the model is made from. */
 export const FIGURES = {
   /** Processor time of a page. */
-  pageUs: figure(66.1, '1,000 pages in random order, gzip'),
+  pageUs: figure(28.9, '1,000 pages in random order, gzip'),
   pageKb: figure(20, 'pages of 20 KB'),
   /** A second and core, of 19 words, at 10,000 sections. */
   newQuestions: figure(89, 'hybrid, first | 10,000'),
@@ -24,9 +24,9 @@ export const FIGURES = {
   diskOf100000PagesMiB: figure(2_653, 'data folder, first version and with the second'),
   countsASecond: figure(1_865, 'PostgreSQL, one daemon, one after the other'),
   /** Processor time of an export of 20 pages, with one worker. */
-  jobWorkerMs: figure(850, 'one worker, a quarter of a core'),
-  jobApiMs: figure(10, 'one worker, a quarter of a core'),
-  jobDatabaseMs: figure(10, 'one worker, a quarter of a core'),
+  jobWorkerMs: figure(889, 'one worker, a quarter of a core'),
+  jobApiMs: figure(12, 'one worker, a quarter of a core'),
+  jobDatabaseMs: figure(30, 'one worker, a quarter of a core'),
 } as const;
 
 export type Figures = { readonly [Name in keyof typeof FIGURES]: number };
@@ -194,7 +194,25 @@ export const CHECKS: readonly Check[] = [
     what: 'MiB of a daemon with 1,000 small sites',
     predicted: memoryMiB(1_000),
     measured: 481,
-    row: 'Many sites: 1,000 small sites, 2026-11-23',
+    row: '1,000 small sites, the same. 2026-11-23',
+  },
+  {
+    what: 'jobs a minute of four workers with a quarter of a core each',
+    predicted: jobsAMinute(4, 0.25),
+    measured: 65.5,
+    row: 'jobs a minute: a folder of 20 new pages',
+  },
+  {
+    what: 'searches a second by words of two replicas with a quarter of a core each',
+    predicted: wordQuestionsASecond(2, 0.25),
+    measured: 157,
+    row: 'searches a second by words',
+  },
+  {
+    what: 'pages a second of two replicas with a quarter of a core each',
+    predicted: pagesASecond(2, 0.25),
+    measured: 13_185,
+    row: 'pages a second',
   },
 ];
 

@@ -96,8 +96,14 @@ async function measureAll(
   const replicas = [await startReplica(bundles, folder, 0, page), await startReplica(bundles, folder, 1, page)];
   const pids = replicas.map(({ process: child }) => child.pid ?? 0);
   const proxies = [
-    await startRoundRobin(replicas.slice(0, 1).map(({ origin }) => origin), BALANCED),
-    await startRoundRobin(replicas.map(({ origin }) => origin), BALANCED),
+    await startRoundRobin(
+      replicas.slice(0, 1).map(({ origin }) => origin),
+      BALANCED,
+    ),
+    await startRoundRobin(
+      replicas.map(({ origin }) => origin),
+      BALANCED,
+    ),
   ];
   let shares: readonly CoreShare[] = [];
   try {
