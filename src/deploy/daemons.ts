@@ -11,7 +11,7 @@ export interface DaemonMark {
   /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
-  /** Of its listeners: no client of a command reaches them, as none of its own does. */
+  /** Of its listeners: neither its own clients nor those of a command on the folder may connect to them. */
   readonly ports: readonly number[];
   /** That it has, each with the digests that nobody may take from the site; none where it is not served. */
   readonly sites: readonly { readonly domain: string; readonly serves: readonly string[] }[];

@@ -29,7 +29,7 @@ export function daemonRevisions({
   exports,
 }: Pick<DaemonActionsParts, 'keys' | 'audit' | 'exports'>): AdminOptions['revisions'] {
   return {
-    changes: () => `${keys.revision} ${audit.count}`,
+    changes: () => `${keys.revision()} ${audit.count}`,
     jobs: async () => (await (await exports)?.service?.revision()) ?? '',
   };
 }

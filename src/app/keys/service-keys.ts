@@ -43,7 +43,7 @@ export class ServiceKeys {
   }
 
   /** Of the keys made at run time: another number with each change that was noticed. */
-  get revision(): number {
+  revision(): number {
     const { keys } = this.#parts.store;
     if (keys !== this.#seen) this.#revision += 1;
     this.#seen = keys;
