@@ -1,22 +1,25 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
-import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
+import { ask } from '../http/sign-in/guarded-listener.ts';
 import { bundle } from './bundles.ts';
 import { ExportClient, KEYS, organizations, SITE, writeSite } from './export-service.ts';
 
 /**
  * The gate, seen from the kernel: every connection that the program opens, as strace has them. What strace cannot see
- * fails: without it, these tests do.
+ * fails: without it, these tests do. That each key which holds a URL is judged by the gate is in `test/config/egress.test.ts`.
  */
 const bench = openBench(afterEach);
 const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
 const STRACE = ['-f', '-yy', '--seccomp-bpf', '-qq', '-e', 'trace=connect'];
 const START_MS_MAX = 120_000;
 const HTML = { 'content-type': 'text/html' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const PUBLIC_KEY = 'RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3';
 
 /** Addresses and ports of the connections in a trace; sockets of the machine itself aside. */
 async function connectionsIn(trace: string): Promise<string[]> {
@@ -27,14 +30,37 @@ async function connectionsIn(trace: string): Promise<string[]> {
   return [...new Set(Array.from(found, ([, port, address]) => `${address}:${port}`))].sort();
 }
 
-function traced(trace: string, args: readonly string[], cwd: string): ChildProcess {
+/** The program under strace, in that folder. */
+function traced(folder: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const trace = join(folder, `${args[0]}.trace`);
   const { PATH = '' } = process.env;
-  const env = { PATH, HOME: cwd };
-  return spawn('strace', [...STRACE, '-o', trace, process.execPath, PROGRAM, ...args], { cwd, env, detached: true });
+  const child = spawn('strace', [...STRACE, '-o', trace, process.execPath, PROGRAM, ...args], {
+    cwd: folder,
+    env: { PATH, HOME: folder, ...more },
+    detached: true,
+  });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (data: Buffer) => {
+      log += data.toString();
+    });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  bench.onEnd(async () => {
+    if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGTERM');
+    await ended;
+  });
+  return { log: () => log, ended, connections: () => connectionsIn(trace) };
 }
 
-async function untilEnded(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve) => child.once('close', resolve));
+/** A daemon under strace, from when its log has these words. */
+async function served(folder: string, words: string, more: Readonly<Record<string, string>> = {}) {
+  const daemon = traced(folder, ['serve'], more);
+  await waitFor(
+    () => (daemon.log().includes(words) ? true : null),
+    () => `no "${words}" in its log: ${daemon.log()}`,
+    START_MS_MAX,
+  );
+  return daemon;
 }
 
 /** A server that counts who asks it, and answers all in one way. */
@@ -114,46 +140,88 @@ describe('a deployment with network.allowedHosts', () => {
       }),
     };
     await writeSite(join(folder, 'globex'), SITE);
-    const file = await bench.writeConfig(folder, config);
-
-    const trace = join(folder, 'serve.trace');
-    const daemon = traced(trace, ['serve', '--config', file], folder);
-    const ended = untilEnded(daemon);
-    bench.onEnd(async () => {
-      process.kill(-(daemon.pid ?? 0), 'SIGTERM');
-      await ended;
-    });
-    let log = '';
-    for (const stream of [daemon.stdout, daemon.stderr])
-      stream?.on('data', (data: Buffer) => {
-        log += data.toString();
-      });
-    await waitFor(
-      () => (log.includes('"event":"activated"') ? true : null),
-      () => `it serves nothing: ${log}`,
-      START_MS_MAX,
-    );
+    await bench.writeConfig(folder, config);
+    const daemon = await served(folder, '"event":"activated"');
     expect((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
     const client = new ExportClient(`http://127.0.0.1:${api}`, KEYS.acme);
     const job = await client.ended((await client.start('acme')).jobId);
     // It gets as far as the store, which refuses it.
     expect([job.status, job.error]).toEqual(['failed', expect.stringContaining('the store denies access')]);
 
-    const doctor = untilEnded(traced(join(folder, 'doctor.trace'), ['doctor', '--config', file], folder));
-    const link = `oci://${servers.registry.host}/acme:v1`;
-    const pull = untilEnded(traced(join(folder, 'pull.trace'), ['bundle', 'import', link, '--config', file], folder));
-    await Promise.all([doctor, pull]);
+    const doctor = traced(folder, ['doctor']);
+    const pull = traced(folder, ['bundle', 'import', `oci://${servers.registry.host}/acme:v1`]);
+    await Promise.all([doctor.ended, pull.ended]);
 
     expect(names.filter((name) => servers[name].requests.length === 0)).toEqual([]);
     expect(trap.requests).toEqual([]);
     const named = names.map((name) => servers[name].host);
-    const own = [`127.0.0.1:${admin}`];
-    expect((await connectionsIn(trace)).filter((each) => !named.includes(each))).toEqual([]);
-    for (const command of ['doctor', 'pull']) {
-      const others = (await connectionsIn(join(folder, `${command}.trace`))).filter((each) => !named.includes(each));
-      // The doctor asks the daemon of its mark how it is.
-      expect(others).toEqual(command === 'doctor' ? own : []);
-    }
+    const others = async ({ connections }: ReturnType<typeof traced>) =>
+      (await connections()).filter((each) => !named.includes(each));
+    expect(await others(daemon)).toEqual([]);
+    expect(await others(pull)).toEqual([]);
+    // The doctor asks the daemon of its mark how it is.
+    expect(await others(doctor)).toEqual([`127.0.0.1:${admin}`]);
+  });
+
+  test('connects to a bucket, a signature, a provider of sign-ins, a collector of traces and a database, to nobody else', async () => {
+    const [site = 0, admin = 0, api = 0] = await freePorts(3);
+    const trap = await server((_, response) => response.end('trap'));
+    const toTrap: Parameters<typeof httpServer>[0] = (_, response) =>
+      response.writeHead(302, { location: trap.origin }).end();
+    const bucket = await server((_, response) => response.end(bundle('one')));
+    const signature = await server(toTrap);
+    const collector = await server(toTrap);
+    const issuer = await server(({ headers }, response) => {
+      const ends = Object.fromEntries(
+        ['authorization_endpoint', 'token_endpoint', 'jwks_uri'].map((name) => [name, `${trap.origin}/${name}`]),
+      );
+      response.writeHead(200, JSON_TYPE).end(JSON.stringify({ issuer: `http://${headers.host}`, ...ends }));
+    });
+    const database = await tcpServer((socket) => socket.destroy());
+    bench.onEnd(() => database.close());
+    const named = [bucket, signature, collector, issuer, database].map(({ host }) => host).sort();
+
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'database'), `postgres://docshelf:word@${database.host}/docs`, { mode: 0o600 });
+    await bench.writeConfig(folder, {
+      server: {
+        host: '127.0.0.1',
+        port: site,
+        publicUrl: `http://127.0.0.1:${site}`,
+        auth: { kind: 'oidc', issuer: issuer.origin, clientId: 'docs' },
+      },
+      admin: { port: admin },
+      api: { port: api },
+      network: { proxy: 'off', retries: 0, allowedHosts: named, s3: { endpoint: bucket.origin, pathStyle: true } },
+      staticExport: {
+        bundleUrl: 's3://docs/docs-v1.0.0.tar.gz',
+        signature: { publicKeys: [PUBLIC_KEY], url: `${signature.origin}/docs.minisig` },
+      },
+      traces: { endpoint: collector.origin },
+      database: { urlFile: './database' },
+    });
+    const keys = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const daemon = await served(folder, '"code":"host_not_allowed"', keys);
+    expect(await ask(site, '/', { accept: 'text/html' })).toMatchObject({
+      status: 302,
+      headers: { location: expect.stringContaining(trap.origin) },
+    });
+    // Its keys lie where the provider says.
+    const token = ['{"alg":"RS256"}', '{}', 'x'].map((part) => Buffer.from(part).toString('base64url')).join('.');
+    expect((await ask(site, '/', { authorization: `Bearer ${token}` })).status).toBe(503);
+    await waitFor(
+      () => (collector.requests.length > 0 ? true : null),
+      () => `no traces come: ${daemon.log()}`,
+    );
+    // Without keys in its environment: no metadata service of a cloud is asked for any.
+    const doctor = traced(folder, ['doctor']);
+    await doctor.ended;
+
+    expect(trap.requests).toEqual([]);
+    expect(await daemon.connections()).toEqual(named);
+    const asked = await doctor.connections();
+    expect(asked.filter((each) => !named.includes(each))).toEqual([`127.0.0.1:${admin}`]);
+    expect(asked).toContain(issuer.host);
   });
 });
 
@@ -214,6 +282,25 @@ describe('an air-gapped deployment', () => {
 
   test.each<[string, ConfigFile]>([
     ['staticExport.bundleUrl', { staticExport: { bundleUrl: 'https://x.example/a.tar.gz' } }],
+    [
+      'staticExport.bundleUrl',
+      { staticExport: { bundleUrl: 's3://docs/a.tar.gz' }, network: { s3: { endpoint: 'https://x.example' } } },
+    ],
+    [
+      'staticExport.signature.url',
+      { staticExport: { signature: { publicKeys: [PUBLIC_KEY], url: 'https://x.example/a.minisig' } } },
+    ],
+    [
+      'server.auth.issuer',
+      {
+        server: {
+          publicUrl: 'https://docs.example',
+          auth: { kind: 'oidc', issuer: 'https://x.example', clientId: 'docs' },
+        },
+      },
+    ],
+    ['traces.endpoint', { traces: { endpoint: 'https://x.example' } }],
+    ['database.urlFile', { database: { urlFile: './database' } }],
     ['search.model', { search: { model: { url: 'https://x.example/', model: 'm' } } }],
     [
       'exportApi.store.endpoint',
@@ -223,10 +310,12 @@ describe('an air-gapped deployment', () => {
       'organizations[0].domains.acme.source.url',
       { exportApi: { enabled: true }, organizations: organizations({ kind: 'crawl', url: 'https://x.example/' }) },
     ],
-  ])('takes no config whose %s leads out', async (key, config) => {
+  ])('takes no config whose %s leads out, and opens not one connection', async (key, config) => {
     const folder = await bench.folder();
+    await writeFile(join(folder, 'database'), 'postgres://docshelf:word@x.example/docs', { mode: 0o600 });
     await bench.writeConfig(folder, { deployment: { type: 'air-gapped' }, ...config });
-    const { code, stdout } = await bench.run(['config', 'check', '--json'], { cwd: folder });
-    expect([code, stdout]).toEqual([78, expect.stringContaining(`${key} leads to a host`)]);
+    const start = traced(folder, ['serve']);
+    expect([await start.ended, start.log()]).toEqual([78, expect.stringContaining(`${key} leads to a host`)]);
+    expect(await start.connections()).toEqual([]);
   });
 });
