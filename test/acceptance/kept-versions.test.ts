@@ -1,15 +1,23 @@
+import { truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, test } from 'vitest';
+import { TABLE_FILE } from '../../src/files/file-table.ts';
 import type { SearchResult } from '../../src/search/index.ts';
+import { newStore, takeInBundle } from '../deploy/workbench.ts';
 import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { peakMiBOf } from '../helpers/process-facts.ts';
 import { PROGRAM } from '../helpers/program.ts';
 import { saidBy } from '../http/mcp/assistant-bench.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterEach);
 const KEY = 'svc_dsc_public';
+const KEPT = 30;
+/** Sparse, and twice what a daemon without search has. */
+const TABLE_BYTES = 512 * 1024 ** 2;
 
 const JUNE = bundle('june', {
   'only-june.html': '<!doctype html><title>Only June</title><a href="/guides/start.html">Start</a>',
@@ -290,5 +298,40 @@ describe('a kept version', () => {
     }
     const answer = await ask(daemon, `${JUNE_AT}/`, { headers: { 'X-User': 'ann' } });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'private, no-cache']);
+  });
+});
+
+describe('kept releases', () => {
+  test('cost a start no memory: their tables stay on disk, where the assets are found that the active one lacks', async () => {
+    const store = await newStore();
+    const digests: string[] = [];
+    for (let month = 0; month <= KEPT; month += 1) {
+      const version = `v1.${month}`;
+      const folder = await folderOf(await bench.folder(), {
+        'docs.tar.gz': bundle(version, { [`${version}.css`]: version }),
+      });
+      const { digest } = await takeInBundle(
+        store,
+        { file: join(folder, 'docs.tar.gz'), fileName: 'docs.tar.gz' },
+        { version },
+      );
+      await store.markServed(digest, new Date(Date.UTC(2024, month)).toISOString());
+      digests.push(digest);
+    }
+    // An entry is found in them as before; whoever reads one whole has all of it in memory.
+    for (const digest of digests.slice(0, KEPT)) await truncate(join(store.folderOf(digest), TABLE_FILE), TABLE_BYTES);
+
+    const daemon = await bench.start({
+      storage: { dir: store.paths.dir },
+      staticExport: { keep: KEPT, version: `v1.${KEPT}` },
+    });
+    await daemon.untilServing(`v1.${KEPT}`);
+    expect((await ask(daemon, '/')).body).toContain(`v1.${KEPT}`);
+    for (const version of ['v1.0', `v1.${KEPT - 1}`]) {
+      expect(await ask(daemon, `/${version}.css`)).toMatchObject({ status: 200, body: version });
+    }
+    expect((await ask(daemon, '/none.css')).status).toBe(404);
+    expect((await store.list()).map(({ digest }) => digest).sort()).toEqual(digests.sort());
+    expect(await peakMiBOf(daemon.pid)).toBeLessThan(TABLE_BYTES / 1024 ** 2);
   });
 });

@@ -13,6 +13,15 @@ export async function cpuMsOf(pid: number): Promise<number> {
 
 /** Resident memory of a process, in MiB. */
 export async function residentMiBOf(pid: number): Promise<number> {
+  return memoryMiBOf(pid, 'VmRSS');
+}
+
+/** The most that it ever had. */
+export async function peakMiBOf(pid: number): Promise<number> {
+  return memoryMiBOf(pid, 'VmHWM');
+}
+
+async function memoryMiBOf(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
 }
