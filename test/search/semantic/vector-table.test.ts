@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { VectorTable } from '../../../src/search/semantic/vector-table.ts';
+import { ROWS_MAX, VectorTable } from '../../../src/search/semantic/vector-table.ts';
 
 const MODEL = 'ab'.repeat(32);
 const DIMS = 32;
@@ -136,6 +136,6 @@ describe('VectorTable', () => {
     expect(() => table.put(0, new Int8Array(64))).toThrow(RangeError);
     expect(() => table.put(3, vectorOf(0))).toThrow(RangeError);
     table.close();
-    expect(() => VectorTable.create(file, facts, new Uint32Array(2_000_001))).toThrow(RangeError);
+    expect(() => VectorTable.create(file, facts, new Uint32Array(ROWS_MAX + 1))).toThrow(RangeError);
   });
 });
