@@ -24,6 +24,8 @@ const FOUND = 'docshelf-search-dialog a[role=option]';
 const SCREEN = { example: 'shelf', listener: 'site', width: 1200, height: 760, colorScheme: 'light' } as const;
 
 const CONSOLE = { listener: 'admin', path: '/', width: 1280, height: 800, colorScheme: 'light' } as const;
+/** A form and what is listed below it. */
+const LIST = { example: 'whole', height: 1000 } as const;
 
 export const PICTURES: readonly Picture[] = [
   {
@@ -63,9 +65,9 @@ export const PICTURES: readonly Picture[] = [
   { ...SCREEN, name: 'shelf', path: '/', height: 400 },
   { ...CONSOLE, name: 'console-site', example: 'whole', height: 900, colorScheme: 'dark' },
   { ...CONSOLE, name: 'console-phone', example: 'whole', width: 390, height: 844 },
-  { ...CONSOLE, name: 'console-jobs', example: 'whole', path: '/jobs' },
-  { ...CONSOLE, name: 'console-keys', example: 'whole', path: '/organizations/acme-inc/keys', colorScheme: 'dark' },
-  { ...CONSOLE, name: 'console-audit', example: 'whole', path: '/audit' },
+  { ...CONSOLE, ...LIST, name: 'console-jobs', path: '/jobs' },
+  { ...CONSOLE, ...LIST, name: 'console-keys', path: '/organizations/acme-inc/keys', colorScheme: 'dark' },
+  { ...CONSOLE, ...LIST, name: 'console-audit', path: '/audit' },
   { ...CONSOLE, name: 'console-search', example: 'whole', path: '/sites/acme/search?q=roll+back+a+version' },
   { ...CONSOLE, name: 'console-diff', example: 'whole', path: '/sites/acme/diff?from=2026-10-01&to=2026-11-01' },
   { ...CONSOLE, name: 'console-waiting', example: 'waiting' },

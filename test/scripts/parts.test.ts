@@ -75,3 +75,16 @@ it('the threat model names tests that are there', () => {
   expect(named.length).toBeGreaterThan(15);
   expect([...new Set(named)].filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
+
+it('the README and the manual show each picture, and none that is not there', () => {
+  const pages = readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`);
+  const shown = ['README.md', ...pages].flatMap((page) =>
+    Array.from(
+      readFileSync(join(ROOT, page), 'utf8').matchAll(/!\[[^\]]+\]\((?:docs\/)?images\/([\w.-]+)\)/g),
+      ([, name]) => name,
+    ),
+  );
+  expect([...new Set(shown)].sort()).toEqual(readdirSync(join(ROOT, 'docs/images')).sort());
+});
