@@ -42,7 +42,9 @@ describe.skipIf(corpus === undefined)(`a bundle that holds versions of its own${
       for (const path of ['docs/intro', 'docs/1.0/intro', 'docs/next/intro', 'fr/docs/intro', 'fr/docs/next/intro']) {
         const answer = await fetch(`${daemon.site}${root}${path}`);
         const page = await answer.text();
-        expect([path, answer.status, page.includes('/assets/switcher-')]).toEqual([path, 200, false]);
+        // The notice of an older one has a style, and no script.
+        const hasSwitcher = /\/assets\/switcher-[^"]*\.js/.test(page);
+        expect([path, answer.status, hasSwitcher]).toEqual([path, 200, false]);
         // Its own is there: links to the version beside.
         expect(page).toMatch(/href="?[^">\s]*\/docs\/(?:next|1\.0)\//);
       }
