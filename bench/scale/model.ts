@@ -146,7 +146,7 @@ export function sizingTable(load: SizedLoad): string {
     {
       name: 'sites',
       workedOut: `${n(groups)} groups of ${n(sitesOfGroup)} sites, by host name at the ingress; ${n(memoryMiB(sitesOfGroup))} MiB and ${n((MEASURED.startOf1000S * sitesOfGroup) / 1000)} s to start each`,
-      so: `${n(replicas)} replicas with ${MEMORY_MIB} MiB and ${n(diskGiB)} GiB of disk each`,
+      so: `${n(replicas)} replicas with ${MEMORY_MIB} MiB and a volume of ${n(diskGiB)} GiB each`,
     },
     {
       name: 'search',
