@@ -63,9 +63,9 @@ describe('a tar.gz', { timeout: 600_000 }, () => {
     expect(await readFile(join(releaseDir, 'site/index.html'), 'utf8')).toContain('Home');
   });
 
-  it('of 200,000 files, the last outside of the site, is refused for that within a small heap', async () => {
+  it('of 100,000 files, the last outside of the site, is refused for that within a small heap', async () => {
     const archive = join(dir, 'hostile.tar.gz');
-    await pipeline(Readable.from(tarOf(200_000, ['../evil'])), createGzip({ level: 1 }), createWriteStream(archive));
+    await pipeline(Readable.from(tarOf(100_000, ['../evil'])), createGzip({ level: 1 }), createWriteStream(archive));
     await expect(unpack(archive)).rejects.toMatchObject({ code: 'name_dotdot' });
   });
 });
