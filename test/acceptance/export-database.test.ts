@@ -233,6 +233,7 @@ describe.skipIf(!HAS_POSTGRES)('daemons on one database', () => {
 
     const { unfair, choices } = claimsInTurn(changes);
     expect(unfair, seed).toEqual([]);
+    process.stdout.write(`claims that could choose between organizations: ${choices}\n`);
     expect(choices).toBeGreaterThan(ORDERS_OF_A_ROUND / 5);
 
     const takeoversMs = chaos.kills.flatMap(({ jobId, attempt, atMs }) => {

@@ -11,12 +11,18 @@ export interface JobChange {
   readonly attempt: number;
   /** Before its transaction has ended. */
   readonly atMs: number;
+  /** Of its transaction. */
+  readonly beganMs: number;
+  readonly committedMs: number;
 }
+
+/** A setting of PostgreSQL. */
+export const KEEPS_COMMIT_TIMES = 'track_commit_timestamp=on';
 
 const RECORD = `
   CREATE TABLE public.job_changes (
     seq BIGINT GENERATED ALWAYS AS IDENTITY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
-    job_id TEXT, organization_id TEXT, domain TEXT, former TEXT, status TEXT, attempt INTEGER
+    began TIMESTAMPTZ NOT NULL DEFAULT now(), transaction xid NOT NULL DEFAULT pg_current_xact_id()::xid, job_id TEXT, organization_id TEXT, domain TEXT, former TEXT, status TEXT, attempt INTEGER
   );
   CREATE FUNCTION public.record_job_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -31,20 +37,21 @@ const RECORD = `
 /** From now on, by the database itself: no process can leave out what it did, or tell what was undone. */
 export const recordJobChanges = (service: SharedService): Promise<unknown> => service.ask(RECORD);
 
-/** In their order. */
+/** In their order. The server must have been started with {@link KEEPS_COMMIT_TIMES}. */
 export async function jobChanges(service: SharedService): Promise<JobChange[]> {
   const rows = await service.ask(`
     SELECT job_id AS "jobId", organization_id AS organization, domain, former, status, attempt,
-      (extract(epoch FROM at) * 1000)::float8 AS "atMs" FROM public.job_changes ORDER BY seq`);
+      (extract(epoch FROM at) * 1000)::float8 AS "atMs", (extract(epoch FROM began) * 1000)::float8 AS "beganMs",
+      (extract(epoch FROM pg_xact_commit_timestamp(transaction)) * 1000)::float8 AS "committedMs" FROM public.job_changes ORDER BY seq`);
   return rows as unknown as JobChange[];
 }
 
-/** What was seen so shortly before a claim may have been of a transaction that had not ended. */
-const SETTLED_MS = 5_000;
+/** From the time of a commit, which is taken before it is written, to when others see it. */
+const SETTLED_MS = 1_000;
 
 interface DomainState {
   readonly organization: string;
-  /** When each was added, by the job. */
+  /** When others could see each, by the job. */
   readonly queued: Map<string, number>;
   isRunning: boolean;
   freeSinceMs: number;
@@ -61,13 +68,13 @@ export function claimsInTurn(changes: readonly JobChange[]): { readonly unfair: 
   const unfair: string[] = [];
   let claims = 0;
   let choices = 0;
-  for (const { jobId, organization, domain, former, status, atMs } of changes) {
+  for (const { jobId, organization, domain, former, status, beganMs, committedMs } of changes) {
     const state = domains.get(domain) ?? { organization, queued: new Map(), isRunning: false, freeSinceMs: 0 };
     domains.set(domain, state);
     if (former === 'queued' && status === 'running') {
       const own = lastClaims.get(organization) ?? 0;
       const waiting = new Set(
-        [...domains.values()].filter((each) => isRunnable(each, atMs)).map((each) => each.organization),
+        [...domains.values()].filter((each) => isRunnable(each, beganMs)).map((each) => each.organization),
       );
       waiting.delete(organization);
       const before = [...waiting].filter((other) => (lastClaims.get(other) ?? 0) < own);
@@ -76,15 +83,15 @@ export function claimsInTurn(changes: readonly JobChange[]): { readonly unfair: 
       claims += 1;
       lastClaims.set(organization, claims);
     }
-    if (status === 'queued') state.queued.set(jobId, atMs);
+    if (status === 'queued') state.queued.set(jobId, committedMs);
     else state.queued.delete(jobId);
     if (status === 'running') state.isRunning = true;
-    else if (former === 'running') Object.assign(state, { isRunning: false, freeSinceMs: atMs });
+    else if (former === 'running') Object.assign(state, { isRunning: false, freeSinceMs: committedMs });
   }
   return { unfair, choices };
 }
 
-function isRunnable({ queued, isRunning, freeSinceMs }: DomainState, nowMs: number): boolean {
-  const settledMs = nowMs - SETTLED_MS;
+function isRunnable({ queued, isRunning, freeSinceMs }: DomainState, beganMs: number): boolean {
+  const settledMs = beganMs - SETTLED_MS;
   return !isRunning && freeSinceMs <= settledMs && [...queued.values()].some((addedMs) => addedMs <= settledMs);
 }

@@ -13,6 +13,7 @@ import {
   startExporter,
   writeSite,
 } from './export-service.ts';
+import { KEEPS_COMMIT_TIMES } from './job-changes.ts';
 
 /** The service side in several processes: some answer calls, some run jobs, all of them on one database. */
 
@@ -112,6 +113,6 @@ export class SharedService {
 
 /** A server that is stopped as by a crash has all that it said it had. */
 async function newDatabase(): Promise<Pick<SharedService, 'postgres' | 'url'>> {
-  const postgres = await PostgresServer.start(['synchronous_commit=on']);
+  const postgres = await PostgresServer.start(['synchronous_commit=on', KEEPS_COMMIT_TIMES]);
   return { postgres, url: await postgres.createDatabase() };
 }

@@ -89,6 +89,20 @@ describe.skipIf(!hasChromium)(`the search box in a browser${whyNoChromium}`, () 
     expectQuiet();
   });
 
+  it.each([
+    ['its button', "querySelector('.head button').click()"],
+    ['Escape', "querySelector('dialog').dispatchEvent(new Event('cancel', { cancelable: true }))"],
+  ])('gives the focus back at once when closed by %s, so that the next key is for the page', async (_name, close) => {
+    const { page, box } = await open({ body: '<h1>A page</h1><a id="here" href="#x">x</a>' });
+    await page.locator('#here').focus();
+    await page.keyboard.press('/');
+    await box.waitFor();
+    const closed = `(document.querySelector('docshelf-search-dialog').shadowRoot.${close}, document.activeElement.id)`;
+    expect(await page.evaluate(closed)).toBe('here');
+    await page.keyboard.press('/');
+    await box.waitFor();
+  });
+
   it('leaves the keys to whoever types in a field of the page', async () => {
     const { page } = await open({ body: '<h1>A</h1><input aria-label="a"><div contenteditable>b</div>' });
     for (const field of ['input', '[contenteditable]']) {

@@ -220,8 +220,20 @@ export function createView(language) {
 
   for (const type of ['keydown', 'keypress', 'keyup']) dialog.addEventListener(type, onKey);
   input.addEventListener('input', () => ask(false));
-  closer.addEventListener('click', () => dialog.close());
+  /** Gives the focus back at once: until then a key that opens the dialog would be one typed into it. */
+  const close = () => {
+    dialog.close();
+    from?.focus({ preventScroll: true });
+  };
+  closer.addEventListener('click', close);
+  // Escape, and the way back of a phone.
+  dialog.addEventListener('cancel', (event) => {
+    event.preventDefault();
+    close();
+  });
+  // Comes later than the dialog is closed, or after it is open again; and by itself, where a browser closes it and asks nobody.
   dialog.addEventListener('close', () => {
+    if (dialog.open) return;
     visualViewport.removeEventListener('resize', fitWindow);
     questions.forget();
     from?.focus({ preventScroll: true });
@@ -229,7 +241,7 @@ export function createView(language) {
   dialog.addEventListener('pointerdown', (event) => {
     const { left, right, top, bottom } = dialog.getBoundingClientRect();
     const isInside = event.clientX >= left && event.clientX <= right && event.clientY >= top && event.clientY <= bottom;
-    if (event.target === dialog && !isInside) dialog.close();
+    if (event.target === dialog && !isInside) close();
   });
   // The box keeps the focus, and a phone its keyboard, while one scrolls and taps.
   list.addEventListener('mousedown', (event) => event.preventDefault());
@@ -242,7 +254,7 @@ export function createView(language) {
     if (link === null) return;
     remember();
     // A copy that the browser keeps for the way back shows the page.
-    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) dialog.close();
+    if (!event.ctrlKey && !event.metaKey && !event.shiftKey) close();
   });
   /** All of a phone, above its keyboard. A page that is not made for phones is shown small there, and the dialog is not. */
   const fitWindow = () => {
