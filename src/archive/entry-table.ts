@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { HashSlots, roomFor } from '../files/hash-slots.ts';
 import { saltedHash } from '../files/salted-hash.ts';
-import { HashSlots, roomFor, type Texts } from './compact.ts';
+import type { Texts } from './compact.ts';
 import type { ArchiveEntry } from './layout.ts';
 
 /** What a name is; `implied` is a folder that only names below it tell of. */

@@ -16,6 +16,8 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
   #length = 0;
+  /** Sorted once: a million take a second. */
+  #indexes: Uint32Array | null = null;
 
   constructor(listing: ArchiveListing) {
     this.#listing = listing;
@@ -32,6 +34,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
     this.#isThere[index] = 1;
     this.#length += 1;
+    this.#indexes = null;
   }
 
   /** True for a path of the site. */
@@ -42,7 +45,8 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
 
   /** Numbers in the listing, by name. */
   indexes(): Uint32Array {
-    return this.#listing.entries.filesByName().filter((index) => this.#isThere[index] === 1);
+    this.#indexes ??= this.#listing.entries.filesByName().filter((index) => this.#isThere[index] === 1);
+    return this.#indexes;
   }
 
   at(index: number): ExtractedFile {

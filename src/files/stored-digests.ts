@@ -1,19 +1,18 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { HEADER_BYTES, RECORD_BYTES, readLayout, readRecord, TABLE_FILE } from './file-table.ts';
+import { HashSlots, roomFor } from './hash-slots.ts';
 
 /** 24 to 48 bytes of memory each. */
 const DIGESTS_MAX = 2_000_000;
 const RECORDS_READ = 1_024;
-/** Two words of the digest, and the number of its record, from 1: 0 is an empty slot. */
-const SLOT_WORDS = 3;
 
 interface OpenTable {
   readonly fd: number;
   readonly siteDir: string;
   readonly recordsAt: number;
   readonly textAt: number;
-  readonly firstNumber: number;
+  readonly firstRecord: number;
   readonly count: number;
 }
 
@@ -21,7 +20,11 @@ interface OpenTable {
 export class StoredDigests implements Disposable {
   readonly #tables: OpenTable[] = [];
   readonly #digestsMax: number;
-  #slots = new Uint32Array(1_024 * SLOT_WORDS);
+  /** By the first word of a digest. */
+  readonly #slots = new HashSlots();
+  /** Of each digest its second word, and its record. */
+  #seconds = new Uint32Array(1_024);
+  #records = new Uint32Array(1_024);
   #used = 0;
   #recordsCount = 0;
 
@@ -34,10 +37,12 @@ export class StoredDigests implements Disposable {
   /** A file that had these bytes when its release was written; null where none is known, or it cannot be read. */
   find(sha256: string): string | null {
     const digest = Buffer.from(sha256, 'hex');
-    const at = this.#placeOf(this.#slots, digest.readUInt32LE(0), digest.readUInt32LE(4));
-    const number = (this.#slots[at + 2] as number) - 1;
-    const table = this.#tables.findLast(({ firstNumber }) => firstNumber <= number);
-    return table === undefined ? null : pathIn(table, number - table.firstNumber, sha256);
+    const second = digest.readUInt32LE(4);
+    const number = this.#slots.find(digest.readUInt32LE(0), (known) => this.#seconds[known] === second);
+    if (number < 0) return null;
+    const record = this.#records[number] as number;
+    const table = this.#tables.findLast(({ firstRecord }) => firstRecord <= record);
+    return table === undefined ? null : pathIn(table, record - table.firstRecord, sha256);
   }
 
   [Symbol.dispose](): void {
@@ -58,36 +63,20 @@ export class StoredDigests implements Disposable {
       for (let n = 0; n < count; n++) {
         if (this.#used === this.#digestsMax) return;
         const at = n * RECORD_BYTES;
-        this.#put(records.readUInt32LE(at), records.readUInt32LE(at + 4), table.firstNumber + from + n);
+        this.#put(records.readUInt32LE(at), records.readUInt32LE(at + 4), table.firstRecord + from + n);
       }
     }
   }
 
-  #put(first: number, second: number, number: number): void {
-    if ((this.#used + 1) * 2 * SLOT_WORDS > this.#slots.length) this.#grow();
-    const at = this.#placeOf(this.#slots, first, second);
-    if (this.#slots[at + 2] !== 0) return;
-    this.#slots.set([first, second, number + 1], at);
+  #put(first: number, second: number, record: number): void {
+    const number = this.#used;
+    if (this.#slots.find(first, (known) => this.#seconds[known] === second) >= 0) return;
     this.#used += 1;
-  }
-
-  #grow(): void {
-    const former = this.#slots;
-    this.#slots = new Uint32Array(former.length * 2);
-    for (let from = 0; from < former.length; from += SLOT_WORDS) {
-      if (former[from + 2] === 0) continue;
-      const at = this.#placeOf(this.#slots, former[from] as number, former[from + 1] as number);
-      this.#slots.set(former.subarray(from, from + SLOT_WORDS), at);
-    }
-  }
-
-  /** Of the digest's slot, or of the empty one that it would have. */
-  #placeOf(slots: Uint32Array, first: number, second: number): number {
-    const count = slots.length / SLOT_WORDS;
-    for (let slot = first & (count - 1); ; slot = (slot + 1) & (count - 1)) {
-      const at = slot * SLOT_WORDS;
-      if (slots[at + 2] === 0 || (slots[at] === first && slots[at + 1] === second)) return at;
-    }
+    this.#seconds = roomFor(this.#seconds, this.#used);
+    this.#records = roomFor(this.#records, this.#used);
+    this.#seconds[number] = second;
+    this.#records[number] = record;
+    this.#slots.add(first, number);
   }
 }
 
@@ -103,7 +92,7 @@ function pathIn({ fd, siteDir, recordsAt, textAt }: OpenTable, number: number, s
 }
 
 /** Null where it cannot be opened, or is no table. */
-function openTable(releaseDir: string, firstNumber: number): OpenTable | null {
+function openTable(releaseDir: string, firstRecord: number): OpenTable | null {
   let fd: number;
   try {
     fd = openSync(join(releaseDir, TABLE_FILE), 'r');
@@ -111,7 +100,7 @@ function openTable(releaseDir: string, firstNumber: number): OpenTable | null {
     return null;
   }
   const layout = readLayout(read(fd, 0, HEADER_BYTES));
-  if (layout !== null) return { fd, siteDir: join(releaseDir, 'site'), firstNumber, ...layout };
+  if (layout !== null) return { fd, siteDir: join(releaseDir, 'site'), firstRecord, ...layout };
   closeSync(fd);
   return null;
 }

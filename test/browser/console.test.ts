@@ -9,7 +9,7 @@ import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
 import { JobDesk } from '../../src/http/jobs/job-desk.ts';
 import type { ListedKey } from '../../src/http/keys/key-schemas.ts';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
-import { actionsThatNote, appWith, DIGEST, observedAt, TOKEN } from '../http/admin/admin-example.ts';
+import { actionsThatNote, appWith, DIGEST, KEY, observedAt, TOKEN } from '../http/admin/admin-example.ts';
 import { exportsInMemory } from '../http/api/exports-in-memory.ts';
 import { AIR_GAPPED, FINDINGS, LONG, RESULT, STATES } from '../http/console/states.ts';
 import { STATUS } from '../http/status-example.ts';
@@ -38,17 +38,6 @@ const LINE: AuditLine = {
   error: 'Cannot trust "acme-export-2024-06-01.tar.gz": its signature does not hold',
 };
 
-const KEY: ListedKey = {
-  id: 'key_4f1c09a7e2b85d36',
-  organization: 'acme',
-  type: 'admin',
-  name: 'ci',
-  createdAt: '2026-11-23T10:00:00.000Z',
-  expiresAt: null,
-  expired: false,
-  lastUsedAt: null,
-  readOnly: false,
-};
 const KEYS: readonly ListedKey[] = [
   KEY,
   { ...KEY, id: 'key_used', name: 'n'.repeat(128), lastUsedAt: '2026-11-23T11:00:00.000Z' },

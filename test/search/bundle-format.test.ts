@@ -61,8 +61,10 @@ function written(
   return into;
 }
 
+const byPath = (files: readonly FileEntry[]) => new Map(files.map((file) => [file.path, file]));
+
 async function read(from: string, files: readonly FileEntry[] = PAGES) {
-  const carried = await CarriedSearch.open(from, { files, trailingSlash: 'never' });
+  const carried = await CarriedSearch.open(from, { files: byPath(files), trailingSlash: 'never' });
   return (
     carried && {
       header: carried.header,
@@ -144,7 +146,7 @@ describe('CarriedSearch', () => {
       ...['sections-1.jsonl', 'sections-2.jsonl', 'sections-3.jsonl', 'vectors-1.i8', 'vectors-2.i8'],
     ]);
     const pages = PAGES.map((page) => ({ ...page, size: 30 * MIB }));
-    const carried = await CarriedSearch.open(into, { files: pages, trailingSlash: 'never' });
+    const carried = await CarriedSearch.open(into, { files: byPath(pages), trailingSlash: 'never' });
     let [sections, vectors] = [0, 0];
     for (const { section: each } of carried?.sections() ?? []) sections += Number(each.text.length === text.length);
     for (const vector of carried?.vectors() ?? []) vectors += Number(vector[1023] === 7);
@@ -183,7 +185,7 @@ describe('CarriedSearch', () => {
       sections: { count: 3, shards: [{ bytes: 17 * MIB, sha256: MODEL }] },
     }));
     rmSync(join(from, SECTIONS));
-    const opening = CarriedSearch.open(from, { files: PAGES, trailingSlash: 'never' });
+    const opening = CarriedSearch.open(from, { files: byPath(PAGES), trailingSlash: 'never' });
     await expect(opening).rejects.toMatchObject({
       code: 'bad_search_data',
       message: expect.stringContaining('too many for pages of 300 bytes'),

@@ -1,5 +1,5 @@
+import { roomFor } from '../../files/hash-slots.ts';
 import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
-import { roomFor } from '../compact.ts';
 import { checkRatio } from '../rules.ts';
 import { centralEntries, readCentralAt, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';
 import { readZipEnd, type ZipEnd } from './end.ts';

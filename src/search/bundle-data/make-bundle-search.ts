@@ -63,8 +63,8 @@ export async function makeBundleSearch(
 
 async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  const trailingSlash = await trailingSlashOf(siteDir, inOrder);
   const byPath = new Map(inOrder.map((entry) => [entry.path, entry]));
+  const trailingSlash = await trailingSlashOf(siteDir, byPath);
   return readSections({ siteDir, files: byPath, trailingSlash }, join(into, '.sections'), {
     sectionsMax: SECTIONS_MAX,
   });
@@ -88,9 +88,9 @@ function* unlessStopped<Item>(items: Iterable<Item>, signal: AbortSignal): Gener
 }
 
 /** As decided when the bundle is unpacked: the paths of sections depend on it. */
-async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Promise<TrailingSlash> {
-  const votes = new TrailingSlashVotes(new Set(files.map(({ path }) => path)));
-  for (const { path } of files) {
+async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileEntry>): Promise<TrailingSlash> {
+  const votes = new TrailingSlashVotes(files);
+  for (const path of files.keys()) {
     if (isPage(path)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
   }
   return votes.decide();

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
+import { isPage, type TrailingSlash } from '../../domain/release.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
 import { resolvePath } from '../../web/resolve.ts';
+import type { SiteFiles } from '../indexing/read-pages.ts';
 import {
   bad,
   type CarriedPart,
@@ -21,7 +22,7 @@ import {
 import { SaidCharacters, saidCharactersMax } from './said-characters.ts';
 
 interface ReleasePages {
-  readonly files: readonly FileEntry[];
+  readonly files: SiteFiles;
   readonly trailingSlash: TrailingSlash;
 }
 
@@ -53,7 +54,8 @@ export class CarriedSearch {
     if (found.size > HEADER_BYTES_MAX) throw bad(HEADER_NAME, `it has more than ${HEADER_BYTES_MAX} bytes`);
     const header = parseHeader(await readFile(file));
     const carried = header.sections.shards.reduce((sum, { bytes }) => sum + bytes, 0);
-    const pageBytes = pages.files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
+    let pageBytes = 0;
+    for (const { path, size } of pages.files.values()) if (isPage(path)) pageBytes += size;
     if (carried > sectionBytesMax(pageBytes))
       throw bad(HEADER_NAME, `sections of ${carried} bytes are too many for pages of ${pageBytes} bytes`);
     return new CarriedSearch(folder, header, pages, pageBytes);
@@ -158,13 +160,12 @@ function openShard(file: string, name: string): number {
 
 /** Sections of a page follow each other: it is looked up once. */
 function pageFinder({ files, trailingSlash }: ReleasePages): (path: string) => boolean {
-  const table = new Map(files.map((entry) => [entry.path, entry]));
   let last: { readonly page: string; readonly isThere: boolean } | null = null;
   return (path) => {
     const page = path.replace(/[?#].*$/, '');
     if (last?.page !== page) {
       const decoded = percentDecode(page.slice(1));
-      last = { page, isThere: decoded !== null && resolvePath(table, decoded, trailingSlash).kind !== 'missing' };
+      last = { page, isThere: decoded !== null && resolvePath(files, decoded, trailingSlash).kind !== 'missing' };
     }
     return last.isThere;
   };

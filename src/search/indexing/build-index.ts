@@ -70,7 +70,7 @@ async function openCarried(
   await mkdir(searchDir);
   // Only bundles of the exporter need it, and ajv takes 35 ms to load (measured).
   const { CarriedSearch } = await import('../bundle-data/read-bundle-search.ts');
-  const carried = await CarriedSearch.open(folder, { files: [...files.values()], trailingSlash });
+  const carried = await CarriedSearch.open(folder, { files, trailingSlash });
   if (carried === null) await rm(searchDir, { recursive: true });
   return carried;
 }

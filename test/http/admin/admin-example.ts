@@ -33,7 +33,7 @@ const DIFF = {
   leftOut: { added: 0, removed: 0, moved: 0, changed: 0 },
 };
 
-const KEY: ListedKey = {
+export const KEY: ListedKey = {
   id: 'key_4f1c09a7e2b85d36',
   organization: 'acme',
   type: 'admin',
