@@ -17,6 +17,7 @@ type Row = readonly [what: string, of: (growth: Growth) => number, digits: numbe
 
 const importRows = (name: string, of: (growth: Growth) => Import): Row[] => [
   [`${name}: to the swap, s`, (growth) => of(growth).toSwapSeconds, 1, true],
+  [`${name}: to its index, s`, (growth) => of(growth).toIndexSeconds, 1, true],
   [`${name}: to all vectors, s`, (growth) => of(growth).toEmbeddedSeconds, 1, true],
   [`${name}: processor time of the daemon, s`, (growth) => of(growth).daemonSeconds, 1, true],
   [`${name}: of index and embedding, s`, (growth) => of(growth).childrenSeconds, 1, true],

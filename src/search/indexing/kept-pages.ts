@@ -1,19 +1,20 @@
-import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import type { PageSummary } from './page-summary.ts';
 
 /** Raise it with every change to what is read of a page. */
 const EXTRACT_VERSION = 2;
+const TAB = 0x09;
 const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
+const LINE_END = Buffer.from('\n');
 
 interface KeptLine {
   readonly path: string;
   readonly key: string;
-  readonly json: string;
+  readonly json: Buffer;
   /** All of it, to be written as it is. */
-  readonly text: string;
+  readonly bytes: Buffer;
 }
 
 /** All that decides what is read of a page. */
@@ -27,13 +28,13 @@ export interface PageIdentity {
 
 /**
  * What is known of the pages, `pages.jsonl`, so that the next version reads only those that have changed: a line a page, in the order
- * of their paths, of path, key, checksum and JSON, parted by tabs. Both versions are gone through once, side by side.
+ * of their paths, of path, key, checksum and JSON, parted by tabs, which JSON has none of. Both versions are gone through once, side by side.
  */
 export class KeptPages implements Disposable {
   readonly #former: Generator<KeptLine> | null;
   #next: KeptLine | null = null;
   readonly #fd: number;
-  #lines: string[] = [];
+  #lines: Buffer[] = [];
   #filled = 0;
 
   /** @param former that of the version before; null, or a file that is not there: all pages are read */
@@ -48,8 +49,8 @@ export class KeptPages implements Disposable {
     const key = keyOf(facts);
     while (this.#next !== null && this.#next.path < path) this.#step();
     const kept = this.#next?.path === path && this.#next.key === key ? this.#next : null;
-    const page = kept === null ? await read() : (JSON.parse(kept.json) as PageSummary | null);
-    this.#add(kept?.text ?? lineTextOf(path, key, page));
+    const page = kept === null ? await read() : (JSON.parse(kept.json.toString()) as PageSummary | null);
+    this.#add(kept?.bytes ?? bytesOf(path, key, page));
     return page;
   }
 
@@ -68,14 +69,14 @@ export class KeptPages implements Disposable {
     this.#next = (value as KeptLine | undefined) ?? null;
   }
 
-  #add(line: string): void {
-    this.#lines.push(line, '\n');
+  #add(line: Buffer): void {
+    this.#lines.push(line, LINE_END);
     this.#filled += line.length;
     if (this.#filled >= CHUNK_BYTES) this.#flush();
   }
 
   #flush(): void {
-    const bytes = Buffer.from(this.#lines.join(''));
+    const bytes = Buffer.concat(this.#lines);
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
     this.#lines = [];
     this.#filled = 0;
@@ -83,7 +84,7 @@ export class KeptPages implements Disposable {
 }
 
 function keyOf({ sha256, type, url, version }: PageIdentity): string {
-  return hash('sha256', JSON.stringify([EXTRACT_VERSION, sha256, type, url, version]));
+  return JSON.stringify([EXTRACT_VERSION, sha256, type, url, version]);
 }
 
 /** Those that are whole, to the first that is none. */
@@ -91,10 +92,12 @@ function* linesOf(file: string): Generator<KeptLine> {
   const fd = openIfThere(file);
   if (fd === null) return;
   try {
-    const chunk = Buffer.alloc(CHUNK_BYTES);
     let open: Buffer[] = [];
-    for (let bytesRead = readSync(fd, chunk); bytesRead > 0; bytesRead = readSync(fd, chunk)) {
-      const read = chunk.subarray(0, bytesRead);
+    for (;;) {
+      // Lines are parts of it, until they are written.
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const read = chunk.subarray(0, readSync(fd, chunk));
+      if (read.length === 0) return;
       let start = 0;
       for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, start)) {
         const rest = read.subarray(start, end);
@@ -104,25 +107,30 @@ function* linesOf(file: string): Generator<KeptLine> {
         if (line === null) return;
         yield line;
       }
-      if (start < bytesRead) open.push(Buffer.from(read.subarray(start)));
+      if (start < read.length) open.push(read.subarray(start));
     }
   } finally {
     closeSync(fd);
   }
 }
 
-function lineTextOf(path: string, key: string, page: PageSummary | null): string {
+function bytesOf(path: string, key: string, page: PageSummary | null): Buffer {
   const json = JSON.stringify(page);
-  return `${path}\t${key}\t${crc32(json).toString(16)}\t${json}`;
+  return Buffer.from(`${path}\t${key}\t${crc32(json).toString(16)}\t${json}`);
 }
 
 function lineOf(bytes: Buffer): KeptLine | null {
-  const text = bytes.toString();
-  const [path = '', key = '', crc = ''] = text.split('\t', 3);
-  const json = text.slice(path.length + key.length + crc.length + 3);
-  // Of the bytes: JSON is well-formed, and stands at their end.
-  const jsonBytes = bytes.subarray(bytes.length - Buffer.byteLength(json));
-  return crc32(jsonBytes).toString(16) === crc ? { path, key, json, text } : null;
+  const afterPath = bytes.indexOf(TAB) + 1;
+  const afterKey = bytes.indexOf(TAB, afterPath) + 1;
+  const afterCrc = bytes.indexOf(TAB, afterKey) + 1;
+  const json = bytes.subarray(afterCrc);
+  if (crc32(json).toString(16) !== bytes.toString('latin1', afterKey, afterCrc - 1)) return null;
+  return {
+    path: bytes.toString('utf8', 0, afterPath - 1),
+    key: bytes.toString('utf8', afterPath, afterKey - 1),
+    json,
+    bytes,
+  };
 }
 
 function openIfThere(file: string): number | null {

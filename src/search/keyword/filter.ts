@@ -1,5 +1,5 @@
 import type { IndexFile } from './index-file.ts';
-import { languageKey } from './write/writer.ts';
+import { languageKey } from './write/lists.ts';
 
 export interface Filter {
   readonly version?: string;

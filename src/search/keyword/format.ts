@@ -5,21 +5,20 @@ import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
 /** Raise it with every change to the file or to the analysis of text: an index of another version is built anew. */
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 
 /** In the place of a number. */
 export const GONE = 0xffffffff;
 
 /**
  * Sections have numbers, in the order of pages, and places, which they keep in the file of the next version: `sections`, `words`,
- * `postings` and `sequences` go by places, `lists` and `arrays` by numbers. What is gone leaves its words and postings behind.
+ * `postings` and `sequences` go by places, `arrays` by numbers. What is gone leaves its words and postings behind.
  *
  * - `words`: FTS5, the four columns as terms parted by spaces; it answers what must stand side by side. Its own ranking is
  *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
  * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes. Its count is less by
  *   those that are gone, whose postings stay in other runs.
- * - `lists`: sections by title and document title (a page's first section; `sharedTitle`: that of pages with other titles), language,
- *   version and tag.
+ *   So are lists, whose names have a space: of sections by title and document title (a page's first section), language, version and tag.
  * - `sequences`: the terms of each section in their order, in short, for proximity.
  * - `arrays`: lengths of the columns, priors, digests, the number of each place, and the vocabulary that misspellings and prefixes
  *   are looked up in.
@@ -28,7 +27,6 @@ export const SCHEMA = `
   CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
   CREATE VIRTUAL TABLE words USING fts5(title, headings, text, identifiers, content = '', columnsize = 0, tokenize = "ascii tokenchars '_.-+#'");
   CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
-  CREATE TABLE lists (kind TEXT, key TEXT, sections INTEGER, list BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID;
   CREATE TABLE sequences (n INTEGER PRIMARY KEY, terms BLOB);
   CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;
   PRAGMA user_version = ${FORMAT_VERSION};

@@ -8,6 +8,7 @@ import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import type { COLUMNS } from './terms.ts';
 import { Vocabulary } from './vocabulary.ts';
 import { placesOf } from './write/former-index.ts';
+import { type ListKind, listName, UNDER } from './write/lists.ts';
 import type { IndexedSection } from './write/writer.ts';
 
 /** Cache of postings: the common words of a site with 100,000 sections are 10 MB. */
@@ -22,13 +23,8 @@ const FREQUENCIES_MAX = 4_000;
 const BYTES_PER_SECTION = 24;
 /** SQLite's page cache, by its default cache_size of -2000 KiB (sqlite.org/pragma.html); a smaller file is in it whole. */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
-/** Some may be of sections that are gone. */
-const KEYS_MAX = 2 * FACET_MAX;
 /** Prepared statements and the caches' own tables (measured). */
 const OWN_BYTES = 300_000;
-
-/** `unsaid` has one key, `version`: the sections that say none. */
-type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
 interface Run {
   readonly sections: number;
@@ -109,15 +105,22 @@ export class IndexFile {
     return postings;
   }
 
-  /** Sections under a title (the page's first one), a version or a tag, rising. */
+  /** Sections of a title (the page's first one), a version or a tag, rising. */
   list(kind: ListKind, key: string): Uint32Array {
-    return this.#sectionsOf(this.#statements.list.all(kind, key));
+    return this.#sectionsOf(listName(kind, key));
+  }
+
+  /** Of pages with this title, and of those whose document title it is. One that pages of different titles share is the site's, and no page's. */
+  titled(key: string): number[] {
+    const [ofDocument, another] = this.#terms('some', listName('documentTitle', key + UNDER), 2);
+    const isOfSite = ofDocument === undefined || another !== undefined;
+    return [...this.list('title', key), ...(isOfSite ? [] : this.#sectionsOf(ofDocument))];
   }
 
   /** Sections of a language and of its parts (`pt-br` under `pt`), in no order. */
   language(key: string): Uint32Array {
-    const lists = this.#statements.languages.all(key).map((row) => this.#sectionsOf([row]));
-    return Uint32Array.from(lists.flatMap((list) => [...list]));
+    const parts = this.#terms('some', listName('language', `${key}-`)).map((term) => this.#sectionsOf(term));
+    return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
   }
 
   matching(expression: string): number[] {
@@ -128,9 +131,8 @@ export class IndexFile {
   /** Read at the first that asks. */
   get facets(): Facets {
     this.#facets ??= facetsOf((kind) => {
-      const keys = this.#statements.keys.all(kind, KEYS_MAX) as unknown as { key: string }[];
-      // Sections that are gone are in the lists still.
-      return keys.map(({ key }) => key).filter((key) => this.list(kind, key).length > 0);
+      const start = listName(kind, '');
+      return this.#terms('frequent', start, FACET_MAX).map((term) => term.slice(start.length));
     });
     return this.#facets;
   }
@@ -195,8 +197,16 @@ export class IndexFile {
     return JSON.stringify(numbers.flatMap((number) => this.#places[number] ?? []));
   }
 
-  #sectionsOf(rows: unknown[]): Uint32Array {
-    return readPostings(rows as Run[], { count: this.sections }, () => 0).sections;
+  #sectionsOf(term: string): Uint32Array {
+    const runs = this.#statements.postings.all(term) as unknown as Run[];
+    return readPostings(runs, { count: this.sections, numbers: this.#numbers }, () => 0).sections;
+  }
+
+  /** Those that begin so and have sections still. @param start ends with a character of ASCII */
+  #terms(which: 'some' | 'frequent', start: string, limit = -1): string[] {
+    const end = start.slice(0, -1) + String.fromCharCode(start.charCodeAt(start.length - 1) + 1);
+    const rows = this.#statements[which].all(start, end, limit) as unknown as { term: string }[];
+    return rows.map(({ term }) => term);
   }
 
   #array(name: string): Uint8Array<ArrayBuffer> {
@@ -211,6 +221,8 @@ type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'document
   readonly [Column in 'headings' | 'tags']: string;
 } & { readonly n: number };
 
+const TERMS = 'SELECT term FROM postings WHERE term >= ? AND term < ? GROUP BY term HAVING sum(sections) > 0';
+
 function prepareStatements(database: DatabaseSync) {
   return {
     array: database.prepare('SELECT bytes FROM arrays WHERE name = ?'),
@@ -218,14 +230,9 @@ function prepareStatements(database: DatabaseSync) {
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    list: database.prepare('SELECT sections, list FROM lists WHERE kind = ? AND key = ?'),
-    keys: database.prepare(
-      'SELECT key FROM lists WHERE kind = ? GROUP BY key ORDER BY sum(sections) DESC, key LIMIT ?',
-    ),
-    // `.` follows `-` in ASCII, so this is `pt` and all from `pt-` on.
-    languages: database.prepare(
-      "SELECT sections, list FROM lists WHERE kind = 'language' AND (key = ?1 OR (key > ?1 || '-' AND key < ?1 || '.'))",
-    ),
+    // In the order of the table, so that a limit ends it: a site's title is the document title of all its pages.
+    some: database.prepare(`${TERMS} LIMIT ?`),
+    frequent: database.prepare(`${TERMS} ORDER BY sum(sections) DESC, term LIMIT ?`),
     // One row of JSON: 50,000 rows of one number take ten times as long.
     matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
   };

@@ -164,8 +164,7 @@ export class KeywordIndex {
 
   #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
     const identifier = onlyIdentifier(wanted);
-    const title = titleKey(wanted);
-    const titled = this.#takeScores([...this.#file.list('title', title), ...this.#file.list('documentTitle', title)]);
+    const titled = this.#takeScores(this.#file.titled(titleKey(wanted)));
     const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);

@@ -53,8 +53,8 @@ export interface Postings {
 interface Numbering {
   /** Of sections. */
   readonly count: number;
-  /** By place, where the lists go by places. */
-  readonly numbers?: Uint32Array;
+  /** By place. */
+  readonly numbers: Uint32Array;
 }
 
 /** @throws DocshelfError `index_damaged` where the bytes are none of ours. */
@@ -79,7 +79,7 @@ export function readPostings(
       const headings = isPlain ? 0 : reader.next();
       const text = isPlain ? 1 : reader.next();
       const identifiers = isPlain ? 0 : reader.next();
-      const section = numbers === undefined ? place : numbers[place];
+      const section = numbers[place];
       if (section === GONE) continue;
       if (section === undefined || section >= count || filled >= total) throw damagedPostings();
       isRising &&= filled === 0 || section > (sections[filled - 1] as number);
@@ -90,18 +90,6 @@ export function readPostings(
   }
   if (filled !== total) throw damagedPostings();
   return isRising ? { sections, impacts } : inOrder({ sections, impacts });
-}
-
-/** Sections of one that counts in one column alone, as `lists` have them. @throws DocshelfError `index_damaged` */
-export function readList(list: Uint8Array): number[] {
-  const sections: number[] = [];
-  const reader = new NumberReader(list);
-  for (let section = -1; !reader.done(); sections.push(section)) {
-    const head = reader.next();
-    if ((head & 1) === 0) throw damagedPostings();
-    section += head >>> 1;
-  }
-  return sections;
 }
 
 /** Numbers are without a comparison of ours: both in one, which a float holds to 2^53. */

@@ -34,7 +34,7 @@ export class Vocabulary {
 
   startingWith(prefix: string, limit: number): Candidate[] {
     const found: Candidate[] = [];
-    for (let at = this.#firstFrom(prefix); this.#words[at]?.startsWith(prefix); at += 1)
+    for (let at = firstFrom(this.#words, prefix); this.#words[at]?.startsWith(prefix); at += 1)
       if (this.#words[at] !== prefix) found.push(this.#candidate(at, 0));
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
@@ -58,17 +58,18 @@ export class Vocabulary {
   #candidate(at: number, distance: number): Candidate {
     return { word: this.#words[at] ?? '', distance, count: this.#counts[at] ?? 0 };
   }
+}
 
-  #firstFrom(prefix: string): number {
-    let low = 0;
-    let high = this.#words.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#words[middle] ?? '') < prefix) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+/** Place of the first word that is not before this one. @param words rising by code units */
+export function firstFrom(words: readonly string[], from: string): number {
+  let low = 0;
+  let high = words.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((words[middle] ?? '') < from) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }
 
 /** A bit for each letter: a to z apart, other characters by their code, 32 in all. */

@@ -145,7 +145,7 @@ describe('KeywordIndex.open() of another layout', () => {
 
   it.each([
     ['has none of its tables', ''],
-    ['lacks a table', SCHEMA.replace(/CREATE TABLE lists.*/, '')],
+    ['lacks a table', SCHEMA.replace(/CREATE TABLE sequences.*/, '')],
     ['has empty tables', SCHEMA],
   ])('refuses one that says to be of this version and %s', (_what, schema) => {
     const path = sealedDatabase(`${schema}; PRAGMA user_version = ${FORMAT_VERSION}`);

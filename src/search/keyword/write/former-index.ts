@@ -4,6 +4,7 @@ import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import { damaged, GONE, openSound, sealOf } from '../format.ts';
 import { COLUMNS } from '../terms.ts';
+import type { CountedWords } from './known-words.ts';
 
 /** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
 const PLACES_A_SECTION_MAX = 2;
@@ -20,7 +21,7 @@ export class FormerIndex {
   readonly lengths: readonly Uint16Array[];
   readonly runs: number;
   readonly #words: string;
-  readonly #counts: Uint32Array;
+  readonly #counts: Uint32Array<ArrayBuffer>;
   readonly #digests: Uint8Array;
   readonly #known = new Fingerprints();
   /** By number of a digest: the first section that has it. */
@@ -68,10 +69,8 @@ export class FormerIndex {
     if (sealOf(path) !== this.#seal) throw damaged(this.#path, 'another one has taken its place');
   }
 
-  /** With how often each comes. */
-  *words(): Generator<[word: string, count: number]> {
-    if (this.#words === '') return;
-    for (const [at, word] of this.#words.split('\n').entries()) yield [word, this.#counts[at] ?? 0];
+  words(): CountedWords {
+    return { words: this.#words === '' ? [] : this.#words.split('\n'), counts: this.#counts };
   }
 
   digest(number: number): Uint8Array {

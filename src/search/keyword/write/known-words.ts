@@ -1,26 +1,35 @@
 import { stem } from '../stem.ts';
+import { firstFrom } from '../vocabulary.ts';
 
 /** Words that misspellings and prefixes are looked up in, twice as many as the largest site that is measured has; others are found as they are. */
 const WORDS_MAX = 400_000;
 /** Longer words, and those that begin with a digit, are data that nobody misspells. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
 
+/** As `Vocabulary` takes them. */
+export interface CountedWords {
+  /** Rising by code units. */
+  readonly words: readonly string[];
+  readonly counts: Uint32Array<ArrayBuffer>;
+}
+
 interface KnownWord {
-  /** Null before it is asked for: most words of a version before are not. */
-  stem: string | null;
+  readonly stem: string;
   readonly isOfVocabulary: boolean;
   count: number;
 }
 
 /** Words as written (folded), how often they come, and their stems. */
 export class KnownWords {
-  readonly #words = new Map<string, KnownWord>();
-  #vocabulary = 0;
+  readonly #former: CountedWords;
+  /** What was noted: most words of the version before are not. */
+  readonly #noted = new Map<string, KnownWord>();
+  #vocabulary: number;
+  #others = 0;
 
-  /** @param former counts of the version before */
-  constructor(former: Iterable<readonly [word: string, count: number]>) {
-    for (const [word, count] of former) this.#words.set(word, { stem: null, isOfVocabulary: true, count });
-    this.#vocabulary = this.#words.size;
+  constructor(former: CountedWords = { words: [], counts: new Uint32Array() }) {
+    this.#former = former;
+    this.#vocabulary = former.words.length;
   }
 
   /** True where some were left out. */
@@ -30,26 +39,45 @@ export class KnownWords {
 
   /** @param times -1 for one that is gone @returns its stem */
   note(word: string, times: 1 | -1): string {
-    const known = this.#words.get(word);
-    if (known !== undefined) {
-      known.count += times;
-      known.stem ??= stem(word);
-      return known.stem;
-    }
-    const isOfVocabulary = VOCABULARY_WORD.test(word);
-    const others = this.#words.size - this.#vocabulary;
-    const added = { stem: stem(word), isOfVocabulary, count: times };
-    if ((isOfVocabulary ? this.#vocabulary : others) >= WORDS_MAX) return added.stem;
-    this.#words.set(word, added);
-    if (isOfVocabulary) this.#vocabulary += 1;
-    return added.stem;
+    const known = this.#noted.get(word) ?? this.#take(word);
+    known.count += times;
+    return known.stem;
   }
 
-  /** Rising by code units. */
-  vocabulary(): [word: string, count: number][] {
-    return Array.from(this.#words)
-      .filter(([, { isOfVocabulary, count }]) => isOfVocabulary && count > 0)
-      .map(([word, { count }]): [string, number] => [word, count])
-      .sort(([one], [other]) => (one < other ? -1 : 1));
+  vocabulary(): CountedWords {
+    const words: string[] = [];
+    const counts: number[] = [];
+    const put = (word: string, count: number): void => {
+      if (count <= 0) return;
+      words.push(word);
+      counts.push(count);
+    };
+    let at = 0;
+    const { words: former, counts: formerCounts } = this.#former;
+    for (const word of Array.from(this.#noted.keys()).sort()) {
+      const { isOfVocabulary, count } = this.#noted.get(word) as KnownWord;
+      if (!isOfVocabulary) continue;
+      for (; at < former.length && (former[at] as string) < word; at += 1)
+        put(former[at] as string, formerCounts[at] ?? 0);
+      if (former[at] === word) at += 1;
+      put(word, count);
+    }
+    for (; at < former.length; at += 1) put(former[at] as string, formerCounts[at] ?? 0);
+    return { words, counts: Uint32Array.from(counts) };
+  }
+
+  /** Over the bound a word is not kept. */
+  #take(word: string): KnownWord {
+    const at = firstFrom(this.#former.words, word);
+    const isOfFormer = this.#former.words[at] === word;
+    const isOfVocabulary = isOfFormer || VOCABULARY_WORD.test(word);
+    const known = { stem: stem(word), isOfVocabulary, count: isOfFormer ? (this.#former.counts[at] ?? 0) : 0 };
+    if (!isOfFormer) {
+      if ((isOfVocabulary ? this.#vocabulary : this.#others) >= WORDS_MAX) return known;
+      if (isOfVocabulary) this.#vocabulary += 1;
+      else this.#others += 1;
+    }
+    this.#noted.set(word, known);
+    return known;
   }
 }

@@ -3,12 +3,12 @@ import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
 import { digestOf } from '../../section-digest.ts';
 import { GONE, SCHEMA, seal } from '../format.ts';
-import { PostingsBuilder, readList } from '../postings.ts';
+import { PostingsBuilder } from '../postings.ts';
 import { sequenceOf } from '../proximity.ts';
 import { COLUMNS, isEnglish, TEXT } from '../terms.ts';
-import { titleKey } from '../words.ts';
 import type { FormerIndex } from './former-index.ts';
 import { KnownWords } from './known-words.ts';
+import { listsOf } from './lists.ts';
 import { sectionTerms } from './section-terms.ts';
 import { type StoredSection, sectionOf } from './stored-section.ts';
 
@@ -29,8 +29,6 @@ const LENGTH_MAX = 0xffff;
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #former: FormerIndex | null;
-  /** By number of the former index; GONE until it is kept. */
-  readonly #keptAs: Uint32Array;
   readonly #database: DatabaseSync;
   readonly #insertSection: StatementSync;
   readonly #insertWords: StatementSync;
@@ -41,8 +39,6 @@ export class KeywordIndexWriter implements Disposable {
   readonly #digests = new Numbers();
   readonly #pages = new Set<string>();
   #page: string | null = null;
-  readonly #lists = new Map<string, number[]>();
-  readonly #documentTitles = new Map<string, number[]>();
   readonly #words: KnownWords;
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
@@ -58,7 +54,6 @@ export class KeywordIndexWriter implements Disposable {
   constructor(path: string, former: FormerIndex | null = null) {
     this.#path = path;
     this.#former = former;
-    this.#keptAs = new Uint32Array(former?.count ?? 0).fill(GONE);
     this.#run = former?.runs ?? 0;
     this.#nextPlace = former?.places ?? 0;
     former?.copyTo(path);
@@ -71,7 +66,7 @@ export class KeywordIndexWriter implements Disposable {
       'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
     );
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
-    this.#words = new KnownWords(former?.words() ?? []);
+    this.#words = new KnownWords(former?.words());
   }
 
   /** True where so much is new that it is better written whole, and where a whole one might differ: its words are bounded. */
@@ -84,10 +79,9 @@ export class KeywordIndexWriter implements Disposable {
     const marked = this.#asOfPage(digest, page);
     const former = this.#former?.claim(marked) ?? null;
     if (former === null) return null;
-    const n = this.#begin(marked, page, prior, this.#former?.placeOf[former] ?? 0);
+    this.#begin(marked, page, prior, this.#former?.placeOf[former] ?? 0);
     for (let column = 0; column < COLUMNS.length; column += 1)
       this.#lengths[column]?.push(this.#former?.lengths[column]?.[former] ?? 0);
-    this.#keptAs[former] = n;
     return former;
   }
 
@@ -110,22 +104,13 @@ export class KeywordIndexWriter implements Disposable {
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
     this.#insertSequence.run(place, bytesOf(sequenceOf(terms.sequences)));
     terms.each((term, column) => this.#countTerm(term, place, column));
+    for (const list of listsOf(section, isOfPage)) this.#countTerm(list, place, TEXT);
     if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
-
-    if (isOfPage) this.#addToList('title', titleKey(title), n);
-    const otherTitle = isOfPage ? titleKey(documentTitle ?? '') : '';
-    if (otherTitle !== '') addTo(this.#documentTitles, otherTitle, n);
-    if (language !== null) this.#addToList('language', languageKey(language), n);
-    if (version === null) this.#addToList('unsaid', 'version', n);
-    else this.#addToList('version', version, n);
-    for (const tag of new Set(tags)) this.#addToList('tag', tag, n);
     return n;
   }
 
   finish(): void {
     this.#flush(this.#former === null ? new Map() : this.#removeGone(this.#former));
-    if (this.#former !== null) this.#takeOver();
-    this.#writeLists();
     this.#writeArrays();
     // What is gone has left holes: merging all of it costs as much as writing it.
     if (this.#former === null) this.#database.exec("INSERT INTO words (words) VALUES ('optimize')");
@@ -178,10 +163,6 @@ export class KeywordIndexWriter implements Disposable {
     this.#occurrences += this.#postings.size > terms ? OCCURRENCES_A_TERM : 1;
   }
 
-  #addToList(kind: string, key: string, n: number): void {
-    if (key !== '') addTo(this.#lists, `${kind} ${key}`, n);
-  }
-
   /** @param gone sections by term that leave their places: a term's row is found once */
   #flush(gone: ReadonlyMap<string, number> = new Map()): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
@@ -191,22 +172,6 @@ export class KeywordIndexWriter implements Disposable {
     this.#postings = new Map();
     this.#occurrences = 0;
     this.#run += 1;
-  }
-
-  /** Of the former index: what is kept stays in its lists, and what is gone leaves them. */
-  #takeOver(): void {
-    // One by one: a site of 100,000 pages has 200,000 of them.
-    for (const row of this.#database.prepare('SELECT kind, key, list FROM lists').iterate()) {
-      const { kind, key, list } = row as { kind: string; key: string; list: Uint8Array };
-      const isDocumentTitle = kind === 'documentTitle' || kind === 'sharedTitle';
-      for (const section of readList(list)) {
-        const n = this.#keptAs[section] ?? GONE;
-        if (n === GONE) continue;
-        if (isDocumentTitle) addTo(this.#documentTitles, key, n);
-        else this.#addToList(kind, key, n);
-      }
-    }
-    this.#database.exec('DELETE FROM lists; DELETE FROM arrays;');
   }
 
   /** @returns how many sections leave each term */
@@ -220,7 +185,7 @@ export class KeywordIndexWriter implements Disposable {
       const place = former.placeOf[number] ?? 0;
       const section = sectionOf(read.get(place) as unknown as StoredSection);
       const isOfPage = ((former.digest(number).at(-1) ?? 0) & 1) === 1;
-      const terms = new Set<string>();
+      const terms = new Set(listsOf(section, isOfPage));
       this.#termsOf(section, isOfPage, -1).each((term) => terms.add(term));
       for (const term of terms) gone.set(term, (gone.get(term) ?? 0) + 1);
       for (const removal of removals) removal.run(place);
@@ -228,42 +193,18 @@ export class KeywordIndexWriter implements Disposable {
     return gone;
   }
 
-  #writeLists(): void {
-    this.#addDocumentTitles();
-    const insert = this.#database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?)');
-    for (const [name, sections] of sorted(this.#lists)) {
-      const space = name.indexOf(' ');
-      const builder = new PostingsBuilder();
-      if (sections.length > 1) sections.sort((one, other) => one - other);
-      for (const section of sections) builder.count(section, TEXT);
-      insert.run(name.slice(0, space), name.slice(space + 1), builder.sections, builder.bytes());
-    }
-  }
-
-  /** A document title that pages of different titles share is the site's, and no page's. */
-  #addDocumentTitles(): void {
-    const titles = new Map<number, string>();
-    for (const [name, sections] of this.#lists)
-      if (name.startsWith('title ')) for (const section of sections) titles.set(section, name);
-    for (const [key, sections] of this.#documentTitles) {
-      const ofTitles = new Set(sections.map((section) => titles.get(section)));
-      for (const section of sections)
-        this.#addToList(ofTitles.size === 1 ? 'documentTitle' : 'sharedTitle', key, section);
-    }
-  }
-
   #writeArrays(): void {
-    const words = this.#words.vocabulary();
+    const { words, counts } = this.#words.vocabulary();
     const numbers = new Uint32Array(this.#nextPlace).fill(GONE);
     for (const [number, place] of this.#places.view.entries()) numbers[place] = number;
-    const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
+    const insert = this.#database.prepare('INSERT OR REPLACE INTO arrays VALUES (?, ?)');
     for (const [column, name] of COLUMNS.entries())
       insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
     insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
     insert.run('digests', bytesOf(this.#digests.view));
     insert.run('numbers', bytesOf(numbers));
-    insert.run('vocabulary', Buffer.from(words.map(([word]) => word).join('\n')));
-    insert.run('vocabulary counts', bytesOf(Uint32Array.from(words, ([, count]) => count)));
+    insert.run('vocabulary', Buffer.from(words.join('\n')));
+    insert.run('vocabulary counts', bytesOf(counts));
   }
 }
 
@@ -275,12 +216,6 @@ function builderOf(builders: Map<string, PostingsBuilder>, key: string): Posting
   return builder;
 }
 
-function addTo(lists: Map<string, number[]>, key: string, n: number): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [n]);
-  else list.push(n);
-}
-
 function* sorted<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Value]> {
   // By code units, as `<` has it, and without a comparison of ours.
   for (const key of Array.from(map.keys()).sort()) yield [key, map.get(key) as Value];
@@ -288,8 +223,4 @@ function* sorted<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Val
 
 function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-}
-
-export function languageKey(language: string): string {
-  return language.toLowerCase().replaceAll('_', '-');
 }
