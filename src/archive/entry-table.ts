@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { HashSlots, roomFor } from '../files/hash-slots.ts';
+import { HashSlots } from '../files/hash-slots.ts';
+import { roomFor } from '../files/room-for.ts';
 import { saltedHash } from '../files/salted-hash.ts';
 import type { Texts } from './compact.ts';
 import type { ArchiveEntry } from './layout.ts';

@@ -16,7 +16,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
   #length = 0;
-  /** Sorted once: a million take a second. */
+  /** Sorted once for all who ask. */
   #indexes: Uint32Array | null = null;
 
   constructor(listing: ArchiveListing) {

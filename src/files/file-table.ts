@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry, FileTable } from '../domain/release.ts';
+import { firstFrom } from './first-from.ts';
 import { ifThere } from './read.ts';
 import { saltedHash } from './salted-hash.ts';
 
@@ -171,13 +172,7 @@ class PackedFileTable implements FileTable {
 
   /** The first record whose path is not before this one. */
   #firstFrom(path: string): number {
-    let [low, high] = [0, this.size];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#pathAt(middle) < path) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstFrom(this.size, (index) => this.#pathAt(index) < path);
   }
 
   #indexOf(path: string): number | null {

@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { HEADER_BYTES, RECORD_BYTES, readLayout, readRecord, TABLE_FILE } from './file-table.ts';
-import { HashSlots, roomFor } from './hash-slots.ts';
+import { HashSlots } from './hash-slots.ts';
+import { roomFor } from './room-for.ts';
 
 /** 24 to 48 bytes of memory each. */
 const DIGESTS_MAX = 2_000_000;

@@ -22,7 +22,8 @@ export const KEEPS_COMMIT_TIMES = 'track_commit_timestamp=on';
 const RECORD = `
   CREATE TABLE public.job_changes (
     seq BIGINT GENERATED ALWAYS AS IDENTITY, at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
-    began TIMESTAMPTZ NOT NULL DEFAULT now(), transaction xid NOT NULL DEFAULT pg_current_xact_id()::xid, job_id TEXT, organization_id TEXT, domain TEXT, former TEXT, status TEXT, attempt INTEGER
+    began TIMESTAMPTZ NOT NULL DEFAULT now(), transaction xid NOT NULL DEFAULT pg_current_xact_id()::xid,
+    job_id TEXT, organization_id TEXT, domain TEXT, former TEXT, status TEXT, attempt INTEGER
   );
   CREATE FUNCTION public.record_job_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -42,7 +43,8 @@ export async function jobChanges(service: SharedService): Promise<JobChange[]> {
   const rows = await service.ask(`
     SELECT job_id AS "jobId", organization_id AS organization, domain, former, status, attempt,
       (extract(epoch FROM at) * 1000)::float8 AS "atMs", (extract(epoch FROM began) * 1000)::float8 AS "beganMs",
-      (extract(epoch FROM pg_xact_commit_timestamp(transaction)) * 1000)::float8 AS "committedMs" FROM public.job_changes ORDER BY seq`);
+      (extract(epoch FROM pg_xact_commit_timestamp(transaction)) * 1000)::float8 AS "committedMs"
+    FROM public.job_changes ORDER BY seq`);
   return rows as unknown as JobChange[];
 }
 

@@ -1,3 +1,5 @@
+import { firstFrom } from '../../files/first-from.ts';
+
 /** What stands in a folder. */
 export type TreeEntry =
   | { readonly kind: 'page'; readonly path: string }
@@ -24,8 +26,11 @@ export interface TreeAnswer {
 
 /** @param pages in the order of UTF-16 code units */
 export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion): TreeAnswer {
-  const inside = pages.slice(firstFrom(pages, folder), firstFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`));
-  const own = folder === '/' ? undefined : pages[firstFrom(pages, folder.slice(0, -1))];
+  const inside = pages.slice(
+    firstPathFrom(pages, folder),
+    firstPathFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`),
+  );
+  const own = folder === '/' ? undefined : pages[firstPathFrom(pages, folder.slice(0, -1))];
   // `/guides` is the page of `/guides/` where the site writes folders without their slash.
   const below = own === folder.slice(0, -1) ? [own, ...inside] : inside;
   const entries = isRecursive ? below.map(pageEntry) : entriesOf(below, folder);
@@ -52,19 +57,12 @@ function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
   }
   for (const [path, count] of counts) {
     // A folder with its own page alone is that page.
-    const isPage = count === 1 && pages[firstFrom(pages, path)] === path;
+    const isPage = count === 1 && pages[firstPathFrom(pages, path)] === path;
     entries.push(isPage ? pageEntry(path) : { kind: 'folder', path, pages: count });
   }
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Place of the first path that is not before this one. */
-function firstFrom(pages: readonly string[], path: string): number {
-  let [low, high] = [0, pages.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((pages[middle] ?? '') < path) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstPathFrom = (pages: readonly string[], path: string): number =>
+  firstFrom(pages.length, (at) => (pages[at] ?? '') < path);

@@ -92,22 +92,20 @@ function* linesOf(file: string): Generator<KeptLine> {
   const fd = openIfThere(file);
   if (fd === null) return;
   try {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
     let open: Buffer[] = [];
-    for (;;) {
-      // Lines are parts of it, until they are written.
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-      const read = chunk.subarray(0, readSync(fd, chunk));
-      if (read.length === 0) return;
+    for (let bytesRead = readSync(fd, chunk); bytesRead > 0; bytesRead = readSync(fd, chunk)) {
+      const read = chunk.subarray(0, bytesRead);
       let start = 0;
       for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, start)) {
-        const rest = read.subarray(start, end);
-        const line = lineOf(open.length === 0 ? rest : Buffer.concat([...open, rest]));
+        // A copy: it waits to be written while the next bytes are read.
+        const line = lineOf(Buffer.concat([...open, read.subarray(start, end)]));
         open = [];
         start = end + 1;
         if (line === null) return;
         yield line;
       }
-      if (start < read.length) open.push(read.subarray(start));
+      if (start < bytesRead) open.push(Buffer.from(read.subarray(start)));
     }
   } finally {
     closeSync(fd);

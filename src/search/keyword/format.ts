@@ -17,8 +17,8 @@ export const GONE = 0xffffffff;
  * - `words`: FTS5, the four columns as terms parted by spaces; it answers what must stand side by side. Its own ranking is
  *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
  * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes. Its count is less by
- *   those that are gone, whose postings stay in other runs.
- *   So are lists, whose names have a space: of sections by title and document title (a page's first section), language, version and tag.
+ *   those that are gone, whose postings stay in other runs. Kept like terms, by names that have a space: lists of sections by title
+ *   and document title (a page's first section), language, version and tag.
  * - `sequences`: the terms of each section in their order, in short, for proximity.
  * - `arrays`: lengths of the columns, priors, digests, the number of each place, and the vocabulary that misspellings and prefixes
  *   are looked up in.

@@ -6,7 +6,7 @@ import { asDamaged, damaged, GONE, openSound } from './format.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import type { COLUMNS } from './terms.ts';
-import { Vocabulary } from './vocabulary.ts';
+import { readCountedWords, Vocabulary } from './vocabulary.ts';
 import { placesOf } from './write/former-index.ts';
 import { type ListKind, listName, UNDER } from './write/lists.ts';
 import type { IndexedSection } from './write/writer.ts';
@@ -113,8 +113,8 @@ export class IndexFile {
   /** Of pages with this title, and of those whose document title it is. One that pages of different titles share is the site's, and no page's. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms('some', listName('documentTitle', key + UNDER), 2);
-    const isOfSite = ofDocument === undefined || another !== undefined;
-    return [...this.list('title', key), ...(isOfSite ? [] : this.#sectionsOf(ofDocument))];
+    const isOfPages = ofDocument !== undefined && another === undefined;
+    return [...this.list('title', key), ...(isOfPages ? this.#sectionsOf(ofDocument) : [])];
   }
 
   /** Sections of a language and of its parts (`pt-br` under `pt`), in no order. */
@@ -175,11 +175,7 @@ export class IndexFile {
 
   /** Read at the first misspelling or prefix: 10 ms for 200,000 words. */
   get vocabulary(): Vocabulary {
-    if (this.#vocabulary === undefined) {
-      const words = Buffer.from(this.#array('vocabulary')).toString();
-      const counts = new Uint32Array(this.#array('vocabulary counts').buffer);
-      this.#vocabulary = new Vocabulary(words === '' ? [] : words.split('\n'), counts);
-    }
+    this.#vocabulary ??= new Vocabulary(readCountedWords(this.#array('vocabulary'), this.#array('vocabulary counts')));
     return this.#vocabulary;
   }
 

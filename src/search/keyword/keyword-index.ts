@@ -1,3 +1,4 @@
+import { firstFrom } from '../../files/first-from.ts';
 import { Accumulator } from './accumulator.ts';
 import { byScore, type Ranked } from './best.ts';
 import { correctedQuery } from './facts/correct.ts';
@@ -213,14 +214,7 @@ interface Found extends Ranked {
 }
 
 function holds(list: Uint32Array, number: number): boolean {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((list[middle] as number) < number) low = middle + 1;
-    else high = middle;
-  }
-  return list[low] === number;
+  return list[firstFrom(list.length, (at) => (list[at] as number) < number)] === number;
 }
 
 function knownPart(links: readonly Link[]): number {

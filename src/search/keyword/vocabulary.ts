@@ -1,4 +1,5 @@
 import { editDistance } from '../../domain/edit-distance.ts';
+import { firstFrom } from '../../files/first-from.ts';
 import { bitCount } from '../bits.ts';
 
 export interface Candidate {
@@ -15,14 +16,19 @@ const TWO_EDITS_LENGTH = 8;
 /** Each with its place in the list, its count and its letters. */
 const BYTES_PER_WORD = 60;
 
+export interface CountedWords {
+  /** Rising by code units. */
+  readonly words: readonly string[];
+  readonly counts: Uint32Array<ArrayBuffer>;
+}
+
 /** The words of an index as written (folded), for prefixes and misspellings. */
 export class Vocabulary {
-  readonly #words: readonly string[];
-  readonly #counts: Uint32Array;
+  readonly #words: CountedWords['words'];
+  readonly #counts: CountedWords['counts'];
   readonly #letters: Uint32Array;
 
-  /** @param words sorted by code units */
-  constructor(words: readonly string[], counts: Uint32Array) {
+  constructor({ words, counts }: CountedWords) {
     this.#words = words;
     this.#counts = counts;
     this.#letters = Uint32Array.from(words, lettersOf);
@@ -34,7 +40,7 @@ export class Vocabulary {
 
   startingWith(prefix: string, limit: number): Candidate[] {
     const found: Candidate[] = [];
-    for (let at = firstFrom(this.#words, prefix); this.#words[at]?.startsWith(prefix); at += 1)
+    for (let at = firstWordFrom(this.#words, prefix); this.#words[at]?.startsWith(prefix); at += 1)
       if (this.#words[at] !== prefix) found.push(this.#candidate(at, 0));
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
@@ -60,16 +66,15 @@ export class Vocabulary {
   }
 }
 
-/** Place of the first word that is not before this one. @param words rising by code units */
-export function firstFrom(words: readonly string[], from: string): number {
-  let low = 0;
-  let high = words.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((words[middle] ?? '') < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Place of the first word that is not before this one. */
+export function firstWordFrom(words: CountedWords['words'], from: string): number {
+  return firstFrom(words.length, (at) => (words[at] ?? '') < from);
+}
+
+/** As the index file has them: words a line each, numbers of 32 bits. */
+export function readCountedWords(words: Uint8Array, counts: Uint8Array<ArrayBuffer>): CountedWords {
+  const text = Buffer.from(words).toString();
+  return { words: text === '' ? [] : text.split('\n'), counts: new Uint32Array(counts.buffer) };
 }
 
 /** A bit for each letter: a to z apart, other characters by their code, 32 in all. */

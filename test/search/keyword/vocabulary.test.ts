@@ -3,7 +3,7 @@ import { editDistance } from '../../../src/domain/edit-distance.ts';
 import { Vocabulary } from '../../../src/search/keyword/vocabulary.ts';
 
 const WORDS = ['authentication', 'authorization', 'cache', 'catch', 'config', 'configuration', 'configure', 'port'];
-const vocabulary = new Vocabulary(WORDS, Uint32Array.from([5, 4, 3, 9, 7, 8, 2, 1]));
+const vocabulary = new Vocabulary({ words: WORDS, counts: Uint32Array.from([5, 4, 3, 9, 7, 8, 2, 1]) });
 const near = (word: string) => vocabulary.near(word, 4).map((candidate) => candidate.word);
 
 describe('editDistance()', () => {

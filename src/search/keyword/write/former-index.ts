@@ -4,7 +4,7 @@ import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import { damaged, GONE, openSound, sealOf } from '../format.ts';
 import { COLUMNS } from '../terms.ts';
-import type { CountedWords } from './known-words.ts';
+import { type CountedWords, readCountedWords } from '../vocabulary.ts';
 
 /** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
 const PLACES_A_SECTION_MAX = 2;
@@ -20,8 +20,7 @@ export class FormerIndex {
   readonly places: number;
   readonly lengths: readonly Uint16Array[];
   readonly runs: number;
-  readonly #words: string;
-  readonly #counts: Uint32Array<ArrayBuffer>;
+  readonly words: CountedWords;
   readonly #digests: Uint8Array;
   readonly #known = new Fingerprints();
   /** By number of a digest: the first section that has it. */
@@ -37,8 +36,7 @@ export class FormerIndex {
     this.count = this.lengths[0]?.length ?? 0;
     this.placeOf = placesOf(numbers, this.count);
     this.#digests = arrayOf(database, 'digests');
-    this.#words = Buffer.from(arrayOf(database, 'vocabulary')).toString();
-    this.#counts = new Uint32Array(arrayOf(database, 'vocabulary counts').buffer);
+    this.words = readCountedWords(arrayOf(database, 'vocabulary'), arrayOf(database, 'vocabulary counts'));
     const { runs } = database.prepare('SELECT max(run) + 1 AS runs FROM postings').get() as { runs: number | null };
     this.runs = runs ?? 0;
     this.#isClaimed = new Uint8Array(this.count);
@@ -67,10 +65,6 @@ export class FormerIndex {
   copyTo(path: string): void {
     copyFileSync(this.#path, path, constants.COPYFILE_FICLONE);
     if (sealOf(path) !== this.#seal) throw damaged(this.#path, 'another one has taken its place');
-  }
-
-  words(): CountedWords {
-    return { words: this.#words === '' ? [] : this.#words.split('\n'), counts: this.#counts };
   }
 
   digest(number: number): Uint8Array {

@@ -1,17 +1,10 @@
 import { stem } from '../stem.ts';
-import { firstFrom } from '../vocabulary.ts';
+import { type CountedWords, firstWordFrom } from '../vocabulary.ts';
 
 /** Words that misspellings and prefixes are looked up in, twice as many as the largest site that is measured has; others are found as they are. */
 const WORDS_MAX = 400_000;
 /** Longer words, and those that begin with a digit, are data that nobody misspells. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
-
-/** As `Vocabulary` takes them. */
-export interface CountedWords {
-  /** Rising by code units. */
-  readonly words: readonly string[];
-  readonly counts: Uint32Array<ArrayBuffer>;
-}
 
 interface KnownWord {
   readonly stem: string;
@@ -68,7 +61,7 @@ export class KnownWords {
 
   /** Over the bound a word is not kept. */
   #take(word: string): KnownWord {
-    const at = firstFrom(this.#former.words, word);
+    const at = firstWordFrom(this.#former.words, word);
     const isOfFormer = this.#former.words[at] === word;
     const isOfVocabulary = isOfFormer || VOCABULARY_WORD.test(word);
     const known = { stem: stem(word), isOfVocabulary, count: isOfFormer ? (this.#former.counts[at] ?? 0) : 0 };

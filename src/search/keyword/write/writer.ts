@@ -66,7 +66,7 @@ export class KeywordIndexWriter implements Disposable {
       'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
     );
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
-    this.#words = new KnownWords(former?.words());
+    this.#words = new KnownWords(former?.words);
   }
 
   /** True where so much is new that it is better written whole, and where a whole one might differ: its words are bounded. */
@@ -167,8 +167,11 @@ export class KeywordIndexWriter implements Disposable {
   #flush(gone: ReadonlyMap<string, number> = new Map()): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
     for (const term of gone.keys()) builderOf(this.#postings, term);
-    for (const [term, builder] of sorted(this.#postings))
+    // By code units, as `<` has it, and without a comparison of ours.
+    for (const term of Array.from(this.#postings.keys()).sort()) {
+      const builder = this.#postings.get(term) as PostingsBuilder;
       insert.run(term, this.#run, builder.sections - (gone.get(term) ?? 0), builder.bytes());
+    }
     this.#postings = new Map();
     this.#occurrences = 0;
     this.#run += 1;
@@ -214,11 +217,6 @@ function builderOf(builders: Map<string, PostingsBuilder>, key: string): Posting
   const builder = new PostingsBuilder();
   builders.set(key, builder);
   return builder;
-}
-
-function* sorted<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Value]> {
-  // By code units, as `<` has it, and without a comparison of ours.
-  for (const key of Array.from(map.keys()).sort()) yield [key, map.get(key) as Value];
 }
 
 function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {

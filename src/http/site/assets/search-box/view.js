@@ -220,10 +220,14 @@ export function createView(language) {
 
   for (const type of ['keydown', 'keypress', 'keyup']) dialog.addEventListener(type, onKey);
   input.addEventListener('input', () => ask(false));
+  const giveFocusBack = () => {
+    from?.focus({ preventScroll: true });
+    from = null;
+  };
   /** Gives the focus back at once: until then a key that opens the dialog would be one typed into it. */
   const close = () => {
     dialog.close();
-    from?.focus({ preventScroll: true });
+    giveFocusBack();
   };
   closer.addEventListener('click', close);
   // Escape, and the way back of a phone.
@@ -236,7 +240,7 @@ export function createView(language) {
     if (dialog.open) return;
     visualViewport.removeEventListener('resize', fitWindow);
     questions.forget();
-    from?.focus({ preventScroll: true });
+    giveFocusBack();
   });
   dialog.addEventListener('pointerdown', (event) => {
     const { left, right, top, bottom } = dialog.getBoundingClientRect();
