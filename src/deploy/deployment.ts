@@ -79,7 +79,7 @@ export class Deployment {
     await this.#context.registration.serves([]);
     const { site } = store;
     const now = Date.now();
-    await sweepTemporaries([site.dir, site.versions, site.served], now);
+    await sweepTemporaries([site.dir, site.versions, site.served, site.spool], now);
     await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
     this.#isOpen = true;
     this.#firstOpened.resolve();

@@ -1,4 +1,5 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { versionFromDigest } from '../../src/domain/version.ts';
@@ -47,6 +48,19 @@ async function makeActive(version: string): Promise<void> {
   await daemon.deployment.activate(version);
   await daemon.stop();
 }
+
+test('a daemon removes what a killed one was writing in each of its folders, a minute later', async () => {
+  const { dir, versions, served, spool } = store.site;
+  const ago = Date.now() / 1000 - 61;
+  for (const folder of [dir, versions, served, spool]) {
+    await mkdir(folder, { recursive: true });
+    for (const name of ['.tmp-0123456789ab', '.tmp-young']) await writeFile(join(folder, name), 'half');
+    await utimes(join(folder, '.tmp-0123456789ab'), ago, ago);
+  }
+  await startDaemon(store, { version: V2 });
+  for (const folder of [dir, versions, served, spool])
+    expect((await readdir(folder)).filter((name) => name.startsWith('.tmp-'))).toEqual(['.tmp-young']);
+});
 
 describe('a pinned daemon', () => {
   test('serves its pin from the disk and fetches nothing', async () => {
