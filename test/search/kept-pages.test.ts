@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-const pageOf = (title: string) => ({ page: `/${title} ü`, distance: 64, links: [`/${title}`], sections: 'AA==' });
+const pageOf = (title: string) => ({ page: `/${title} ü`, distance: 64, links: 'AAA=', sections: 'AA==' });
 
 /** Goes through a version. @returns the paths that were read */
 async function version(name: string, former: string | null, digests: Readonly<Record<string, string>>) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { PagePriors, plainAddress } from '../../src/search/indexing/page-priors.ts';
+import { linkPrints, PagePriors } from '../../src/search/indexing/page-priors.ts';
 
-const plain = (...links: readonly string[]) => links.map(plainAddress);
+const plain = (...links: readonly string[]) => linkPrints(links);
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 
 describe('PagePriors', () => {

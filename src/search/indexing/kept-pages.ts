@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { PageSummary } from './page-summary.ts';
 
 /** Raise it with every change to what is read of a page. */
-const EXTRACT_VERSION = 2;
+const EXTRACT_VERSION = 3;
 const TAB = 0x09;
 const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;

@@ -1,22 +1,32 @@
+import { hash } from 'node:crypto';
+import { FINGERPRINT_BYTES, Fingerprints } from '../fingerprints.ts';
+
 /** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {
-  readonly #links = new Map<string, number>();
-  readonly #ownLinks = new Map<string, number>();
-  readonly #pageOf = new Map<string, string>();
+  readonly #addresses = new Fingerprints();
+  /** By the number of an address: links to it, and how many of them are its page's own. */
+  readonly #links: Uint32Array;
+  readonly #ownLinks: Uint32Array;
+  readonly #pageOf = new Map<number, string>();
 
   constructor(addresses: Iterable<string>) {
-    for (const address of addresses) this.#links.set(plainAddress(address), 0);
+    for (const address of addresses) this.#addresses.add(printOf(address));
+    this.#links = new Uint32Array(this.#addresses.count);
+    this.#ownLinks = new Uint32Array(this.#addresses.count);
   }
 
-  /** @param links as `plainAddress` writes them */
-  add(page: string, links: readonly string[]): void {
-    const own = plainAddress(page);
-    this.#pageOf.set(own, page);
-    for (const address of links) {
-      const count = this.#links.get(address);
-      if (count === undefined) continue;
-      this.#links.set(address, count + 1);
-      if (address === own) this.#ownLinks.set(page, (this.#ownLinks.get(page) ?? 0) + 1);
+  /** @param links of `linkPrints` */
+  add(page: string, links: Uint8Array): void {
+    const own = this.#addresses.find(printOf(page));
+    if (own !== null) {
+      this.#pageOf.set(own, page);
+      this.#ownLinks[own] = 0;
+    }
+    for (let at = 0; at < links.length; at += FINGERPRINT_BYTES) {
+      const address = this.#addresses.find(links.subarray(at, at + FINGERPRINT_BYTES));
+      if (address === null) continue;
+      increment(this.#links, address);
+      if (address === own) increment(this.#ownLinks, own);
     }
   }
 
@@ -24,7 +34,7 @@ export class PagePriors {
   decide(): Map<string, number> {
     const links = new Map<string, number>();
     for (const [address, page] of this.#pageOf) {
-      const count = (this.#links.get(address) ?? 0) - (this.#ownLinks.get(page) ?? 0);
+      const count = (this.#links[address] ?? 0) - (this.#ownLinks[address] ?? 0);
       if (count > 0) links.set(page, count);
     }
     let most = 1;
@@ -33,10 +43,22 @@ export class PagePriors {
   }
 }
 
-/** The same of all ways to write it. */
-export function plainAddress(path: string): string {
+/** A fingerprint of each, the same of all ways to write an address: as strings they took longer to look up than all else of a page that is kept. */
+export function linkPrints(links: readonly string[]): Uint8Array {
+  return Buffer.concat(links.map(printOf));
+}
+
+function printOf(address: string): Uint8Array {
+  return hash('sha256', plainAddress(address), 'buffer').subarray(0, FINGERPRINT_BYTES);
+}
+
+function plainAddress(path: string): string {
   return path
     .replace(/[#?].*$/, '')
     .replace(/(?:\/index)?\.x?html?$/i, '')
     .replace(/\/$/, '');
+}
+
+function increment(counts: Uint32Array, at: number): void {
+  counts[at] = (counts[at] ?? 0) + 1;
 }

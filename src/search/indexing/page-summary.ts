@@ -1,13 +1,13 @@
 import { type ExtractedPage, type PageRank, rankOf } from '../extract/index.ts';
 import { FINGERPRINT_BYTES } from '../fingerprints.ts';
 import { digestOf, fingerprintOf } from '../section-digest.ts';
-import { plainAddress } from './page-priors.ts';
+import { linkPrints } from './page-priors.ts';
 
 /** What is decided by of a page, without its words. */
 export interface PageSummary extends PageRank {
-  /** As `plainAddress` writes them. */
-  readonly links: readonly string[];
-  /** In Base64: fingerprint and digest of each section. */
+  /** In Base64, as `sections`: of `linkPrints`. */
+  readonly links: string;
+  /** Fingerprint and digest of each section. */
   readonly sections: string;
 }
 
@@ -18,7 +18,7 @@ export function summaryOf(page: ExtractedPage): PageSummary {
   });
   return {
     ...rankOf(page),
-    links: page.links.map(plainAddress),
+    links: Buffer.from(linkPrints(page.links)).toString('base64'),
     sections: Buffer.concat(prints).toString('base64'),
   };
 }
