@@ -47,13 +47,22 @@ function processPort(isForReaders: boolean): Port & { close(): void } {
 
 /** Readers come first. On Linux a thread has a niceness of its own (setpriority(2), "C library/kernel differences"). */
 export function yieldToReaders(): void {
-  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+  yieldThread(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
 /** A process after all others: those of readers, indexes and exports. Its pool of threads began before it could say so. */
 export function yieldToAll(): void {
   if (process.platform !== 'linux') return;
-  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_LOW);
+  for (const thread of readdirSync('/proc/self/task')) yieldThread(Number(thread), constants.priority.PRIORITY_LOW);
+}
+
+function yieldThread(thread: number, niceness: number): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(thread, niceness);
+  } catch {
+    // It has ended since it was listed (ESRCH, seen), or a sandbox forbids the call: the work goes on as before.
+  }
 }
 
 /** A thread's module, beside the one that starts it: `.ts` where the sources run as they are, `.js` in the built program. */
