@@ -17,6 +17,8 @@ export interface Logs {
 }
 
 const BATCH_BYTES = 32 * 1024;
+/** Of a UTF-16 code unit. */
+const UTF8_BYTES_MAX = 3;
 const BATCH_MS = 250;
 /** Lines for which there is no room are lost: a reader of the log that stands still must not take the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
@@ -50,26 +52,33 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   return { log, logLines, logRequest: (fields) => logLines(lineOf(fields)) };
 }
 
-/** Standard output, in the order of the lines; what waits is written out when the process exits, too. */
+/** Of its content mode `buffer`, which its types do not know. */
+type ByteStream = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
+
+/**
+ * Standard output, in the order of the lines; what waits is written out when the process exits, too. Lines are put together as
+ * bytes: strings the stream goes through three times, which took 3 µs a line of the access log (measured), and with every flush
+ * it asks the disk to have the file.
+ */
 class LineBatches {
   readonly #out = destination({
     dest: 1,
     sync: false,
-    minLength: BATCH_BYTES,
+    contentMode: 'buffer',
+    // It writes what it is given, as soon as it can.
+    minLength: 1,
     maxWrite: 2 * BATCH_BYTES,
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => performance.now() < this.#retriesEndMs,
-  });
+  }) as unknown as ByteStream;
   #retriesEndMs = Number.POSITIVE_INFINITY;
-  #timer: NodeJS.Timeout | null = null;
-  #isWriting = false;
-  /** Lines of requests: with each one that it is given, the stream measures anew all that it has gathered itself. */
-  #gathered = '';
-  /** Two: one that meets a write under way ends with it, and leaves what came after. */
-  #flushesDue = 0;
+  readonly #gathered = Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #filled = 0;
+  #isDue = false;
 
   constructor() {
-    // Before the stream's own listener, which writes what waits, and throws where nobody reads it.
+    // Both before the stream's own listeners: the first of those ends it, the other throws where nobody reads what waits.
+    process.prependListener('beforeExit', () => this.#hand());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
       this.#hand();
@@ -82,15 +91,18 @@ class LineBatches {
   }
 
   write(line: string): void {
+    this.#gather(line);
     this.#hand();
-    this.#out.write(line);
-    this.#writeSoon();
   }
 
   writeLater(line: string): void {
-    this.#gathered += line;
-    if (this.#gathered.length >= BATCH_BYTES) this.#hand();
-    else this.#timer ??= setTimeout(() => this.#writeSoon(), BATCH_MS).unref();
+    this.#gather(line);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setTimeout(() => {
+      this.#isDue = false;
+      this.#hand();
+    }, BATCH_MS).unref();
   }
 
   flush(done: (error?: Error) => void = () => undefined): void {
@@ -98,28 +110,16 @@ class LineBatches {
     this.#out.flush(done);
   }
 
+  #gather(text: string): void {
+    const bytesMax = UTF8_BYTES_MAX * text.length;
+    if (bytesMax > BATCH_BYTES - this.#filled) this.#hand();
+    if (bytesMax > BATCH_BYTES) this.#out.write(Buffer.from(text));
+    else this.#filled += this.#gathered.write(text, this.#filled);
+  }
+
   #hand(): void {
-    if (this.#gathered === '') return;
-    this.#out.write(this.#gathered);
-    this.#gathered = '';
-  }
-
-  #writeSoon(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-    this.#hand();
-    this.#flushesDue = 2;
-    this.#writeOut();
-  }
-
-  #writeOut(): void {
-    if (this.#isWriting || this.#flushesDue === 0) return;
-    this.#isWriting = true;
-    this.#flushesDue -= 1;
-    this.#out.flush(() => {
-      this.#isWriting = false;
-      this.#writeOut();
-    });
+    if (this.#filled > 0) this.#out.write(Buffer.from(this.#gathered.subarray(0, this.#filled)));
+    this.#filled = 0;
   }
 }
 
