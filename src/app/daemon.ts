@@ -28,7 +28,7 @@ export interface DaemonOptions {
   readonly loaded: LoadedConfig;
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
-  readonly logRequest: (fields: string) => void;
+  readonly logRequest: (fields: () => string) => void;
   readonly logLines: (text: string) => void;
   readonly programVersion: string;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;

@@ -40,7 +40,7 @@ interface ListenerParts {
   readonly metrics: Metrics;
   readonly traces: Traces;
   readonly log: Logger;
-  readonly logRequest: (fields: string) => void;
+  readonly logRequest: (fields: () => string) => void;
   readonly programVersion: string;
 }
 

@@ -1,17 +1,16 @@
 /** Makes lines of the log of the level `info` without the logger, of the fields of a JSON object without its braces. */
-export function lineMaker(): (fields: string) => string {
+export function lineMaker(): (fields: string, atMs?: number) => string {
   const time = timeField();
-  return (fields) => `{"level":"info"${time()},${fields}}\n`;
+  return (fields, atMs) => `{"level":"info"${time(atMs)},${fields}}\n`;
 }
 
 /** Many lines are of one millisecond. */
-export function timeField(): () => string {
-  let atMs = 0;
+export function timeField(): (atMs?: number) => string {
+  let lastMs = 0;
   let field = '';
-  return () => {
-    const nowMs = Date.now();
-    if (nowMs !== atMs) field = `,"time":"${new Date(nowMs).toISOString()}"`;
-    atMs = nowMs;
+  return (atMs = Date.now()) => {
+    if (atMs !== lastMs) field = `,"time":"${new Date(atMs).toISOString()}"`;
+    lastMs = atMs;
     return field;
   };
 }

@@ -11,8 +11,8 @@ interface LogSettings {
 
 export interface Logs {
   readonly log: Logger;
-  /** A line of a request, of the level `info`, in its place among the others: written in batches, of which a crash loses the last. */
-  readonly logRequest: (fields: string) => void;
+  /** A line of a request, put together a moment later, of the level `info`, in its place among the others: written in batches, of which a crash loses the last. */
+  readonly logRequest: (fields: () => string) => void;
   /** Such lines of another process, whole. */
   readonly logLines: (text: string) => void;
 }
@@ -25,6 +25,8 @@ const FILE_BATCH_BYTES = 256 * 1024;
 /** Of a UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 const BATCH_MS = 250;
+/** Lines that are not put together yet. */
+const WAITING_MAX = 100;
 /** Lines for which there is no room are lost: a reader of the log that stands still must not take the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 /** At the end of the process, for a reader that is slow. */
@@ -34,10 +36,11 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   // Asked for in every format: Node's stream makes a pipe non-blocking, where a write to one that nobody reads would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
+  const time = timeField();
   const options: LoggerOptions = {
     level: settings.level,
     base: null,
-    timestamp: timeField(),
+    timestamp: () => time(),
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
@@ -49,12 +52,19 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   };
   const log = pino(options, pretty === null ? batches : inPretty);
   const lineOf = lineMaker();
-  const logLines = (text: string): void => {
+  const logLater = (text: () => string): void => {
     if (!log.isLevelEnabled('info')) return;
     if (pretty === null) batches.writeLater(text);
-    else for (const line of text.trimEnd().split('\n')) batches.write(pretty(`${line}\n`));
+    else for (const line of text().trimEnd().split('\n')) batches.write(pretty(`${line}\n`));
   };
-  return { log, logLines, logRequest: (fields) => logLines(lineOf(fields)) };
+  return {
+    log,
+    logLines: (text) => logLater(() => text),
+    logRequest: (fields) => {
+      const atMs = Date.now();
+      logLater(() => lineOf(fields(), atMs));
+    },
+  };
 }
 
 /** Of its content mode `buffer`, which its types do not know. */
@@ -79,14 +89,15 @@ class LineBatches {
   }) as unknown as ByteStream;
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #filled = 0;
+  #waiting: (() => string)[] = [];
   #isDue = false;
 
   constructor() {
     // Both before the stream's own listeners: the first of those ends it, the other throws where nobody reads what waits.
-    process.prependListener('beforeExit', () => this.#hand());
+    process.prependListener('beforeExit', () => this.#handAll());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
-      this.#hand();
+      this.#handAll();
       try {
         this.#out.flushSync();
       } catch {
@@ -96,23 +107,32 @@ class LineBatches {
   }
 
   write(line: string): void {
+    this.#gatherWaiting();
     this.#gather(line);
     this.#hand();
   }
 
-  writeLater(line: string): void {
-    this.#gather(line);
+  /** Put together with others, one after the other: each on its own, with a request's work before it, took a request of random pages from 20 to 22 µs (measured). */
+  writeLater(text: () => string): void {
+    this.#waiting.push(text);
+    if (this.#waiting.length === WAITING_MAX) this.#gatherWaiting();
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
       this.#isDue = false;
-      this.#hand();
+      this.#handAll();
     }, BATCH_MS).unref();
   }
 
   flush(done: (error?: Error) => void = () => undefined): void {
-    this.#hand();
+    this.#handAll();
     this.#out.flush(done);
+  }
+
+  #gatherWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const text of waiting) this.#gather(text());
   }
 
   #gather(text: string): void {
@@ -120,6 +140,11 @@ class LineBatches {
     if (bytesMax > this.#gathered.length - this.#filled) this.#hand();
     if (bytesMax > this.#gathered.length) this.#out.write(Buffer.from(text));
     else this.#filled += this.#gathered.write(text, this.#filled);
+  }
+
+  #handAll(): void {
+    this.#gatherWaiting();
+    this.#hand();
   }
 
   #hand(): void {

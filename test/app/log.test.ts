@@ -28,13 +28,13 @@ describe('openLogs()', () => {
     const written = await messagesOf(`
       for (let at = 0; at < 500; at++) {
         if (at % 7 === 0) log.info(String(at));
-        else logRequest('"msg":"' + at + '"');
+        else logRequest(() => '"msg":"' + at + '"');
       }`);
     expect(written).toEqual(Array.from({ length: 500 }, (_, at) => String(at)));
   });
 
   it('writes a line of a request though no other follows', async () => {
-    const script = programOf(`logRequest('"msg":"waits"'); setTimeout(() => undefined, 60_000);`);
+    const script = programOf(`logRequest(() => '"msg":"waits"'); setTimeout(() => undefined, 60_000);`);
     const program = spawn(process.execPath, ['--input-type=module', '-e', script]);
     const [chunk] = (await once(program.stdout, 'data')) as [Buffer];
     program.kill('SIGKILL');
@@ -55,19 +55,19 @@ describe('openLogs()', () => {
   });
 
   it('gives lines of requests the form of the others', async () => {
-    const [of, other] = (await linesOf(`log.info('a'); logRequest('"msg":"a"');`)).map((line) => ({
+    const [of, other] = (await linesOf(`log.info('a'); logRequest(() => '"msg":"a"');`)).map((line) => ({
       ...line,
       time: 0,
     }));
     expect(of).toEqual(other);
-    expect(await linesOf(`log.level = 'warn'; logRequest('"msg":"a"');`)).toEqual([]);
+    expect(await linesOf(`log.level = 'warn'; logRequest(() => '"msg":"a"');`)).toEqual([]);
   });
 
   it('takes bounded memory for lines of requests that nobody reads', async () => {
     const script = programOf(`
       const line = '"msg":"' + 'x'.repeat(1_000) + '"';
       for (let at = 0; at < 100_000; at++) {
-        logRequest(line);
+        logRequest(() => line);
         if (at % 100 === 0) await new Promise(setImmediate);
       }
       process.stderr.write(String(process.memoryUsage().rss));`);
@@ -105,6 +105,6 @@ describe('openLogs()', () => {
   });
 
   it('loses nothing where the process exits', async () => {
-    expect(await messagesOf(`logRequest('"msg":"last"'); process.exit(0);`)).toEqual(['last']);
+    expect(await messagesOf(`logRequest(() => '"msg":"last"'); process.exit(0);`)).toEqual(['last']);
   });
 });

@@ -52,7 +52,7 @@ const handlers = {
   open: async ({ host, port, tls, stopMs }: ListenOrder): Promise<OpenedPort> => {
     const { sites, trustedProxies } = await parts.promise;
     const lineOf = lineMaker();
-    const log = accessLog({ trustedProxies, write: (fields) => reports.line(lineOf(fields)) });
+    const log = accessLog({ trustedProxies, write: (fields) => reports.line(lineOf(fields())) });
     const listener = await openListener({
       name: 'site',
       host,

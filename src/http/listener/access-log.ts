@@ -3,7 +3,7 @@ import type { ServedRequest } from './served-request.ts';
 
 interface AccessLogOptions {
   /** Given the fields of a JSON object, without its braces. */
-  readonly write: (fields: string) => void;
+  readonly write: (fields: () => string) => void;
   readonly trustedProxies: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const [agentField, siteField, versionField] = [lastField('userAgent'), lastField('site'), lastField('version')];
   // Named one by one: gathering the rest in an object cost a third of the line.
-  return ({
+  const fieldsOf = ({
     listener,
     site,
     version,
@@ -34,18 +34,19 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
     forwardedFor,
     userAgent,
     referrer,
-  }) => {
+  }: ServedRequest): string => {
     const pathText = quoted(shortened(path));
     const methodText = quoted(method);
     // Addresses and ids hold nothing that would have to be escaped.
-    write(
+    return (
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
-        `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
-        `,"durationMs":${decimal(durationMs)},"remoteAddress":"${remoteAddress(peer, forwardedFor)}"` +
-        `${agentField(userAgent)}${field('referrer', referrerOf(referrer))}` +
-        `,"msg":"${methodText.slice(1, -1)} ${pathText.slice(1, -1)} ${status}"`,
+      `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
+      `,"durationMs":${decimal(durationMs)},"remoteAddress":"${remoteAddress(peer, forwardedFor)}"` +
+      `${agentField(userAgent)}${field('referrer', referrerOf(referrer))}` +
+      `,"msg":"${methodText.slice(1, -1)} ${pathText.slice(1, -1)} ${status}"`
     );
   };
+  return (served) => write(() => fieldsOf(served));
 }
 
 /** As `field`: what was made last is kept. */

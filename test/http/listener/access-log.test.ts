@@ -42,7 +42,7 @@ describe('accessLog()', () => {
   };
   const lineOf = (served: Partial<ServedRequest>): Record<string, unknown> => {
     const lines: string[] = [];
-    const log = accessLog({ write: (fields) => lines.push(fields), trustedProxies: ['127.0.0.0/8'] });
+    const log = accessLog({ write: (fields) => lines.push(fields()), trustedProxies: ['127.0.0.0/8'] });
     log({ ...SERVED, ...served });
     expect(lines).toHaveLength(1);
     return JSON.parse(`{${lines[0]}}`);
@@ -79,7 +79,7 @@ describe('accessLog()', () => {
 
   it('keeps the facts of one request out of the line of the next', () => {
     const lines: string[] = [];
-    const log = accessLog({ write: (fields) => lines.push(fields), trustedProxies: [] });
+    const log = accessLog({ write: (fields) => lines.push(fields()), trustedProxies: [] });
     for (const of of ['a', undefined, 'b']) log({ ...SERVED, site: of, version: of, userAgent: of });
     expect(
       lines.map((line) => JSON.parse(`{${line}}`)).map(({ site, version, userAgent }) => [site, version, userAgent]),

@@ -88,7 +88,7 @@ describe('openListener()', () => {
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
   ])('answers %s by a problem document, with an id', async (_, bytes, status) => {
     const logged: unknown[] = [];
-    const onRequest = accessLog({ write: (fields) => logged.push(JSON.parse(`{${fields}}`)), trustedProxies: [] });
+    const onRequest = accessLog({ write: (fields) => logged.push(JSON.parse(`{${fields()}}`)), trustedProxies: [] });
     const connection = await connectTo(await open({ onRequest }));
     connection.write(bytes);
     const answer = await connection.until(/\r\n\r\n.*\n/s);
