@@ -10,8 +10,8 @@ import type { VariantCalls } from './worker.ts';
 const AFTER_MS = 5_000;
 /** Brotli 11 takes 140 MiB for a file of 8 MiB, program included (measured). */
 const RESIDENT_BYTES_MAX = 384 * 1024 ** 2;
-/** Files that took the process along, of one release. */
-const LEFT_OUT_MAX = 20;
+/** Of the process, for one release: the file that it had is left out. */
+const DEATHS_MAX = 20;
 const MIB = 1024 ** 2;
 const RESERVE_BYTES = 256 * MIB;
 
@@ -113,7 +113,7 @@ export class VariantMaker {
     };
     const leftOut: string[] = [];
     try {
-      for (;;) {
+      for (let deaths = 0; ; deaths += 1) {
         let last: string | null = null;
         const onProgress = (sha256: string): void => {
           last = sha256;
@@ -121,9 +121,9 @@ export class VariantMaker {
         try {
           return await this.#process.call('make', { ...order, leftOut }, { signal, onProgress });
         } catch (error) {
-          const isOfFile = last !== null && toDocshelfError(error).code === 'worker_ended';
-          if (signal.aborted || !isOfFile || leftOut.length === LEFT_OUT_MAX) throw error;
-          leftOut.push(last ?? '');
+          const hasDied = toDocshelfError(error).code === 'worker_ended';
+          if (signal.aborted || !hasDied || deaths === DEATHS_MAX) throw error;
+          if (last !== null) leftOut.push(last);
         }
       }
     } finally {

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it } from 'vitest';
+import { writeFileTable } from '../../src/files/index.ts';
+import { type MadeVariants, VariantMaker } from '../../src/serve/index.ts';
+import { diffVersions } from '../../src/serve/versions/diff-versions.ts';
+import { HEAPS } from '../../src/threads/index.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+import { workerProcesses } from '../helpers/watch-threads.ts';
+import { kept, serve, TestReleases } from '../serve/helpers.ts';
+
+/** What works for readers is ended in the midst of it: what was asked for then is answered 503, and what comes after it as ever. */
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const PAGE = '<!doctype html><title>Home</title><main><h1>Home</h1><p>All of it. <a href="/b">b</a></p></main>';
+const NEVER = new AbortController().signal;
+
+/** The next thread, before it has answered its first call. */
+async function endOfNext(): Promise<void> {
+  const [worker] = (await once(process, 'worker')) as [Worker];
+  expect(worker.resourceLimits).toMatchObject(HEAPS.mount);
+  await worker.terminate();
+}
+
+describe('a thread that ends', () => {
+  it('while it rewrites a page for another base path', async () => {
+    const { ask } = serve([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
+    const ending = endOfNext();
+    const [{ status }] = await Promise.all([ask('/a'), ending]);
+    expect(status).toBe(503);
+    expect([await (await ask('/a')).text(), (await ask('/b')).status]).toEqual([PAGE.replace('/b', '/docs/b'), 200]);
+  });
+
+  it('while it makes the Markdown of a page, which has none from then on; others have theirs', async () => {
+    const { ask } = serve([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
+    const ending = endOfNext();
+    const [{ status }] = await Promise.all([ask('/a.md'), ending]);
+    expect(status).toBe(503);
+    expect([(await ask('/a.md')).status, (await ask('/b.md')).status]).toEqual([404, 200]);
+  });
+
+  it('while it compares two versions', async () => {
+    const folders = await Promise.all(
+      [PAGE, PAGE.replace('All', 'Some')].map(async (page) => {
+        const release = releases.make({ 'index.html': page });
+        await writeFileTable(dirname(release.siteDir), [...release.files.values()]);
+        return dirname(release.siteDir);
+      }),
+    );
+    const [before = '', after = ''] = folders;
+    const ending = endOfNext();
+    const failed = diffVersions({ before, after }, NEVER).catch((error: unknown) => error);
+    expect(await failed).toMatchObject({ code: 'worker_ended' });
+    await ending;
+    expect((await diffVersions({ before, after }, NEVER)).changed).toHaveLength(1);
+  });
+});
+
+it.runIf(process.platform === 'linux')(
+  'a process that is killed while it compresses files: another goes on without the one that it had',
+  async () => {
+    const text = () => randomBytes(600_000).toString('base64');
+    const active = releases.make({ 'a.txt': text(), 'b.txt': text(), 'c.txt': text() });
+    await writeFileTable(dirname(active.siteDir), [...active.files.values()]);
+    const made: MadeVariants[] = [];
+    const faults: unknown[] = [];
+    const maker = new VariantMaker(() => undefined, 0);
+    const events = { onMade: (each: MadeVariants) => made.push(each), onFault: (fault: unknown) => faults.push(fault) };
+    maker.follow({}, { active, older: [kept(active)], basePath: '/', hasAdditions: false, ...events });
+    const [pid = 0] = await waitFor(
+      () => {
+        const all = workerProcesses();
+        return all.length > 0 ? all : null;
+      },
+      () => 'no process has begun',
+    );
+    process.kill(pid, 'SIGKILL');
+    await waitFor(
+      () => made.length + faults.length > 0 || null,
+      () => 'nothing is made',
+      60_000,
+    );
+    expect([faults, made.length]).toEqual([[], 1]);
+    await maker.stop();
+  },
+  90_000,
+);
