@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { type MadeVariants, VariantMaker } from '../../src/serve/index.ts';
-import { diffVersions } from '../../src/serve/versions/diff-versions.ts';
 import { HEAPS } from '../../src/threads/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { workerProcesses } from '../helpers/watch-threads.ts';
-import { kept, serve, TestReleases } from '../serve/helpers.ts';
+import { kept, TestReleases } from '../serve/helpers.ts';
 
 /** What works for readers is ended in the midst of it: what was asked for then is answered 503, and what comes after it as ever. */
 
@@ -27,8 +26,12 @@ async function endOfNext(): Promise<void> {
 }
 
 describe('a thread that ends', () => {
+  // Threads of these modules that other tests have begun live on: new ones begin with new modules.
+  beforeEach(() => void vi.resetModules());
+  const server = async () => (await import('../serve/helpers.ts')).serve;
+
   it('while it rewrites a page for another base path', async () => {
-    const { ask } = serve([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
+    const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([ask('/a'), ending]);
     expect(status).toBe(503);
@@ -36,7 +39,7 @@ describe('a thread that ends', () => {
   });
 
   it('while it makes the Markdown of a page, which has none from then on; others have theirs', async () => {
-    const { ask } = serve([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
+    const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { markdown: true });
     const ending = endOfNext();
     const [{ status }] = await Promise.all([ask('/a.md'), ending]);
     expect(status).toBe(503);
@@ -52,6 +55,7 @@ describe('a thread that ends', () => {
       }),
     );
     const [before = '', after = ''] = folders;
+    const { diffVersions } = await import('../../src/serve/versions/diff-versions.ts');
     const ending = endOfNext();
     const failed = diffVersions({ before, after }, NEVER).catch((error: unknown) => error);
     expect(await failed).toMatchObject({ code: 'worker_ended' });
