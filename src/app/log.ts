@@ -13,7 +13,7 @@ export interface Logs {
   readonly log: Logger;
   /** A line of a request, put together a moment later, of the level `info`, in its place among the others: written in batches, of which a crash loses the last. */
   readonly logRequest: (fields: () => string) => void;
-  /** Such lines of another process, whole. */
+  /** Such lines of another process, whole, which has gathered them itself. */
   readonly logLines: (text: string) => void;
 }
 
@@ -36,11 +36,10 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   // Asked for in every format: Node's stream makes a pipe non-blocking, where a write to one that nobody reads would never end.
   const isTerminal = process.stdout.isTTY === true;
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
-  const time = timeField();
   const options: LoggerOptions = {
     level: settings.level,
     base: null,
-    timestamp: () => time(),
+    timestamp: timeField(),
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
@@ -52,17 +51,19 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   };
   const log = pino(options, pretty === null ? batches : inPretty);
   const lineOf = lineMaker();
-  const logLater = (text: () => string): void => {
-    if (!log.isLevelEnabled('info')) return;
-    if (pretty === null) batches.writeLater(text);
-    else for (const line of text().trimEnd().split('\n')) batches.write(pretty(`${line}\n`));
-  };
   return {
     log,
-    logLines: (text) => logLater(() => text),
     logRequest: (fields) => {
+      if (!log.isLevelEnabled('info')) return;
       const atMs = Date.now();
-      logLater(() => lineOf(fields(), atMs));
+      const line = (): string => lineOf(fields(), atMs);
+      if (pretty === null) batches.writeLater(line);
+      else batches.write(pretty(line()));
+    },
+    logLines: (text) => {
+      if (!log.isLevelEnabled('info')) return;
+      if (pretty === null) batches.write(text);
+      else for (const line of text.trimEnd().split('\n')) batches.write(pretty(`${line}\n`));
     },
   };
 }
@@ -94,10 +95,10 @@ class LineBatches {
 
   constructor() {
     // Both before the stream's own listeners: the first of those ends it, the other throws where nobody reads what waits.
-    process.prependListener('beforeExit', () => this.#handAll());
+    process.prependListener('beforeExit', () => this.#hand());
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
-      this.#handAll();
+      this.#hand();
       try {
         this.#out.flushSync();
       } catch {
@@ -107,47 +108,46 @@ class LineBatches {
   }
 
   write(line: string): void {
-    this.#gatherWaiting();
-    this.#gather(line);
+    this.#waiting.push(() => line);
     this.#hand();
   }
 
   /** Put together with others, one after the other: each on its own, with a request's work before it, took a request of random pages from 20 to 22 µs (measured). */
   writeLater(text: () => string): void {
     this.#waiting.push(text);
-    if (this.#waiting.length === WAITING_MAX) this.#gatherWaiting();
+    if (this.#waiting.length === WAITING_MAX) this.#gather();
     if (this.#isDue) return;
     this.#isDue = true;
     setTimeout(() => {
       this.#isDue = false;
-      this.#handAll();
+      this.#hand();
     }, BATCH_MS).unref();
   }
 
   flush(done: (error?: Error) => void = () => undefined): void {
-    this.#handAll();
+    this.#hand();
     this.#out.flush(done);
   }
 
-  #gatherWaiting(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const text of waiting) this.#gather(text());
+  #hand(): void {
+    this.#gather();
+    this.#handGathered();
   }
 
-  #gather(text: string): void {
+  #gather(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const text of waiting) this.#put(text());
+  }
+
+  #put(text: string): void {
     const bytesMax = UTF8_BYTES_MAX * text.length;
-    if (bytesMax > this.#gathered.length - this.#filled) this.#hand();
+    if (bytesMax > this.#gathered.length - this.#filled) this.#handGathered();
     if (bytesMax > this.#gathered.length) this.#out.write(Buffer.from(text));
     else this.#filled += this.#gathered.write(text, this.#filled);
   }
 
-  #handAll(): void {
-    this.#gatherWaiting();
-    this.#hand();
-  }
-
-  #hand(): void {
+  #handGathered(): void {
     if (this.#filled > 0) this.#out.write(Buffer.from(this.#gathered.subarray(0, this.#filled)));
     this.#filled = 0;
   }

@@ -5,6 +5,11 @@ const WORDS = 4;
 export const FINGERPRINT_BYTES = 4 * WORDS;
 const ENTRIES_AT_FIRST = 1024;
 
+/** The first bytes of its SHA-256 digest. */
+export function fingerprint(text: string): Uint8Array {
+  return hash('sha256', text, 'buffer').subarray(0, FINGERPRINT_BYTES);
+}
+
 /**
  * Numbers of texts by their fingerprint, from 0: 24 to 48 bytes for each, where a map of strings takes 130. An open hash table
  * (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L), at most half full.
@@ -34,7 +39,7 @@ export class Fingerprints {
   }
 
   numberOf(text: string): number {
-    return this.add(hash('sha256', text, 'buffer'));
+    return this.add(fingerprint(text));
   }
 
   /** @returns the number of the text that has this fingerprint */

@@ -47,7 +47,7 @@ function processPort(isForReaders: boolean): Port & { close(): void } {
 
 /** Readers come first. On Linux a thread has a niceness of its own (setpriority(2), "C library/kernel differences"). */
 export function yieldToReaders(): void {
-  yieldThread(0, constants.priority.PRIORITY_BELOW_NORMAL);
+  if (process.platform === 'linux') yieldThread(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
 /** A process after all others: those of readers, indexes and exports. Its pool of threads began before it could say so. */
@@ -57,7 +57,6 @@ export function yieldToAll(): void {
 }
 
 function yieldThread(thread: number, niceness: number): void {
-  if (process.platform !== 'linux') return;
   try {
     setPriority(thread, niceness);
   } catch {

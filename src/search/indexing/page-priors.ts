@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { FINGERPRINT_BYTES, Fingerprints } from '../fingerprints.ts';
+import { FINGERPRINT_BYTES, Fingerprints, fingerprint } from '../fingerprints.ts';
 
 /** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {
@@ -10,7 +9,7 @@ export class PagePriors {
   readonly #pageOf = new Map<number, string>();
 
   constructor(addresses: Iterable<string>) {
-    for (const address of addresses) this.#addresses.add(printOf(address));
+    for (const address of addresses) this.#addresses.numberOf(plainAddress(address));
     this.#links = new Uint32Array(this.#addresses.count);
     this.#ownLinks = new Uint32Array(this.#addresses.count);
   }
@@ -44,13 +43,11 @@ export class PagePriors {
 }
 
 /** A fingerprint of each, the same of all ways to write an address: as strings they took longer to look up than all else of a page that is kept. */
-export function linkPrints(links: readonly string[]): Uint8Array {
+export function linkPrints(links: readonly string[]): Buffer {
   return Buffer.concat(links.map(printOf));
 }
 
-function printOf(address: string): Uint8Array {
-  return hash('sha256', plainAddress(address), 'buffer').subarray(0, FINGERPRINT_BYTES);
-}
+const printOf = (address: string): Uint8Array => fingerprint(plainAddress(address));
 
 function plainAddress(path: string): string {
   return path

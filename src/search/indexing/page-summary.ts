@@ -18,9 +18,14 @@ export function summaryOf(page: ExtractedPage): PageSummary {
   });
   return {
     ...rankOf(page),
-    links: Buffer.from(linkPrints(page.links)).toString('base64'),
+    links: linkPrints(page.links).toString('base64'),
     sections: Buffer.concat(prints).toString('base64'),
   };
+}
+
+/** Of `linkPrints`. */
+export function linksOf({ links }: PageSummary): Uint8Array {
+  return Buffer.from(links, 'base64');
 }
 
 export function printsOf({ sections }: PageSummary) {

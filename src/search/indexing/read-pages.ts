@@ -8,7 +8,7 @@ import { Duplicates, type ExtractedPage, extractPage, PageForms, readerUrl, sphi
 import type { Section } from '../section.ts';
 import type { KeptPages } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
-import { printsOf, summaryOf } from './page-summary.ts';
+import { linksOf, printsOf, summaryOf } from './page-summary.ts';
 import { SiteSections } from './site-sections.ts';
 
 /** A release's table, or a map by path in the order of the paths. Entries are made as they are gone through: 100,000 take 30 MiB. */
@@ -65,7 +65,7 @@ export async function readSections(
     };
     const page = await (kept === undefined ? read() : kept.page(path, { sha256, type, url, version }, read));
     if (page === null) continue;
-    priors.add(page.page, Buffer.from(page.links, 'base64'));
+    priors.add(page.page, linksOf(page));
     const sectionsRead = (words as ExtractedPage | null)?.sections ?? null;
     sections.beginPage(page.page, sectionsRead === null ? path : null);
     for (const [place, { fingerprint, digest }] of printsOf(page).entries()) {

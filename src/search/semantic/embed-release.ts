@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Lanes } from '../../files/lanes.ts';
-import { Fingerprints } from '../fingerprints.ts';
+import { Fingerprints, fingerprint } from '../fingerprints.ts';
 import { Numbers } from '../numbers.ts';
 import type { Embedder, EmbedProgress } from '../ports.ts';
 import type { Passage, Section } from '../section.ts';
@@ -173,7 +173,7 @@ class TableFilling {
   *missing(passages: Iterable<PassageText>): Generator<[number: number, text: string]> {
     const isGiven = new Uint8Array(this.#rows.keys.count);
     for (const { text } of passages) {
-      const number = this.#rows.keys.find(hash('sha256', text, 'buffer'));
+      const number = this.#rows.keys.find(fingerprint(text));
       if (number === null || isGiven[number] === 1) continue;
       isGiven[number] = 1;
       if (this.#isThere[this.#rows.firstOf(number)] === 0) yield [number, text];
