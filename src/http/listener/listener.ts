@@ -10,6 +10,7 @@ import type { TlsSettings } from '../tls/served-certificates.ts';
 import { TlsPort } from '../tls/tls-port.ts';
 import { Connections } from './connections.ts';
 import { FileSender } from './file-sender.ts';
+import './kept-tick.ts';
 import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
 import { HSTS_HEADER, isPlainRequest, PlainWriter } from './plain-request.ts';
 import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
