@@ -114,9 +114,10 @@ export class PlainWriter {
       validateHeaderValue(name, value);
       head += `${name}: ${value}\r\n`;
     }
-    head += `${REQUEST_ID_HEADER}: `;
-    this.#heads.set(headers, head);
-    return head;
+    // As one string: joined as it is here, each write would go through all of its parts again.
+    const flat = Buffer.from(`${head}${REQUEST_ID_HEADER}: `, 'latin1').toString('latin1');
+    this.#heads.set(headers, flat);
+    return flat;
   }
 
   #dateField(): string {
