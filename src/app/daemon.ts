@@ -29,7 +29,7 @@ export interface DaemonOptions {
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
   readonly logRequest: (fields: () => string) => void;
-  readonly logLines: (text: string) => void;
+  readonly logLines: (lines: Uint8Array) => void;
   readonly programVersion: string;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }

@@ -74,7 +74,7 @@ export interface ServingReport {
   /** For each request the place of its site among those, its status, its bytes and its milliseconds. */
   readonly requests: Float64Array;
   /** Of the access log. */
-  readonly lines: string;
+  readonly lines: Uint8Array;
   /** Files answered from memory, and those that had to be read, by key of the site. */
   readonly cache: readonly (readonly [key: string, hits: number, misses: number])[];
 }

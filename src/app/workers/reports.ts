@@ -1,4 +1,5 @@
-import type { ServedRequest } from '../../http/listener/served-request.ts';
+import type { CountedRequest } from '../../http/metrics/request-metrics.ts';
+import { LineBytes } from '../line-bytes.ts';
 import type { ServingReport } from './orders.ts';
 
 const EVERY_MS = 250;
@@ -6,19 +7,21 @@ const REQUESTS_MAX = 500;
 /** Of one report, 3 MiB; the next has the others. */
 const REPORT_REQUESTS_MAX = 100_000;
 /** While the daemon takes nothing: what comes after them is not logged. Counts are kept, at 32 bytes a request. */
-const LINES_LENGTH_MAX = 8 * 1024 ** 2;
+const LINES_BYTES_MAX = 8 * 1024 ** 2;
+const CHUNK_BYTES = 256 * 1024;
 
 /** Numbers a request: as objects, what is told of one would take a tenth of its processor time. */
 const NUMBERS = 4;
 
-type Counted = Pick<ServedRequest, 'site' | 'status' | 'bytes' | 'durationMs'>;
+type Counted = Omit<CountedRequest, 'listener'>;
 
 /** What a serving process has done, told to the daemon a few times a second. */
 export class Reports {
   readonly #send: (report: ServingReport) => Promise<unknown>;
   readonly #sites: (string | undefined)[] = [];
   readonly #numbers: number[] = [];
-  #lines = '';
+  readonly #lines = new LineBytes(CHUNK_BYTES, (bytes) => this.#full.push(bytes));
+  #full: Buffer[] = [];
   #cache = new Map<string, [hits: number, misses: number]>();
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
@@ -31,9 +34,10 @@ export class Reports {
     this.#onLost = onLost;
   }
 
-  line(text: string): void {
-    if (this.#lines.length + text.length > LINES_LENGTH_MAX) this.#lost++;
-    else this.#lines += text;
+  /** @param text put together a moment later */
+  line(text: () => string): void {
+    if (this.#full.length * CHUNK_BYTES >= LINES_BYTES_MAX) this.#lost++;
+    else this.#lines.add(text);
   }
 
   served({ site, status, bytes, durationMs }: Counted): void {
@@ -57,7 +61,7 @@ export class Reports {
   }
 
   get #isEmpty(): boolean {
-    return this.#numbers.length === 0 && this.#lines === '' && this.#cache.size === 0;
+    return this.#numbers.length === 0 && this.#full.length === 0 && this.#lines.isEmpty && this.#cache.size === 0;
   }
 
   #numberOf(site: string | undefined): number {
@@ -73,11 +77,10 @@ export class Reports {
     const report: ServingReport = {
       sites: [...this.#sites],
       requests: Float64Array.from(this.#numbers.splice(0, REPORT_REQUESTS_MAX * NUMBERS)),
-      lines: this.#lines,
+      lines: this.#takeLines(),
       cache: [...this.#cache].map(([key, counts]) => [key, ...counts] as const),
     };
     if (this.#numbers.length === 0) this.#sites.length = 0;
-    this.#lines = '';
     this.#cache = new Map();
     this.#sending = this.#send(report).then(
       () => this.#sent(),
@@ -85,6 +88,13 @@ export class Reports {
     );
     if (this.#lost > 0) this.#onLost(this.#lost);
     this.#lost = 0;
+  }
+
+  #takeLines(): Buffer {
+    const last = this.#lines.take();
+    const lines = this.#full.length === 0 ? last : Buffer.concat([...this.#full, last]);
+    this.#full = [];
+    return lines;
   }
 
   #sent(): void {
@@ -95,9 +105,10 @@ export class Reports {
 }
 
 /** The requests of a report, one by one. */
-export function* requestsOf({ sites, requests }: ServingReport): Generator<Counted> {
+export function* requestsOf({ sites, requests }: ServingReport): Generator<CountedRequest> {
   for (let at = 0; at < requests.length; at += NUMBERS) {
-    const [site = 0, status = 0, bytes = 0, durationMs = 0] = requests.subarray(at, at + NUMBERS);
-    yield { site: sites[site], status, bytes, durationMs };
+    const numberAt = (place: number): number => requests[at + place] ?? 0;
+    const [status, bytes, durationMs] = [numberAt(1), numberAt(2), numberAt(3)];
+    yield { listener: 'site', site: sites[numberAt(0)], status, bytes, durationMs };
   }
 }

@@ -52,7 +52,11 @@ const handlers = {
   open: async ({ host, port, tls, stopMs }: ListenOrder): Promise<OpenedPort> => {
     const { sites, trustedProxies } = await parts.promise;
     const lineOf = lineMaker();
-    const log = accessLog({ trustedProxies, write: (fields) => reports.line(lineOf(fields())) });
+    const logLine = (fields: () => string): void => {
+      const atMs = Date.now();
+      reports.line(() => lineOf(fields(), atMs));
+    };
+    const log = accessLog({ trustedProxies, write: logLine });
     const listener = await openListener({
       name: 'site',
       host,

@@ -25,7 +25,7 @@ import type { ServingCalls, StartOrder } from './worker.ts';
 export interface WorkersOptions {
   readonly count: number;
   readonly onRequest: (counted: CountedRequest) => void;
-  readonly onLines: (text: string) => void;
+  readonly onLines: (lines: Uint8Array) => void;
   readonly onCache: (key: string, hits: number, misses: number) => void;
   readonly onFault: DaemonCalls['fault'];
   readonly shutdownMs: () => number;
@@ -216,8 +216,8 @@ export class Workers {
 
   #report(report: ServingReport): void {
     const { onRequest, onLines, onCache } = this.#options;
-    for (const each of requestsOf(report)) onRequest({ listener: 'site', ...each });
-    if (report.lines !== '') onLines(report.lines);
+    for (const each of requestsOf(report)) onRequest(each);
+    if (report.lines.length > 0) onLines(report.lines);
     for (const counts of report.cache) onCache(...counts);
   }
 

@@ -24,7 +24,7 @@ it('what is done while the daemon takes nothing is counted once it does', async 
   for (let at = 0; at < count; at++) {
     reports.served(served(at % 2 === 0 ? 200 : 404));
     reports.cache('docs', true);
-    reports.line(line);
+    reports.line(() => line);
   }
   const flushed = reports.flush();
   expect(taken).toHaveLength(1);
