@@ -81,6 +81,7 @@ async function measureImport(daemon: DaemonProcess, pages: number, version: 1 | 
   await embedded(daemon);
   const { search } = await daemon.status();
   const toEmbeddedSeconds = search.semantic === 'ready' ? secondsSince(beganMs) : 0;
+  await daemon.untilLogged(new RegExp(`compressed files of ${label}`), IMPORT_MS_MAX);
   const bytes = diskBytes(daemon.dataDir);
   return {
     ...end(),

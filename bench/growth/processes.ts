@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 const LOOK_EVERY_MS = 50;
 /** USER_HZ (proc(5)). */
 const TICKS_PER_S = 100;
+/** In the command line of a process that indexes or embeds. */
+const SEARCH_ENTRY = '/search/';
 const MIB_OF_KIB = 1 / 1024;
 
 /** In MiB and processor seconds, of a daemon and of the processes that it starts. */
@@ -13,6 +15,8 @@ export interface Taken {
   readonly sumMiB: number;
   readonly daemonSeconds: number;
   readonly childrenSeconds: number;
+  /** Of those children that index and embed, without the last moments of each. */
+  readonly searchSeconds: number;
 }
 
 /** Watches until told to end. Linux only: VmHWM and the times of proc(5), which count children that have ended. */
@@ -20,14 +24,22 @@ export function watchProcesses(daemon: number): () => Taken {
   // Sets VmHWM back to what is resident now.
   writeFileSync(`/proc/${daemon}/clear_refs`, '5');
   const before = secondsOf(daemon);
+  let isBegun = false;
   let childrenMiB = 0;
   let sumMiB = 0;
+  const searching = new Map<number, { began: number; last: number }>();
   const look = (): void => {
     const children = childrenOf(daemon);
     childrenMiB = Math.max(childrenMiB, ...children.map((pid) => memoryOf(pid, 'VmHWM')));
     const now = [daemon, ...children].reduce((sum, pid) => sum + memoryOf(pid, 'VmRSS'), 0);
     sumMiB = Math.max(sumMiB, now);
+    for (const pid of children.filter((each) => read(`/proc/${each}/cmdline`).includes(SEARCH_ENTRY))) {
+      const seconds = timesOf(pid).own;
+      searching.set(pid, { began: searching.get(pid)?.began ?? (isBegun ? 0 : seconds), last: seconds });
+    }
+    isBegun = true;
   };
+  look();
   const timer = setInterval(look, LOOK_EVERY_MS);
   return () => {
     clearInterval(timer);
@@ -39,6 +51,7 @@ export function watchProcesses(daemon: number): () => Taken {
       sumMiB,
       daemonSeconds: after.own - before.own,
       childrenSeconds: after.children - before.children,
+      searchSeconds: [...searching.values()].reduce((sum, { began, last }) => sum + last - began, 0),
     };
   };
 }

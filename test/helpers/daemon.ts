@@ -162,10 +162,11 @@ export class DaemonProcess {
   }
 
   /** Waits for a line of the log. */
-  async untilLogged(pattern: RegExp): Promise<void> {
+  async untilLogged(pattern: RegExp, msMax?: number): Promise<void> {
     await waitFor(
       () => (pattern.test(this.log()) ? true : null),
       () => `nothing logged like ${pattern}: ${this.log()}`,
+      msMax,
     );
   }
 
