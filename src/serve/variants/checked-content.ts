@@ -1,9 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { FileEntry } from '../../domain/release.ts';
 
 export type Content = Pick<FileEntry, 'size' | 'sha256'>;
 
 export class OtherBytes extends Error {}
+
+/** Those bytes alone. @throws OtherBytes */
+export function checkedWhole({ size, sha256 }: Content, bytes: Buffer): Buffer {
+  if (bytes.length !== size || hash('sha256', bytes) !== sha256) throw new OtherBytes();
+  return bytes;
+}
 
 /** Passes exactly those bytes on. @throws OtherBytes at the first one too many, and at the end of others */
 export function checked({ size, sha256 }: Content) {

@@ -1,34 +1,23 @@
-import { createReadStream } from 'node:fs';
-import { link, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { linkSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { constants, crc32, createBrotliCompress, createGzip } from 'node:zlib';
+import { setImmediate } from 'node:timers/promises';
 import { errnoOf } from '../../domain/errors.ts';
 import type { FileEntry, FileTable } from '../../domain/release.ts';
 import { ifThere, readFileTable, replaceFile, sweepTemporaries, temporaryIn } from '../../files/index.ts';
 import { takesAdditions } from '../../web/additions/takes-additions.ts';
-import { isCompressible, isCompressibleType } from '../../web/compressible.ts';
+import { isCompressibleType } from '../../web/compressible.ts';
 import { ImmutableNames } from '../../web/immutable-names.ts';
 import { isMountable } from '../../web/mount/mountable.ts';
 import type { Coding } from '../encoding.ts';
 import type { SiteFileOnDisk } from '../site-bytes.ts';
 import { COMPRESSED_BYTES_MIN } from '../site-file.ts';
-import { checked, OtherBytes } from './checked-content.ts';
+import { OtherBytes } from './checked-content.ts';
+import { compressFile, copyChecked } from './compress-file.ts';
 import { mostLinked } from './most-linked.ts';
 import { decodesTo } from './sibling.ts';
-import {
-  areMade,
-  CHUNK_BYTES,
-  EXTENSION,
-  HEADER_BYTES,
-  madeFile,
-  soundVariant,
-  VARIANTS,
-  VARIANTS_FORMAT,
-  variantHeader,
-  variantName,
-} from './variant-file.ts';
+import { soundVariant } from './sound-variant.ts';
+import { areMade, EXTENSION, madeFile, VARIANTS, VARIANTS_FORMAT, variantName } from './variant-file.ts';
 
 export interface VariantsOrder {
   readonly releaseDir: string;
@@ -58,10 +47,6 @@ export interface MadeVariants {
 const LINKED_PAGES = 500;
 /** A search index or an API's description, as large as many pages. */
 const LARGE_BYTES = 1024 ** 2;
-/** Above that Brotli 11, at .5 MB/s, would be at it for more than a minute; 9 has 20 MB/s. */
-const BEST_BYTES_MAX = 32 * 1024 ** 2;
-/** Smaller ones are checked whole wherever they are read; larger ones may be sent by their size alone. */
-const FLUSHED_BYTES_MIN = 1024 ** 2;
 /** What takes long is last. */
 const CODINGS = ['gzip', 'zstd', 'br'] as const;
 const NO_SPACE = ['ENOSPC', 'EDQUOT'];
@@ -121,7 +106,8 @@ class VariantWriter {
   async check(): Promise<void> {
     for (const entry of this.#files.values()) {
       if (!this.#isWanted(entry)) continue;
-      for (const coding of CODINGS) await soundVariant(this.#order.releaseDir, entry.sha256, coding);
+      await setImmediate();
+      for (const coding of CODINGS) soundVariant(this.#order.releaseDir, entry.sha256, coding);
     }
   }
 
@@ -137,6 +123,7 @@ class VariantWriter {
     const isMade = await this.#choice(coding);
     for (const entry of this.#files.values()) {
       if (!this.#isWanted(entry)) continue;
+      await setImmediate();
       try {
         if (!(await this.#make(entry, coding, isMade(entry)))) return false;
       } catch (error) {
@@ -167,84 +154,60 @@ class VariantWriter {
     const { path, sha256, size } = entry;
     const sibling = this.#files.get(`${path}.${EXTENSION[coding]}`);
     if (!isMade && sibling === undefined) return true;
-    if ((await soundVariant(releaseDir, sha256, coding)) !== null || (await this.#link(sha256, coding))) return true;
-    const { bavail, bsize } = await statfs(releaseDir);
+    if (soundVariant(releaseDir, sha256, coding) !== null || this.#link(sha256, coding)) return true;
+    const { bavail, bsize } = statfsSync(releaseDir);
     if (bavail * bsize < this.#order.reserveBytes + size) return false;
     this.#onFile(sha256);
-    if (sibling !== undefined && sibling.size < size && (await decodesTo(entry, this.#onDisk(sibling), coding))) {
-      await this.#write(entry, coding, sibling, null);
-    } else if (isMade && isCompressible(entry.type, await this.#head(entry))) {
-      await this.#write(entry, coding, entry, compressorOf(coding, size));
-    }
+    if (sibling !== undefined && sibling.size < size && (await decodesTo(entry, this.#siteFile(sibling), coding))) {
+      await this.#publish(entry, (to) => copyChecked(this.#siteFile(sibling), to), coding);
+    } else if (isMade) await this.#publish(entry, (to) => compressFile(this.#siteFile(entry), to, coding), coding);
     return true;
   }
 
-  async #link(sha256: string, coding: Coding): Promise<boolean> {
+  #link(sha256: string, coding: Coding): boolean {
     for (const former of this.#order.formerDirs) {
-      const found = await soundVariant(former, sha256, coding);
+      const found = soundVariant(former, sha256, coding);
       if (found === null) continue;
       const target = join(this.#folder, variantName(sha256, coding));
-      await rm(target, { force: true });
-      // Some file systems have few links for a file, or none.
-      const isLinked = await link(found.onDisk.diskPath, target).then(
-        () => true,
-        () => false,
-      );
-      this.#linked += Number(isLinked);
-      return isLinked;
+      rmSync(target, { force: true });
+      try {
+        linkSync(found, target);
+        this.#linked += 1;
+        return true;
+      } catch {
+        // Some file systems have few links for a file, or none.
+        return false;
+      }
     }
     return false;
   }
 
-  /** @param transform null: as it is */
-  async #write(entry: FileEntry, coding: Coding, source: FileEntry, transform: Duplex | null): Promise<void> {
+  /** @param write bytes of the form, with its header, to a file that is not there yet; gives how many, null for none */
+  async #publish(
+    { size, sha256 }: FileEntry,
+    write: (temporary: string) => Promise<number | null>,
+    coding: Coding,
+  ): Promise<void> {
     const temporary = temporaryIn(this.#folder);
     try {
-      await using handle = await open(temporary, 'wx');
-      let [bytes, crc] = [0, 0];
-      const write = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-        for await (const chunk of chunks) {
-          crc = crc32(chunk, crc);
-          await handle.write(chunk, 0, chunk.length, HEADER_BYTES + bytes);
-          bytes += chunk.length;
-        }
-      };
-      const read = checked(source)(this.#read(source));
-      await (transform === null ? write(read) : pipeline(read, transform, write));
-      if (bytes >= entry.size) return;
-      await handle.write(variantHeader(bytes, crc), 0, HEADER_BYTES, 0);
-      if (bytes >= FLUSHED_BYTES_MIN) await handle.sync();
-      await rename(temporary, join(this.#folder, variantName(entry.sha256, coding))).catch((error: unknown) => {
+      const bytes = await write(temporary);
+      if (bytes === null || bytes >= size) return;
+      try {
+        renameSync(temporary, join(this.#folder, variantName(sha256, coding)));
+      } catch (error) {
         this.hasLost = true;
         throw error;
-      });
+      }
       this.#made += 1;
       this.#bytes += bytes;
     } catch (error) {
       if (!(error instanceof OtherBytes)) throw error;
     } finally {
-      await rm(temporary, { force: true });
+      rmSync(temporary, { force: true });
     }
   }
 
-  async #head(entry: FileEntry): Promise<Buffer> {
-    await using handle = await open(this.#onDisk(entry).diskPath);
-    return (await handle.read(Buffer.alloc(16), 0, 16, 0)).buffer;
+  #siteFile(entry: FileEntry): FileEntry & SiteFileOnDisk {
+    return { ...entry, diskPath: join(this.#order.releaseDir, 'site', entry.path) };
   }
-
-  #read(entry: FileEntry): AsyncIterable<Buffer> {
-    return createReadStream(this.#onDisk(entry).diskPath, { highWaterMark: CHUNK_BYTES });
-  }
-
-  #onDisk({ path, size }: FileEntry): SiteFileOnDisk {
-    return { diskPath: join(this.#order.releaseDir, 'site', path), size };
-  }
-}
-
-function compressorOf(coding: Coding, size: number): Duplex {
-  if (coding === 'gzip') return createGzip({ level: constants.Z_BEST_COMPRESSION });
-  const quality = size > BEST_BYTES_MAX ? 9 : constants.BROTLI_MAX_QUALITY;
-  return createBrotliCompress({
-    params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: size },
-  });
 }

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage } from '../../domain/release.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
 import { encodeSegments } from '../../web/percent-encode.ts';
@@ -30,11 +31,21 @@ export async function mostLinked(
   for (const path of counts.keys()) {
     at += 1;
     if (at % every !== 0 || (sizes[at] ?? 0) > READ_BYTES_MAX) continue;
-    const html = await readFile(join(releaseDir, 'site', path), 'utf8').catch(() => '');
+    await setImmediate();
+    const html = pageAt(join(releaseDir, 'site', path));
     for (const target of targetsOf(html, path, builtFor, files)) counts.set(target, (counts.get(target) ?? 0) + 1);
   }
   const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, max);
   return new Set(most.map(([path]) => path));
+}
+
+/** Empty where it cannot be read. */
+function pageAt(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Other pages of the site, each once. */

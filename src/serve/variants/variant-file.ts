@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -39,7 +38,7 @@ export function variantHeader(bytes: number, crc: number): Buffer {
 }
 
 /** The CRC-32 that the header says; null where it does not fit the file. */
-function crcOf(header: Buffer, fileBytes: number): number | null {
+export function crcOf(header: Buffer, fileBytes: number): number | null {
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== VARIANTS_FORMAT) return null;
   return header.readDoubleLE(4) === fileBytes - HEADER_BYTES ? header.readUInt32LE(12) : null;
 }
@@ -68,22 +67,6 @@ export async function findVariant(releaseDir: string, sha256: string, coding: Co
   } finally {
     await handle?.close().catch(() => undefined);
   }
-}
-
-/** By its bytes too, without holding them; null as `findVariant`. Never rejects. */
-export async function soundVariant(releaseDir: string, sha256: string, coding: Coding): Promise<Variant | null> {
-  const found = await findVariant(releaseDir, sha256, coding);
-  if (found === null) return null;
-  let crc = 0;
-  try {
-    const options = { start: HEADER_BYTES, highWaterMark: CHUNK_BYTES };
-    for await (const chunk of createReadStream(found.onDisk.diskPath, options)) crc = crc32(chunk, crc);
-    if (crc === found.crc) return found;
-  } catch {
-    // A bad sector, too, is written anew.
-  }
-  await forgetMade(releaseDir);
-  return null;
 }
 
 /** Its bytes, checked; null as `findVariant`. Never rejects. */
