@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BundleManifest, type ExtractedFiles, SharedTexts } from '../../archive/index.ts';
 import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
@@ -24,7 +24,10 @@ interface Described {
   readonly builtFor: string;
 }
 
-/** One pass over the pages: types and the votes on addresses need their text. */
+/**
+ * One pass over the pages: types and the votes on addresses need their text. Read in the thread itself, which has nothing else to do:
+ * it waited for the pool for more than half of the time (10,000 pages: 2.3 s for 5.6).
+ */
 export async function describeFiles(
   extracted: ExtractedFiles,
   siteDir: string,
@@ -39,7 +42,7 @@ export async function describeFiles(
     const file = join(siteDir, path);
     let type = manifest.typeOf(index);
     if (isVoting(path, size)) {
-      const bytes = await readFile(file);
+      const bytes = readFileSync(file);
       type ??= mediaTypeOfFile(path, bytes);
       // Links are ASCII in every encoding of the web but UTF-16.
       const references = findLinks(bytes.toString('latin1'));
@@ -51,7 +54,7 @@ export async function describeFiles(
   }
   const builtFor = basePaths.decide();
   // Its links say nothing before it is known below which path they lie.
-  const trailingSlash = builtFor === '/' ? slashes.decide() : await slashesBelow(builtFor, siteDir, extracted);
+  const trailingSlash = builtFor === '/' ? slashes.decide() : slashesBelow(builtFor, siteDir, extracted);
   const files = {
     *[Symbol.iterator](): Generator<FileEntry> {
       for (const [n, index] of indexes.entries()) yield { ...extracted.at(index), type: types.at(n) as string };
@@ -62,10 +65,10 @@ export async function describeFiles(
 
 const isVoting = (path: string, size: number): boolean => isPage(path) && size <= VOTING_PAGE_BYTES_MAX;
 
-async function slashesBelow(basePath: string, siteDir: string, files: ExtractedFiles): Promise<TrailingSlash> {
+function slashesBelow(basePath: string, siteDir: string, files: ExtractedFiles): TrailingSlash {
   const votes = new TrailingSlashVotes(files, basePath);
   for (const { path, size } of files) {
-    if (isVoting(path, size)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
+    if (isVoting(path, size)) votes.addPage(path, readFileSync(join(siteDir, path), 'latin1'));
   }
   return votes.decide();
 }
