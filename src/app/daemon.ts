@@ -10,7 +10,7 @@ import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
 import type { ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
-import type { Logger } from './log.ts';
+import type { Logger } from './log/log.ts';
 import type { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
 import type { OpenedSearch } from './open-search.ts';

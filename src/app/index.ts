@@ -3,7 +3,7 @@ import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../dep
 import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
 import type { DaemonOptions } from './daemon.ts';
-import { LAST_WRITES_MS, type Logger, openLogs } from './log.ts';
+import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
 import { openFolder, openShelf } from './sites/open-shelf.ts';

@@ -7,8 +7,8 @@ import type { BundleStore, JobCounts, JobQueue, SharedFiles } from '../export/po
 import type { AnswerDownload } from '../http/api/api.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
-import type { Logger } from './log.ts';
-import { logFailure, logJobEvent } from './log-events.ts';
+import type { Logger } from './log/log.ts';
+import { logFailure, logJobEvent } from './log/log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
 import { archiveLimits, exportSlice, organizationsSlice, queueKind, s3Slice } from './slices.ts';

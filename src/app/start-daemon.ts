@@ -10,7 +10,7 @@ import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
 import { openKeyStore } from './keys/open-key-store.ts';
 import { ServiceKeys } from './keys/service-keys.ts';
-import { logAudit, logFailure } from './log-events.ts';
+import { logAudit, logFailure } from './log/log-events.ts';
 import { Network } from './network.ts';
 import { openDatabase } from './open-database.ts';
 import type { Exports } from './open-exports.ts';

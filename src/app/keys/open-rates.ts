@@ -5,8 +5,8 @@ import { LocalCounter } from '../../http/limits/local-counter.ts';
 import { OrganizationRates } from '../../http/limits/organization-rates.ts';
 import { RateLogFile } from '../../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../../http/limits/sliding-log.ts';
-import type { Logger } from '../log.ts';
-import { logFailure } from '../log-events.ts';
+import type { Logger } from '../log/log.ts';
+import { logFailure } from '../log/log-events.ts';
 
 export interface OpenedRates {
   readonly rates: OrganizationRates;

@@ -15,8 +15,8 @@ import {
 } from '../../search/index.ts';
 import type { SiteSnapshot } from '../../serve/index.ts';
 import { decodeOrKeep } from '../../web/index.ts';
-import type { Logger } from '../log.ts';
-import { logFailure, logSearchEvent } from '../log-events.ts';
+import type { Logger } from '../log/log.ts';
+import { logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import { ReaderSearch } from '../reader-search.ts';

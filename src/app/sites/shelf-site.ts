@@ -19,7 +19,7 @@ import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
-import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
+import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log/log-events.ts';
 import { deploySlice, featureReport, heldConfig } from '../slices.ts';
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';

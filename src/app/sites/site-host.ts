@@ -4,7 +4,7 @@ import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import type { BodyCache, VariantMaker } from '../../serve/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../log/log.ts';
 import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import type { ShelfFolder } from './open-shelf.ts';

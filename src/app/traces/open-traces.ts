@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
-import type { Logger } from '../log.ts';
-import { logFailure } from '../log-events.ts';
+import type { Logger } from '../log/log.ts';
+import { logFailure } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
 
 export interface Traces {

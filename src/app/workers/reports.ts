@@ -1,5 +1,5 @@
 import type { CountedRequest } from '../../http/metrics/request-metrics.ts';
-import { LineBytes } from '../line-bytes.ts';
+import { LineBytes } from '../log/line-bytes.ts';
 import type { ServingReport } from './orders.ts';
 
 const EVERY_MS = 250;

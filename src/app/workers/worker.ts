@@ -6,7 +6,7 @@ import type { TlsSettings } from '../../http/tls/served-certificates.ts';
 import { DaemonLine } from '../../net/daemon-request.ts';
 import { BodyCache } from '../../serve/index.ts';
 import { serve } from '../../threads/index.ts';
-import { lineMaker } from '../log-line.ts';
+import { lineMaker } from '../log/log-line.ts';
 import { handOn } from './hand-on.ts';
 import type { DaemonCalls, ListenOrder, OpenedPort, StampedOrder, TlsOrder, UseOrder } from './orders.ts';
 import { Reports } from './reports.ts';

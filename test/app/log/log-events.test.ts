@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { logJobEvent } from '../../src/app/log-events.ts';
-import { DocshelfError } from '../../src/domain/errors.ts';
-import type { Job } from '../../src/domain/job.ts';
-import type { JobEvent } from '../../src/export/index.ts';
+import { logJobEvent } from '../../../src/app/log/log-events.ts';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { Job } from '../../../src/domain/job.ts';
+import type { JobEvent } from '../../../src/export/index.ts';
 
 const job: Job = {
   ...{ jobId: 'se_0000000000000001', domain: 'acme', version: null, status: 'running', progress: 0, pageCount: 0 },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-const LOG = new URL('../../src/app/log.ts', import.meta.url).href;
+const LOG = new URL('../../../src/app/log/log.ts', import.meta.url).href;
 
 const programOf = (script: string): string => `import { openLogs } from '${LOG}';
   const { log, logRequest } = await openLogs({ level: 'info', format: 'json' });

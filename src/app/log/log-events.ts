@@ -1,10 +1,10 @@
-import type { DeployEvent } from '../deploy/index.ts';
-import { toDocshelfError } from '../domain/errors.ts';
-import type { Job } from '../domain/job.ts';
-import type { JobEvent } from '../export/index.ts';
-import type { AuditLine } from '../http/audit/audit-line.ts';
-import type { SearchEvent } from '../search/index.ts';
-import type { MadeVariants } from '../serve/index.ts';
+import type { DeployEvent } from '../../deploy/index.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
+import type { Job } from '../../domain/job.ts';
+import type { JobEvent } from '../../export/index.ts';
+import type { AuditLine } from '../../http/audit/audit-line.ts';
+import type { SearchEvent } from '../../search/index.ts';
+import type { MadeVariants } from '../../serve/index.ts';
 import type { Logger } from './log.ts';
 
 /** Progress is for the terminal. */
