@@ -5,7 +5,7 @@ import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
 import { type CutSection, SEARCH_FOLDER } from '../../src/search/bundle-data/bundle-format.ts';
 import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
 import { cutPassages } from '../../src/search/extract/index.ts';
-import { estimateTokens } from '../../src/search/indexing/site-sections.ts';
+import { estimateTokens } from '../../src/search/indexing/cut-section.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
 import { quantise } from '../../src/search/semantic/quantise.ts';
 import { Random } from './random.ts';

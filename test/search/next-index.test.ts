@@ -34,7 +34,16 @@ async function build(pages: Pages, formerDir: string | null): Promise<string> {
   await writeFileTable(releaseDir, files);
   const searchDir = join(releaseDir, 'search');
   await buildIndex({
-    ...{ releaseDir, searchDir, trailingSlash: 'never', modelFolder: null, usesCarried: false, leftOut: [], formerDir },
+    ...{
+      releaseDir,
+      searchDir,
+      trailingSlash: 'never',
+      modelFolder: null,
+      usesCarried: false,
+      leftOut: [],
+      threadsMax: 1,
+      formerDir,
+    },
   });
   return searchDir;
 }

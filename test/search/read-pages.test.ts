@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FileEntry } from '../../src/domain/release.ts';
+import { KeptPages } from '../../src/search/indexing/kept-pages.ts';
 import { readSections } from '../../src/search/indexing/read-pages.ts';
 
 let dir: string;
@@ -51,5 +53,34 @@ describe('readSections()', () => {
     using sections = await readSections(site, join(dir, 'spool'), { sectionsMax: 3 });
     expect(sections.count).toBe(3);
     expect(await readdir(dir)).toEqual(before);
+  });
+
+  it('reads many pages in other threads, with the same outcome in the same order', async () => {
+    const paths = Array.from({ length: 1_100 }, (_, at) => `page-${String(at).padStart(4, '0')}.html`);
+    const pages = paths.map((path, at) => {
+      const text = at % 50 === 0 ? 'The same.' : `Only on ${path}.`;
+      return [
+        path,
+        at % 90 === 89 ? '<meta name="robots" content="noindex">' : page(`T ${at % 50}`, text, paths.slice(at % 7, 9)),
+      ];
+    });
+    const site = await siteOf(Object.fromEntries(pages));
+    const huge = paths[1_050] ?? '';
+    site.files.set(huge, { ...site.files.get(huge), size: 2 * 1024 ** 2 } as FileEntry);
+    const read = async (threadsMax: number) => {
+      const large: unknown[] = [];
+      using kept = new KeptPages(join(dir, `kept-${threadsMax}`), null);
+      const onLargePage = (path: string | null) => large.push(path);
+      using sections = await readSections({ ...site, onLargePage }, join(dir, 'spool'), { kept, threadsMax });
+      expect(large).toEqual([huge, null]);
+      kept.finish();
+      return { sections: [...sections.all()], kept: await readFile(join(dir, `kept-${threadsMax}`), 'utf8') };
+    };
+    const alone = await read(1);
+    expect(alone.sections.length).toBeGreaterThan(1_000);
+    expect(await read(3)).toEqual(alone);
+    // The last one, which another thread is asked for.
+    await rm(join(dir, paths.at(-1) ?? ''));
+    await expect(readSections(site, join(dir, 'spool'), { threadsMax: 3 })).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

@@ -26,6 +26,8 @@ export interface IndexOrder {
   readonly leftOut: readonly string[];
   /** Search folder of the version before: what is the same in both is neither read nor indexed again. */
   readonly formerDir: string | null;
+  /** That read pages at once; 1: all are read in this one. */
+  readonly threadsMax: number;
 }
 
 export interface BuiltIndex {
@@ -39,7 +41,7 @@ export async function buildIndex(
   order: IndexOrder,
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<BuiltIndex> {
-  const { releaseDir, searchDir, trailingSlash, leftOut } = order;
+  const { releaseDir, searchDir, trailingSlash, leftOut, threadsMax } = order;
   const files = await readFileTable(releaseDir);
   let refused: PlainError | null = null;
   try {
@@ -56,7 +58,7 @@ export async function buildIndex(
   const former = await openFormer(order);
   const formerPages = former === null || order.formerDir === null ? null : join(order.formerDir, PAGES_FILE);
   using kept = new KeptPages(join(searchDir, PAGES_FILE), formerPages);
-  using sections = await readSections(site, join(searchDir, '.sections'), { kept });
+  using sections = await readSections(site, join(searchDir, '.sections'), { kept, threadsMax });
   kept.finish();
   return { sections: await writeIndex(searchDir, () => sections.entries(), former), refused };
 }

@@ -9,12 +9,15 @@ const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
 const LINE_END = Buffer.from('\n');
 
-interface KeptLine {
+export interface KeptPage {
+  readonly json: Buffer;
+  /** All of its line, to be written as it is. */
+  readonly bytes: Buffer;
+}
+
+interface KeptLine extends KeptPage {
   readonly path: string;
   readonly key: string;
-  readonly json: Buffer;
-  /** All of it, to be written as it is. */
-  readonly bytes: Buffer;
 }
 
 /** All that decides what is read of a page. */
@@ -44,14 +47,21 @@ export class KeptPages implements Disposable {
     this.#step();
   }
 
-  /** @param path after those that were asked for before @param read where the page is another than in the former version */
-  async page(path: string, facts: PageIdentity, read: () => Promise<PageSummary | null>): Promise<PageSummary | null> {
+  /** What the version before has of a page that is the same in it; null: it is to be read. @param path after those asked for before */
+  find(path: string, facts: PageIdentity): KeptPage | null {
     const key = keyOf(facts);
     while (this.#next !== null && this.#next.path < path) this.#step();
-    const kept = this.#next?.path === path && this.#next.key === key ? this.#next : null;
-    const page = kept === null ? await read() : (JSON.parse(kept.json.toString()) as PageSummary | null);
-    this.#add(kept?.bytes ?? bytesOf(path, key, page));
-    return page;
+    return this.#next?.path === path && this.#next.key === key ? this.#next : null;
+  }
+
+  /** In the order of paths, as `add`. */
+  keep({ json, bytes }: KeptPage): PageSummary | null {
+    this.#addLine(bytes);
+    return JSON.parse(json.toString());
+  }
+
+  add(path: string, facts: PageIdentity, page: PageSummary | null): void {
+    this.#addLine(bytesOf(path, keyOf(facts), page));
   }
 
   /** All lines are in the file. */
@@ -69,7 +79,7 @@ export class KeptPages implements Disposable {
     this.#next = (value as KeptLine | undefined) ?? null;
   }
 
-  #add(line: Buffer): void {
+  #addLine(line: Buffer): void {
     this.#lines.push(line, LINE_END);
     this.#filled += line.length;
     if (this.#filled >= CHUNK_BYTES) this.#flush();

@@ -1,17 +1,12 @@
 import { LineSpool } from '../../files/index.ts';
-import { cutPassages } from '../extract/index.ts';
 import { FINGERPRINT_BYTES } from '../fingerprints.ts';
 import type { IndexedSection } from '../keyword/index.ts';
 import { Numbers } from '../numbers.ts';
 import type { Passage, Section } from '../section.ts';
+import { type CutSection, cutSection } from './cut-section.ts';
 
 export interface SiteSection {
   readonly section: IndexedSection;
-  readonly passages: readonly Passage[];
-}
-
-interface CutSection {
-  readonly section: Section;
   readonly passages: readonly Passage[];
 }
 
@@ -61,9 +56,9 @@ export class SiteSections {
     this.#pages.push({ page, path });
   }
 
-  /** @param place among the sections of the page that was begun last */
-  add(place: number, digest: Uint8Array, section: Section | null): void {
-    if (section !== null) this.#spool.add(JSON.stringify(cut(section)));
+  /** @param place among the sections of the page that was begun last @param json of the section, cut */
+  add(place: number, digest: Uint8Array, json: string | null): void {
+    if (json !== null) this.#spool.add(json);
     this.#facts.push(this.#pages.length - 1);
     this.#facts.push(place);
     const numbers = new DataView(digest.buffer, digest.byteOffset, FINGERPRINT_BYTES);
@@ -106,7 +101,7 @@ export class SiteSections {
         read: () => {
           if (path === null) return JSON.parse(line) as CutSection;
           if (sections.length === 0) sections = this.#readPage(path);
-          return cut(sections[place] as Section);
+          return cutSection(sections[place] as Section);
         },
       };
     }
@@ -125,17 +120,3 @@ export class SiteSections {
 }
 
 const FACTS = 2 + FINGERPRINT_BYTES / 4;
-
-const cut = (section: Section): CutSection => ({ section, passages: cutPassages(section.text, estimateTokens) });
-
-/** Scripts without spaces, about one character a token. */
-const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
-
-/** Latin text has 4.4 characters a token with MiniLM's vocabulary, code and other alphabets fewer; 3.8 errs to the safe side. */
-const CHARACTERS_A_TOKEN = 3.8;
-
-/** About a text's tokens. The model's own count would cost as much as all of indexing; it reads 256, and passages have 220. */
-export function estimateTokens(text: string): number {
-  const dense = text.match(DENSE)?.length ?? 0;
-  return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);
-}

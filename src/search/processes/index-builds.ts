@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DocshelfError, type PlainError, toDocshelfError } from '../../domain/errors.ts';
 import { whileLocked } from '../../files/file-lock.ts';
@@ -23,6 +24,10 @@ interface IndexBuildsOptions {
 
 /** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
 const ASIDE_PART = 0.5;
+const MIB = 1024 ** 2;
+/** What indexing 100,000 pages takes besides, and each thread that reads pages (measured: 50 MiB). */
+const FIRST_BYTES = 256 * MIB;
+const READER_BYTES = 64 * MIB;
 export const DERIVED = 'search';
 /** Each costs the process that reads it. */
 const LEFT_OUT_MAX = 20;
@@ -114,10 +119,11 @@ export class IndexBuilds {
     place: BuildPlace,
     signal: AbortSignal,
   ): Promise<BuiltIndex> {
-    const { modelFolder, attempts } = this.#options;
+    const { modelFolder, attempts, memoryBytesMax } = this.#options;
     const isAlone = former === null || former.digest === digest || this.#tooLargeBesideFormer.has(releaseDir);
     const formerDir = isAlone ? null : searchDirOf(former);
-    const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir };
+    const threadsMax = place === 'main' ? readersWithin(memoryBytesMax) : 1;
+    const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir, threadsMax };
     const build = (usesCarried: boolean) => this.#attempt({ ...order, leftOut: [], usesCarried }, place, signal);
     const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
     if (!hasCarried || !(await attempts.begin(digest))) return build(false);
@@ -163,6 +169,11 @@ export class IndexBuilds {
 function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null {
   if (page === null || order.leftOut.length === LEFT_OUT_MAX) return null;
   return { ...order, leftOut: [...order.leftOut, page], usesCarried: false };
+}
+
+/** On all cores, as far as the memory goes. */
+function readersWithin(bytes: number): number {
+  return Math.max(1, Math.min(availableParallelism(), Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
 }
 
 function tooMuch(message: string): PlainError {

@@ -1,0 +1,84 @@
+import { setImmediate } from 'node:timers/promises';
+import type { FileEntry } from '../../domain/release.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import type { Section } from '../section.ts';
+import { type PagesFrom, type PageToRead, type ReadPage, readPage, sectionsOf } from './read-page.ts';
+import type { ReadCalls } from './worker.ts';
+
+interface ReadersOptions {
+  /** 1: all pages are read in this thread. */
+  readonly threadsMax?: number;
+  /** Called with the path of each page that may take the process along, before it is read, and with null after it. */
+  readonly onLargePage?: ((path: string | null) => void) | undefined;
+}
+
+/** Of tags or attributes alone a page takes up to a hundred times its size (measured): smaller ones always fit. */
+const LARGE_PAGE_BYTES = 256 * 1024;
+/** Needs the memory that the threads have. */
+const HUGE_PAGE_BYTES = 1024 * 1024;
+/** A thread takes as long to start as to read 200 pages, and reads the first ones slowly, as this one does. */
+const PAGES_BEFORE_THREADS = 1_000;
+/** That each thread has before it. */
+const PAGES_AHEAD = 16;
+
+/** Reads pages on all cores: the first in this thread, and where there are many, the rest in others. Large ones alone, one at a time. */
+export class PageReaders implements AsyncDisposable {
+  readonly #from: PagesFrom;
+  readonly #threads: readonly Thread<ReadCalls>[];
+  readonly #onLargePage: (path: string | null) => void;
+  #pages = 0;
+
+  constructor(from: PagesFrom, { threadsMax = 1, onLargePage = () => undefined }: ReadersOptions = {}) {
+    this.#from = from;
+    this.#onLargePage = onLargePage;
+    const entry = threadEntry('./worker', import.meta);
+    const options = { task: 'read a page', isBatched: true, heap: HEAPS.pages, entry, data: from };
+    this.#threads = Array.from({ length: threadsMax > 1 ? threadsMax : 0 }, () => new Thread<ReadCalls>(options));
+  }
+
+  /** How many are to be begun before the first of them is asked for. */
+  get ahead(): number {
+    return PAGES_AHEAD * this.#threads.length;
+  }
+
+  /** @returns what gives it, null for one that is not searched */
+  begin({ path, type, size }: FileEntry, url: string): () => Promise<ReadPage | null> {
+    const page = { path, type, url };
+    const here = () => this.#here(page, size);
+    this.#pages += 1;
+    if (this.#threads.length === 0 || this.#pages <= PAGES_BEFORE_THREADS || size > LARGE_PAGE_BYTES) return here;
+    const [thread] = this.#threads.toSorted((one, other) => one.waiting - other.waiting) as [Thread<ReadCalls>];
+    const answer = thread.call('read', page);
+    answer.catch(() => undefined);
+    // What ended a thread is told here, as of all other pages.
+    return () => answer.catch(here);
+  }
+
+  /** The sections of one that was not begun. */
+  again({ path, type, size }: FileEntry, url: string): readonly Section[] {
+    return this.#announced(path, size, () => sectionsOf(this.#from, { path, type, url }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // A later call starts it anew.
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+  }
+
+  /** Between two pages it hears what it is told. */
+  async #here(page: PageToRead, size: number): Promise<ReadPage | null> {
+    await setImmediate();
+    if (size > HUGE_PAGE_BYTES) {
+      this.#pages = 0;
+      await this[Symbol.asyncDispose]();
+    }
+    return this.#announced(page.path, size, () => readPage(this.#from, page));
+  }
+
+  #announced<Result>(path: string, size: number, read: () => Result): Result {
+    const isLarge = size > LARGE_PAGE_BYTES;
+    if (isLarge) this.#onLargePage(path);
+    const result = read();
+    if (isLarge) this.#onLargePage(null);
+    return result;
+  }
+}

@@ -1,0 +1,9 @@
+import { workerData } from 'node:worker_threads';
+import { serve } from '../../threads/index.ts';
+import { type PagesFrom, type PageToRead, readPage } from './read-page.ts';
+
+const from = workerData as PagesFrom;
+const handlers = { read: (page: PageToRead) => readPage(from, page) };
+export type ReadCalls = typeof handlers;
+
+serve(handlers, { answersAtOnce: 8 });
