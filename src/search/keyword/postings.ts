@@ -10,6 +10,8 @@ export class PostingsBuilder {
   readonly #counts = [0, 0, 0, 0];
   #section = -1;
   #before = -1;
+  #left = -1;
+  /** Less those that have left: their postings are in other runs. */
   sections = 0;
 
   count(section: number, column: number): void {
@@ -19,6 +21,13 @@ export class PostingsBuilder {
       this.sections += 1;
     }
     this.#counts[column] = (this.#counts[column] ?? 0) + 1;
+  }
+
+  /** As often as the term stands in it. */
+  leave(section: number): void {
+    if (section === this.#left) return;
+    this.#left = section;
+    this.sections -= 1;
   }
 
   bytes(): Uint8Array {

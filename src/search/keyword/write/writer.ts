@@ -110,7 +110,8 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   finish(): void {
-    this.#flush(this.#former === null ? new Map() : this.#removeGone(this.#former));
+    if (this.#former !== null) this.#removeGone(this.#former);
+    this.#flush();
     this.#writeArrays();
     // What is gone has left holes: merging all of it costs as much as writing it.
     if (this.#former === null) this.#database.exec("INSERT INTO words (words) VALUES ('optimize')");
@@ -163,37 +164,33 @@ export class KeywordIndexWriter implements Disposable {
     this.#occurrences += this.#postings.size > terms ? OCCURRENCES_A_TERM : 1;
   }
 
-  /** @param gone sections by term that leave their places: a term's row is found once */
-  #flush(gone: ReadonlyMap<string, number> = new Map()): void {
+  #flush(): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    for (const term of gone.keys()) builderOf(this.#postings, term);
     // By code units, as `<` has it, and without a comparison of ours.
     for (const term of Array.from(this.#postings.keys()).sort()) {
       const builder = this.#postings.get(term) as PostingsBuilder;
-      insert.run(term, this.#run, builder.sections - (gone.get(term) ?? 0), builder.bytes());
+      insert.run(term, this.#run, builder.sections, builder.bytes());
     }
     this.#postings = new Map();
     this.#occurrences = 0;
     this.#run += 1;
   }
 
-  /** @returns how many sections leave each term */
-  #removeGone(former: FormerIndex): Map<string, number> {
+  /** With the postings of what was added last, so that a term's row is found once. */
+  #removeGone(former: FormerIndex): void {
     const read = this.#database.prepare('SELECT * FROM sections WHERE n = ?');
     const removals = ['sections', 'sequences'].map((table) =>
       this.#database.prepare(`DELETE FROM ${table} WHERE n = ?`),
     );
-    const gone = new Map<string, number>();
     for (const number of former.unclaimed()) {
       const place = former.placeOf[number] ?? 0;
       const section = sectionOf(read.get(place) as unknown as StoredSection);
       const isOfPage = ((former.digest(number).at(-1) ?? 0) & 1) === 1;
-      const terms = new Set(listsOf(section, isOfPage));
-      this.#termsOf(section, isOfPage, -1).each((term) => terms.add(term));
-      for (const term of terms) gone.set(term, (gone.get(term) ?? 0) + 1);
+      const leave = (term: string): void => builderOf(this.#postings, term).leave(place);
+      this.#termsOf(section, isOfPage, -1).each(leave);
+      for (const list of listsOf(section, isOfPage)) leave(list);
       for (const removal of removals) removal.run(place);
     }
-    return gone;
   }
 
   #writeArrays(): void {
