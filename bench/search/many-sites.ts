@@ -61,7 +61,7 @@ async function inFreshProcess(): Promise<void> {
         modelFolder: MODEL,
         usesCarried: true,
         leftOut: [],
-        threadsMax: 1,
+        threadsMax: 0,
         formerDir: null,
       });
     }

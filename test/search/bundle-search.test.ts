@@ -126,7 +126,7 @@ async function indexed(searchDir: string) {
     modelFolder: MODEL,
     usesCarried: true,
     leftOut: [],
-    threadsMax: 1,
+    threadsMax: 0,
     formerDir: null,
   });
   const keyword = KeywordIndex.open(join(searchDir, 'keyword.sqlite'));

@@ -88,7 +88,7 @@ describe('buildIndex()', () => {
       modelFolder: null,
       usesCarried: true,
       leftOut: [],
-      threadsMax: 1,
+      threadsMax: 0,
     } as const;
     const { sections } = await buildIndex({ ...order, formerDir });
     const keyword = KeywordIndex.open(join(searchDir, 'keyword.sqlite'));

@@ -41,7 +41,7 @@ async function build(pages: Pages, formerDir: string | null): Promise<string> {
       modelFolder: null,
       usesCarried: false,
       leftOut: [],
-      threadsMax: 1,
+      threadsMax: 0,
       formerDir,
     },
   });

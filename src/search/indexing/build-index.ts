@@ -26,7 +26,7 @@ export interface IndexOrder {
   readonly leftOut: readonly string[];
   /** Search folder of the version before: what is the same in both is neither read nor indexed again. */
   readonly formerDir: string | null;
-  /** That read pages at once; 1: all are read in this one. */
+  /** That read pages beside this one. */
   readonly threadsMax: number;
 }
 

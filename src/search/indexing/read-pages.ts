@@ -27,7 +27,7 @@ const FORM_SAMPLE_MAX = 60;
 interface ReadOptions {
   readonly sectionsMax?: number;
   readonly kept?: KeptPages;
-  /** That read pages at once. */
+  /** That read pages beside this one. */
   readonly threadsMax?: number;
 }
 
@@ -35,7 +35,7 @@ interface ReadOptions {
 export async function readSections(
   { siteDir, files, trailingSlash, leftOut, onLargePage }: PagesOfSite,
   spoolFile: string,
-  { sectionsMax = Number.POSITIVE_INFINITY, kept, threadsMax = 1 }: ReadOptions = {},
+  { sectionsMax = Number.POSITIVE_INFINITY, kept, threadsMax = 0 }: ReadOptions = {},
 ): Promise<SiteSections> {
   const form = { trailingSlash, extension: extensionOf(siteDir, files) };
   const version = siteVersion(siteDir, files);

@@ -122,7 +122,7 @@ export class IndexBuilds {
     const { modelFolder, attempts, memoryBytesMax } = this.#options;
     const isAlone = former === null || former.digest === digest || this.#tooLargeBesideFormer.has(releaseDir);
     const formerDir = isAlone ? null : searchDirOf(former);
-    const threadsMax = place === 'main' ? readersWithin(memoryBytesMax) : 1;
+    const threadsMax = place === 'main' ? readersWithin(memoryBytesMax) : 0;
     const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir, threadsMax };
     const build = (usesCarried: boolean) => this.#attempt({ ...order, leftOut: [], usesCarried }, place, signal);
     const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
@@ -171,9 +171,9 @@ function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null 
   return { ...order, leftOut: [...order.leftOut, page], usesCarried: false };
 }
 
-/** On all cores, as far as the memory goes. */
+/** Beside the first: on all cores, as far as the memory goes. */
 function readersWithin(bytes: number): number {
-  return Math.max(1, Math.min(availableParallelism(), Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
+  return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
 }
 
 function tooMuch(message: string): PlainError {
