@@ -37,11 +37,13 @@ export class PostingsBuilder {
 
   #write(): void {
     if (this.#section === this.#before) return;
-    const [title, headings, text, identifiers] = this.#counts;
-    const plain = title === 0 && headings === 0 && text === 1 && identifiers === 0;
-    pushNumber(this.#bytes, (this.#section - this.#before) * 2 + (plain ? 1 : 0));
-    if (!plain) for (const count of this.#counts) pushNumber(this.#bytes, count);
-    this.#counts.fill(0);
+    const counts = this.#counts;
+    const isPlain = counts[0] === 0 && counts[1] === 0 && counts[2] === 1 && counts[3] === 0;
+    pushNumber(this.#bytes, (this.#section - this.#before) * 2 + (isPlain ? 1 : 0));
+    for (let column = 0; column < counts.length; column += 1) {
+      if (!isPlain) pushNumber(this.#bytes, counts[column] ?? 0);
+      counts[column] = 0;
+    }
     this.#before = this.#section;
   }
 }
