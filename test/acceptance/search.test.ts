@@ -302,7 +302,7 @@ async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
 test('the process that indexes is killed: pages go on, the version is served, its end is told, and indexing goes on', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', LIGHTHOUSE) }, { search: { model: 'off' } });
   await daemon.until(({ search }) => search.keyword === 'ready');
-  const pages = leaves(1_500, 'oak');
+  const pages = leaves(4_000, 'oak');
   const dropped = join(daemon.dataDir, 'inbox', archive(JULY));
   await writeFile(`${dropped}.part`, bundle('July', pages));
   await rename(`${dropped}.part`, dropped);
