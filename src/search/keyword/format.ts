@@ -20,8 +20,8 @@ export const GONE = 0xffffffff;
  *   those that are gone, whose postings stay in other runs. Kept like terms, by names that have a space: lists of sections by title
  *   and document title (a page's first section), language, version and tag.
  * - `sequences`: the terms of each section in their order, in short, for proximity.
- * - `arrays`: lengths of the columns, priors, digests, the number of each place, and the vocabulary that misspellings and prefixes
- *   are looked up in.
+ * - `arrays`: lengths of the columns, priors, digests, the number of each place, how many runs there are, and the vocabulary that
+ *   misspellings and prefixes are looked up in.
  */
 export const SCHEMA = `
   CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);

@@ -37,8 +37,7 @@ export class FormerIndex {
     this.placeOf = placesOf(numbers, this.count);
     this.#digests = arrayOf(database, 'digests');
     this.words = readCountedWords(arrayOf(database, 'vocabulary'), arrayOf(database, 'vocabulary counts'));
-    const { runs } = database.prepare('SELECT max(run) + 1 AS runs FROM postings').get() as { runs: number | null };
-    this.runs = runs ?? 0;
+    this.runs = new Uint32Array(arrayOf(database, 'runs').buffer)[0] ?? 0;
     this.#isClaimed = new Uint8Array(this.count);
     for (let number = 0; number < this.count; number += 1) {
       const known = this.#known.add(this.digest(number));

@@ -205,6 +205,7 @@ export class KeywordIndexWriter implements Disposable {
     insert.run('numbers', bytesOf(numbers));
     insert.run('vocabulary', Buffer.from(words.join('\n')));
     insert.run('vocabulary counts', bytesOf(counts));
+    insert.run('runs', bytesOf(Uint32Array.of(this.#run)));
   }
 }
 
