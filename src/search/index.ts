@@ -1,5 +1,5 @@
 /**
- * pages -> sections (`extract`, `read-pages`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
+ * pages -> sections (`extract`, `read-sections`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
  * both legs, `rank`) -> ranked sections
  */
 export { EmbeddedEngine, type Model } from './embedded-engine.ts';

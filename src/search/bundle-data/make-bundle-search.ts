@@ -5,7 +5,7 @@ import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release
 import { unlessAborted } from '../../files/lanes.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
-import { readSections } from '../indexing/read-pages.ts';
+import { readSections } from '../indexing/read-sections.ts';
 import type { SiteSections } from '../indexing/site-sections.ts';
 import type { BundleSearchFacts, BundleSearchOrder } from '../orders.ts';
 import type { Embedder, EmbedProgress } from '../ports.ts';

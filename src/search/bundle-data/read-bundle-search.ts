@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isPage, type TrailingSlash } from '../../domain/release.ts';
 import { percentDecode } from '../../web/percent-decode.ts';
 import { resolvePath } from '../../web/resolve.ts';
-import type { SiteFiles } from '../indexing/read-pages.ts';
+import type { SiteFiles } from '../indexing/read-sections.ts';
 import {
   bad,
   type CarriedPart,

@@ -11,7 +11,7 @@ import { digestOf } from '../section-digest.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, PAGES_FILE, VECTOR_FILE } from './index-files.ts';
 import { KeptPages } from './kept-pages.ts';
-import { readSections, type SiteFiles } from './read-pages.ts';
+import { readSections, type SiteFiles } from './read-sections.ts';
 import { readSectionFacts, type SectionFacts, SectionFactsWriter } from './section-facts.ts';
 import type { SectionEntry } from './site-sections.ts';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { KeptPages } from '../../src/search/indexing/kept-pages.ts';
-import { readSections } from '../../src/search/indexing/read-pages.ts';
+import { readSections } from '../../src/search/indexing/read-sections.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'docshelf-read-pages-'));
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-read-sections-'));
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
