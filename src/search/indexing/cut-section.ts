@@ -1,12 +1,12 @@
 import { cutPassages } from '../extract/index.ts';
 import type { Passage, Section } from '../section.ts';
 
-export interface CutSection {
+export interface SectionInPassages {
   readonly section: Section;
   readonly passages: readonly Passage[];
 }
 
-export function cutSection(section: Section): CutSection {
+export function cutSection(section: Section): SectionInPassages {
   return { section, passages: cutPassages(section.text, estimateTokens) };
 }
 

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { FileEntry } from '../../domain/release.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { Section } from '../section.ts';
-import { type PagesFrom, type PageToRead, type ReadPage, readPage, sectionsOf } from './read-page.ts';
+import { type PageForIndex, type PagesFrom, type PageToRead, readPage, sectionsOf } from './read-page.ts';
 import type { ReadCalls } from './worker.ts';
 
 interface ReadersOptions {
@@ -42,7 +42,7 @@ export class PageReaders implements AsyncDisposable {
   }
 
   /** @returns what gives it, null for one that is not searched */
-  begin({ path, type, size }: FileEntry, url: string): () => Promise<ReadPage | null> {
+  begin({ path, type, size }: FileEntry, url: string): () => Promise<PageForIndex | null> {
     const page = { path, type, url };
     const here = () => this.#here(page, size);
     this.#pages += 1;
@@ -66,7 +66,7 @@ export class PageReaders implements AsyncDisposable {
   }
 
   /** Between two pages it hears what it is told. */
-  async #here(page: PageToRead, size: number): Promise<ReadPage | null> {
+  async #here(page: PageToRead, size: number): Promise<PageForIndex | null> {
     await setImmediate();
     if (size > HUGE_PAGE_BYTES) {
       this.#pages = 0;

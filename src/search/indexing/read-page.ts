@@ -18,14 +18,14 @@ export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
 }
 
 /** What indexing needs of a page, as another thread may tell it. */
-export interface ReadPage {
+export interface PageForIndex {
   readonly summary: PageSummary;
   /** Each section, cut, as JSON. */
   readonly sections: readonly string[];
 }
 
 /** Null for one that is not searched. */
-export function readPage(from: PagesFrom, page: PageToRead): ReadPage | null {
+export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null {
   const read = extractFrom(from, page);
   if (read === null) return null;
   return { summary: summaryOf(read), sections: read.sections.map((section) => JSON.stringify(cutSection(section))) };

@@ -3,7 +3,7 @@ import { FINGERPRINT_BYTES } from '../fingerprints.ts';
 import type { IndexedSection } from '../keyword/index.ts';
 import { Numbers } from '../numbers.ts';
 import type { Passage, Section } from '../section.ts';
-import { type CutSection, cutSection } from './cut-section.ts';
+import { cutSection, type SectionInPassages } from './cut-section.ts';
 
 export interface SiteSection {
   readonly section: IndexedSection;
@@ -18,7 +18,7 @@ export interface SectionEntry {
   readonly digest: Uint8Array;
   /** Where they are known without reading it. */
   readonly passages?: readonly Passage[];
-  readonly read: () => CutSection;
+  readonly read: () => SectionInPassages;
 }
 
 interface Page {
@@ -99,7 +99,7 @@ export class SiteSections {
         prior: this.#priors.get(page.page) ?? 0,
         digest: this.#digestOf(number),
         read: () => {
-          if (path === null) return JSON.parse(line) as CutSection;
+          if (path === null) return JSON.parse(line) as SectionInPassages;
           if (sections.length === 0) sections = this.#readPage(path);
           return cutSection(sections[place] as Section);
         },

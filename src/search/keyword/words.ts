@@ -31,8 +31,6 @@ const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 /** `URLs`, `IDs`: a plural, not a hump. */
 const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
-/** The parts of a word that is one: a list of its own for each would be most of what is made of a text. */
-const WHOLE: readonly string[] = [];
 /** Longer is data, not a word. */
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
@@ -56,7 +54,7 @@ function isPossessive(text: string, found: string, start: number): boolean {
 function addJoined(words: Word[], found: string, start: number): void {
   const pieces = found.replace(/[+#]+$/, '').split(JOINT);
   if (found.length <= WORD_LENGTH_MAX && pieces.length <= JOINED_WORDS_MAX && found.search(UNSPACED) < 0)
-    words.push({ kind: 'joined', folded: fold(found), parts: WHOLE, start, end: start + found.length });
+    words.push({ kind: 'joined', folded: fold(found), parts: [], start, end: start + found.length });
   let at = start;
   for (const piece of pieces) {
     addPiece(words, piece, at);
@@ -69,7 +67,7 @@ function addPiece(words: Word[], piece: string, start: number): void {
   for (const match of ASCII.test(piece) ? [] : piece.matchAll(UNSPACED)) {
     addWord(words, piece.slice(at, match.index), start + at);
     at = match.index + match[0].length;
-    words.push({ kind: 'run', folded: fold(match[0]), parts: WHOLE, start: start + match.index, end: start + at });
+    words.push({ kind: 'run', folded: fold(match[0]), parts: [], start: start + match.index, end: start + at });
   }
   addWord(words, piece.slice(at), start + at);
 }
@@ -77,13 +75,13 @@ function addPiece(words: Word[], piece: string, start: number): void {
 function addWord(words: Word[], word: string, start: number): void {
   if (LOWER.test(word)) {
     if (word.length <= WORD_LENGTH_MAX)
-      words.push({ kind: 'word', folded: word, parts: WHOLE, start, end: start + word.length });
+      words.push({ kind: 'word', folded: word, parts: [], start, end: start + word.length });
     return;
   }
   const folded = fold(word);
   if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
-  const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : WHOLE;
-  words.push({ kind: 'word', folded, parts: parts.length > 1 ? parts : WHOLE, start, end: start + word.length });
+  const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
+  words.push({ kind: 'word', folded, parts: parts.length > 1 ? parts : [], start, end: start + word.length });
 }
 
 /** A title or a query as its words alone: `What's new?` and `what's  New` are the same. */
