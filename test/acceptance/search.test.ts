@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
@@ -300,14 +299,6 @@ async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
   return sizes.reduce((sum, size) => sum + Math.floor(Math.max(0, size - HEADER_BYTES) / RECORD_BYTES), 0);
 }
 
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 test('the process that indexes is killed: pages go on, the version is served, its end is told, and indexing goes on', async () => {
   const { daemon } = await start({ [archive(JUNE)]: bundle('June', LIGHTHOUSE) }, { search: { model: 'off' } });
   await daemon.until(({ search }) => search.keyword === 'ready');
@@ -319,11 +310,9 @@ test('the process that indexes is killed: pages go on, the version is served, it
   const pid = await waitFor(
     async () => {
       // What compresses the first version's files may run beside it.
-      const found = workerProcesses(daemon.pid).find((one) =>
-        readIfThere(`/proc/${one}/cmdline`).includes('/search/worker'),
-      );
-      if (found === undefined || readIfThere(`/proc/${found}/oom_score_adj`).trim() !== '1000') return null;
-      return getPriority(found) > 0 ? found : null;
+      const [found = 0] = workerProcesses(daemon.pid, '/search');
+      const score = await readFile(`/proc/${found}/oom_score_adj`, 'utf8').catch(() => '');
+      return score.trim() === '1000' && getPriority(found) > 0 ? found : null;
     },
     () => daemon.log(),
   );

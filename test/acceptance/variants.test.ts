@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { makeVariants } from '../../src/serve/variants/make-variants.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { workerProcesses } from '../helpers/watch-threads.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 import { skipped, smallVolume, whySkipped } from './small-volume.ts';
 
@@ -44,15 +45,8 @@ const KEPT = /-br-[0-9a-f]{8}"$/;
 
 /** The process that compresses. */
 async function makerOf({ pid }: DaemonProcess, formerPid = 0): Promise<number> {
-  const children = `/proc/${pid}/task/${pid}/children`;
   return waitFor(
-    async () => {
-      for (const child of (await readFile(children, 'utf8')).trim().split(' ').filter(Boolean)) {
-        const words = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '');
-        if (words.includes('variants/worker') && Number(child) !== formerPid) return Number(child);
-      }
-      return null;
-    },
+    async () => workerProcesses(pid, '/variants').find((child) => child !== formerPid) ?? null,
     () => 'no process compresses',
   );
 }

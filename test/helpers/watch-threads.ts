@@ -20,12 +20,13 @@ export function watchThreads(): {
   return { started, alive: () => alive + workerProcesses().length, stop: () => process.off('worker', onWorker) };
 }
 
-/** Children of a process, by default of this one, that run the module of a thread: proc_pid_task_tid_children(5). */
-export function workerProcesses(pid: number | 'self' = 'self'): number[] {
+/** Children of a process, by default of this one, that run the module of a thread, in any folder unless told: proc_pid_task_tid_children(5). */
+export function workerProcesses(pid: number | 'self' = 'self', folder = ''): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
   );
-  return children.filter((pid) => /\/worker\.[jt]s\0/.test(readText(`/proc/${pid}/cmdline`)));
+  const module = new RegExp(`${folder}/worker\\.[jt]s\\0`);
+  return children.filter((pid) => module.test(readText(`/proc/${pid}/cmdline`)));
 }
 
 /** Empty where it has just ended. */

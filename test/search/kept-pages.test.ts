@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { buildIndex } from '../../src/search/indexing/build-index.ts';
-import { KeptPages } from '../../src/search/indexing/kept-pages.ts';
+import { KeptPages, pageKey } from '../../src/search/indexing/kept-pages.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import { sha256Of } from '../acceptance/bundles.ts';
 
@@ -21,13 +21,13 @@ async function version(name: string, former: string | null, digests: Readonly<Re
   const read: string[] = [];
   using kept = new KeptPages(join(dir, name), former === null ? null : join(dir, former));
   for (const [path, sha256] of Object.entries(digests)) {
-    const facts = { sha256, type: 'text/html', url: `/${path}`, version: null };
+    const key = pageKey({ sha256, type: 'text/html', url: `/${path}`, version: null });
     const page = sha256 === 'none' ? null : pageOf(sha256);
-    const known = kept.find(path, facts);
+    const known = kept.find(path, key);
     if (known !== null) expect(kept.keep(known)).toEqual(page);
     else {
       read.push(path);
-      kept.add(path, facts, page);
+      kept.add(path, key, page);
     }
   }
   kept.finish();
@@ -53,7 +53,7 @@ describe('KeptPages', () => {
       { sha256: 'A', type: 'text/html; charset=latin1', url: '/a', version: null },
     ]) {
       using kept = new KeptPages(join(dir, `2-${read.length}`), join(dir, '1'));
-      if (kept.find('a', facts) === null) read.push(facts.url);
+      if (kept.find('a', pageKey(facts)) === null) read.push(facts.url);
     }
     expect(read).toEqual(['/a/', '/a', '/a']);
   });

@@ -34,16 +34,14 @@ async function build(pages: Pages, formerDir: string | null): Promise<string> {
   await writeFileTable(releaseDir, files);
   const searchDir = join(releaseDir, 'search');
   await buildIndex({
-    ...{
-      releaseDir,
-      searchDir,
-      trailingSlash: 'never',
-      modelFolder: null,
-      usesCarried: false,
-      leftOut: [],
-      threadsMax: 0,
-      formerDir,
-    },
+    releaseDir,
+    searchDir,
+    trailingSlash: 'never',
+    modelFolder: null,
+    usesCarried: false,
+    leftOut: [],
+    threadsMax: 0,
+    formerDir,
   });
   return searchDir;
 }

@@ -21,7 +21,7 @@ interface KeptLine extends KeptPage {
 }
 
 /** All that decides what is read of a page. */
-export interface PageIdentity {
+interface PageIdentity {
   readonly sha256: string;
   /** Media type with its charset. */
   readonly type: string;
@@ -47,9 +47,8 @@ export class KeptPages implements Disposable {
     this.#step();
   }
 
-  /** What the version before has of a page that is the same in it; null: it is to be read. @param path after those asked for before */
-  find(path: string, facts: PageIdentity): KeptPage | null {
-    const key = keyOf(facts);
+  /** What the version before has of a page that is the same in it; null: it is to be read. @param path after those asked for before @param key of `pageKey` */
+  find(path: string, key: string): KeptPage | null {
     while (this.#next !== null && this.#next.path < path) this.#step();
     return this.#next?.path === path && this.#next.key === key ? this.#next : null;
   }
@@ -60,8 +59,8 @@ export class KeptPages implements Disposable {
     return JSON.parse(json.toString());
   }
 
-  add(path: string, facts: PageIdentity, page: PageSummary | null): void {
-    this.#addLine(bytesOf(path, keyOf(facts), page));
+  add(path: string, key: string, page: PageSummary | null): void {
+    this.#addLine(bytesOf(path, key, page));
   }
 
   /** All lines are in the file. */
@@ -93,7 +92,8 @@ export class KeptPages implements Disposable {
   }
 }
 
-function keyOf({ sha256, type, url, version }: PageIdentity): string {
+/** The same of a page whose outcome is the same. */
+export function pageKey({ sha256, type, url, version }: PageIdentity): string {
   return JSON.stringify([EXTRACT_VERSION, sha256, type, url, version]);
 }
 

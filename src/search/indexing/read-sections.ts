@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
 import { Duplicates, PageForms, readerUrl, sphinxVersion } from '../extract/index.ts';
-import type { KeptPages } from './kept-pages.ts';
+import { type KeptPages, pageKey } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
-import { PageReaders } from './page-readers.ts';
+import { PageReaders, type ReadersOptions } from './page-readers.ts';
 import { linksOf, printsOf } from './page-summary.ts';
 import { textOf } from './read-page.ts';
 import { SiteSections } from './site-sections.ts';
@@ -11,24 +12,20 @@ import { SiteSections } from './site-sections.ts';
 /** A release's table, or a map by path in the order of the paths. Entries are made as they are gone through: 100,000 take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
-export interface PagesOfSite {
+export interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly siteDir: string;
   readonly files: SiteFiles;
   readonly trailingSlash: TrailingSlash;
   /** Paths of pages that are not read. */
   readonly leftOut?: ReadonlySet<string>;
-  /** Called with the path of each page that may take the process along, before it is read, and with null after it. */
-  readonly onLargePage?: (path: string | null) => void;
 }
 
 /** Pages that show how the site writes its addresses: from all over it, since languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
-interface ReadOptions {
+interface ReadOptions extends Pick<ReadersOptions, 'threadsMax'> {
   readonly sectionsMax?: number;
   readonly kept?: KeptPages;
-  /** That read pages beside this one. */
-  readonly threadsMax?: number;
 }
 
 /** Each section once, in the order of pages. @throws DocshelfError `bad_search_data` over `sectionsMax` */
@@ -37,7 +34,7 @@ export async function readSections(
   spoolFile: string,
   { sectionsMax = Number.POSITIVE_INFINITY, kept, threadsMax = 0 }: ReadOptions = {},
 ): Promise<SiteSections> {
-  const form = { trailingSlash, extension: extensionOf(siteDir, files) };
+  const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
   const version = siteVersion(siteDir, files);
   const urlOf = (path: string): string => readerUrl(path, form, files);
   await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
@@ -54,14 +51,14 @@ export async function readSections(
     .map((entry) => {
       const { path, sha256, type } = entry;
       const url = urlOf(path);
-      const facts = { sha256, type, url, version };
-      const known = kept?.find(path, facts) ?? null;
-      return { path, facts, known, read: known === null ? readers.begin(entry, url) : null };
+      const key = pageKey({ sha256, type, url, version });
+      const known = kept?.find(path, key) ?? null;
+      return { path, key, known, read: known === null ? readers.begin(entry, url) : null };
     });
-  for (const { path, facts, known, read } of ahead(begun, readers.ahead)) {
+  for (const { path, key, known, read } of ahead(begun, readers.ahead)) {
     const words = (await read?.()) ?? null;
-    const page = known !== null && kept !== undefined ? kept.keep(known) : (words?.summary ?? null);
-    if (known === null) kept?.add(path, facts, page);
+    const page = known === null ? (words?.summary ?? null) : (kept?.keep(known) ?? null);
+    if (known === null) kept?.add(path, key, page);
     if (page === null) continue;
     priors.add(page.page, linksOf(page));
     sections.beginPage(page.page, words === null ? path : null);
@@ -92,12 +89,14 @@ function pagesOf(files: SiteFiles): IteratorObject<FileEntry> {
   return Iterator.from(files.values()).filter(({ path }) => isPage(path));
 }
 
-function extensionOf(siteDir: string, files: SiteFiles) {
+async function extensionOf(siteDir: string, files: SiteFiles) {
   const forms = new PageForms(files);
   const pages = pagesOf(files).reduce((count) => count + 1, 0);
   const stride = Math.max(1, Math.floor(pages / FORM_SAMPLE_MAX));
-  for (const entry of pagesOf(files).filter((_, at) => at % stride === 0))
+  for (const entry of pagesOf(files).filter((_, at) => at % stride === 0)) {
+    await setImmediate();
     forms.addPage(entry.path, textOf(siteDir, entry));
+  }
   return forms.extension();
 }
 

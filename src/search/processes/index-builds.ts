@@ -25,7 +25,7 @@ interface IndexBuildsOptions {
 /** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
-/** What indexing 100,000 pages takes besides, and each thread that reads pages (measured: 50 MiB). */
+/** What indexing 100,000 pages takes besides, and each thread that reads pages (measured: 50 to 65 MiB). */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
 export const DERIVED = 'search';
