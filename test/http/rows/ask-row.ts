@@ -3,7 +3,7 @@ import { exchange, parseAnswers, type RawAnswer } from './row-client.ts';
 
 /** What `{etag}` and its like stand for, by what a server says of a page. */
 export async function wordsOf(port: number): Promise<Words> {
-  const ask = async (row: Row) => (await answersTo(port, bytesOf(row, {})))[0]?.fields;
+  const ask = async (row: Row) => (await answersTo(port, bytesOf(row, {}))).answers[0]?.fields;
   const plain = await ask(['/page.html', '200']);
   const gzip = await ask(['/page.html | Accept-Encoding: gzip', '200']);
   const word = (fields: RawAnswer['fields'] | undefined, name: string) => fields?.get(name) ?? `no ${name}`;
@@ -12,12 +12,15 @@ export async function wordsOf(port: number): Promise<Words> {
 
 /** What a server answers otherwise than the row has it; nothing where all is right. */
 export async function askRow(port: number, row: Row, words: Words): Promise<string[]> {
-  return faultsOf(row, await answersTo(port, bytesOf(row, words)), words);
+  const { answers, ended } = await answersTo(port, bytesOf(row, words));
+  const faults = faultsOf(row, answers, words);
+  return faults.length > 0 ? [...faults, ended] : faults;
 }
 
-async function answersTo(port: number, bytes: Buffer): Promise<RawAnswer[]> {
+async function answersTo(port: number, bytes: Buffer): Promise<{ answers: RawAnswer[]; ended: string }> {
   const methods = [...bytes.toString('latin1').matchAll(/([A-Z-]+) +\S+ +HTTP\/1\.[01]\r/g)].map(
     ([, method = '']) => method,
   );
-  return parseAnswers(await exchange(port, bytes), methods);
+  const { received, ended } = await exchange(port, bytes);
+  return { answers: parseAnswers(received, methods), ended };
 }

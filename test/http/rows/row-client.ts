@@ -14,14 +14,27 @@ export interface RawAnswer {
 
 const CLOSED_MS_MAX = 30_000;
 
+export interface Exchange {
+  readonly received: Buffer;
+  /** How the connection ended, for whoever finds an answer missing. */
+  readonly ended: string;
+}
+
 /** Writes bytes and reads all that comes until the server has closed the connection. @throws Error where it does not */
-export async function exchange(port: number, bytes: Buffer): Promise<Buffer> {
+export async function exchange(port: number, bytes: Buffer): Promise<Exchange> {
+  const beganMs = performance.now();
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   let isLeftOpen = false;
+  let how = 'closed';
+  socket.once('end', () => {
+    how = 'ended by the server';
+  });
   // A server that refuses the rest of what was sent ends with a reset, after its answer.
-  socket.on('error', () => undefined);
+  socket.on('error', ({ message }) => {
+    how += `, ${message}`;
+  });
   socket.setTimeout(CLOSED_MS_MAX, () => {
     isLeftOpen = true;
     socket.destroy();
@@ -31,7 +44,8 @@ export async function exchange(port: number, bytes: Buffer): Promise<Buffer> {
   socket.write(bytes);
   await closed;
   if (isLeftOpen) throw new Error(`still open after ${CLOSED_MS_MAX} ms: ${Buffer.concat(chunks).subarray(0, 200)}`);
-  return Buffer.concat(chunks);
+  const received = Buffer.concat(chunks);
+  return { received, ended: `${how} after ${received.length} bytes and ${Math.round(performance.now() - beganMs)} ms` };
 }
 
 /** @param methods of the requests, in their order: the answer to HEAD has no content. @throws Error where the framing is none */
