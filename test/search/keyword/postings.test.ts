@@ -39,6 +39,25 @@ describe('postings', () => {
     );
   });
 
+  it.each([40, 4_000])('rise by the numbers of their places, with the score of each, of %i sections', (total) => {
+    const shuffled = fc.shuffledSubarray(
+      Array.from({ length: total }, (_, at) => at),
+      { minLength: total },
+    );
+    fc.assert(
+      fc.property(shuffled, fc.uniqueArray(fc.nat(total - 1), { maxLength: 30 }), (order, chosen) => {
+        const numbers = Uint32Array.from(order);
+        const places = chosen.toSorted((left, right) => left - right);
+        const run = bytesOf(places.map((section) => ({ section, counts: [0, 0, 1 + (section % 3), 0] })));
+        const { sections, impacts } = readPostings([run], { count: total, numbers }, (section) => section + 0.5);
+        const expected = places.map((place) => order[place] as number).toSorted((left, right) => left - right);
+        expect([...sections]).toEqual(expected);
+        expect([...impacts]).toEqual(expected.map((section) => section + 0.5));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it.each<[string, { sections: number; list: Uint8Array }]>([
     ['that end within a number', { sections: 1, list: Uint8Array.of(0x83) }],
     ['of a section that is not there', { sections: 1, list: Uint8Array.of(0x7f) }],
