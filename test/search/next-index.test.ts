@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -164,6 +164,13 @@ describe('the index of a next version', () => {
       { numRuns: runs(25) },
     );
     expect(patched).toBeGreaterThan(5);
+  });
+
+  it('is written whole, with nothing of the former beside it, where too much is new', async () => {
+    const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
+    const former = await build({ 'a.html': page('lantern'), 'b.html': page('server') }, null);
+    const next = await build({ 'a.html': page('wick'), 'b.html': page('keys') }, former);
+    expect(readdirSync(next).sort()).toEqual(readdirSync(former).sort());
   });
 
   it('writes a term once, where it joins in some sections and leaves others', async () => {

@@ -5,7 +5,7 @@ import type { TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
 import { carriedFolder } from '../bundle-data/carried-attempts.ts';
 import type { CarriedSearch } from '../bundle-data/read-bundle-search.ts';
-import { FormerIndex, KeywordIndexWriter } from '../keyword/index.ts';
+import { basePathOf, FormerIndex, KeywordIndexWriter } from '../keyword/index.ts';
 import { Numbers } from '../numbers.ts';
 import { digestOf } from '../section-digest.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
@@ -157,7 +157,7 @@ async function writeIndex(
     if (former === null || !isOfFormer) throw error;
   }
   if (facts === null) {
-    await rm(file, { force: true });
+    for (const each of [file, basePathOf(file)]) await rm(each, { force: true });
     return writeIndex(searchDir, entries, null);
   }
   await facts.write(searchDir);

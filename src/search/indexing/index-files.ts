@@ -1,4 +1,5 @@
 /** Files of an index, in the `search` folder of its release. */
+/** Beside it is its base (`basePathOf`) in the index of a next version. */
 export const KEYWORD_FILE = 'keyword.sqlite';
 export const VECTOR_FILE = 'vectors.bin';
 /** Held by the one process that embeds the release: replicas may share the folder. */

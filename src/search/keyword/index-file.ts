@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { FACET_MAX, type Facets, facetsOf } from './facts/facets.ts';
-import { asDamaged, damaged, GONE, openSound } from './format.ts';
+import { arrayIn, asDamaged, damaged, GONE, openSound, rowsOf, type SoundIndex } from './format.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import type { COLUMNS } from './terms.ts';
@@ -52,10 +52,11 @@ export class IndexFile {
   #vocabulary: Vocabulary | undefined;
   #facets: Facets | undefined;
 
-  private constructor(database: DatabaseSync, fileBytes: number, ranking: Ranking) {
+  private constructor({ database, base }: SoundIndex, path: string, ranking: Ranking) {
     this.#database = database;
-    this.#pageCacheBytes = Math.min(fileBytes, PAGE_CACHE_BYTES_MAX);
-    this.#statements = prepareStatements(database);
+    const files = base === null ? [path] : [path, base.path];
+    this.#pageCacheBytes = files.reduce((sum, file) => sum + Math.min(statSync(file).size, PAGE_CACHE_BYTES_MAX), 0);
+    this.#statements = prepareStatements(database, base !== null);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
     const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
     const lengths = { title, headings, text: lengthsOf('text'), identifiers: lengthsOf('identifiers') };
@@ -72,12 +73,12 @@ export class IndexFile {
   }
 
   static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
-    let database: DatabaseSync | undefined;
+    let sound: SoundIndex | undefined;
     try {
-      database = openSound(path, isSealKnown);
-      return new IndexFile(database, statSync(path).size, ranking);
+      sound = openSound(path, isSealKnown);
+      return new IndexFile(sound, path, ranking);
     } catch (error) {
-      database?.close();
+      sound?.database.close();
       throw asDamaged(path, error);
     }
   }
@@ -112,14 +113,14 @@ export class IndexFile {
 
   /** Of pages with this title, and of those whose document title it is. One that pages of different titles share is the site's, and no page's. */
   titled(key: string): number[] {
-    const [ofDocument, another] = this.#terms('some', listName('documentTitle', key + UNDER), 2);
+    const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
-    return [...this.list('title', key), ...(isOfPages ? this.#sectionsOf(ofDocument) : [])];
+    return [...this.list('title', key), ...(isOfPages ? this.#sectionsOf(ofDocument[0]) : [])];
   }
 
   /** Sections of a language and of its parts (`pt-br` under `pt`), in no order. */
   language(key: string): Uint32Array {
-    const parts = this.#terms('some', listName('language', `${key}-`)).map((term) => this.#sectionsOf(term));
+    const parts = Array.from(this.#terms(listName('language', `${key}-`)), ([term]) => this.#sectionsOf(term));
     return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
   }
 
@@ -132,7 +133,8 @@ export class IndexFile {
   get facets(): Facets {
     this.#facets ??= facetsOf((kind) => {
       const start = listName(kind, '');
-      return this.#terms('frequent', start, FACET_MAX).map((term) => term.slice(start.length));
+      const frequent = [...this.#terms(start)].sort(([, left], [, right]) => right - left).slice(0, FACET_MAX);
+      return frequent.map(([term]) => term.slice(start.length));
     });
     return this.#facets;
   }
@@ -198,38 +200,47 @@ export class IndexFile {
     return readPostings(runs, { count: this.sections, numbers: this.#numbers }, () => 0).sections;
   }
 
-  /** Those that begin so and have sections still. @param start ends with a character of ASCII */
-  #terms(which: 'some' | 'frequent', start: string, limit = -1): string[] {
+  /** Those that begin so and have sections still, rising, with their number. @param start ends with a character of ASCII */
+  *#terms(start: string): Generator<readonly [term: string, sections: number]> {
     const end = start.slice(0, -1) + String.fromCharCode(start.charCodeAt(start.length - 1) + 1);
-    const rows = this.#statements[which].all(start, end, limit) as unknown as { term: string }[];
-    return rows.map(({ term }) => term);
+    let term: string | null = null;
+    let sections = 0;
+    for (const row of this.#statements.terms.iterate(start, end) as Iterable<unknown> as Iterable<TermRow>) {
+      if (row.term !== term && term !== null && sections > 0) yield [term, sections];
+      sections = (row.term === term ? sections : 0) + row.sections;
+      term = row.term;
+    }
+    if (term !== null && sections > 0) yield [term, sections];
   }
 
   #array(name: string): Uint8Array<ArrayBuffer> {
-    const row = this.#statements.array.get(name) as unknown as { bytes: Uint8Array } | undefined;
-    if (row === undefined) throw damaged(this.#database.location() ?? '', `it has no ${name}`);
-    return new Uint8Array(row.bytes);
+    const bytes = arrayIn(this.#database, name);
+    if (bytes === null) throw damaged(this.#database.location() ?? '', `it has no ${name}`);
+    return bytes;
   }
 }
 
+type TermRow = { readonly term: string; readonly sections: number };
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
 type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
   readonly [Column in 'headings' | 'tags']: string;
 } & { readonly n: number };
 
-const TERMS = 'SELECT term FROM postings WHERE term >= ? AND term < ? GROUP BY term HAVING sum(sections) > 0';
-
-function prepareStatements(database: DatabaseSync) {
+function prepareStatements(database: DatabaseSync, isOverBase: boolean) {
+  const rows = (table: string, columns: string, where: string) => rowsOf(table, columns, where, isOverBase);
+  const given = 'IN (SELECT value FROM json_each(?1))';
   return {
-    array: database.prepare('SELECT bytes FROM arrays WHERE name = ?'),
-    sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
-    sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
-    frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
-    postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // In the order of the table, so that a limit ends it: a site's title is the document title of all its pages.
-    some: database.prepare(`${TERMS} LIMIT ?`),
-    frequent: database.prepare(`${TERMS} ORDER BY sum(sections) DESC, term LIMIT ?`),
+    sequences: database.prepare(rows('sequences', 'n, terms', `n ${given}`)),
+    sections: database.prepare(rows('sections', '*', `n ${given}`)),
+    frequency: database.prepare(
+      `SELECT coalesce(sum(sections), 0) AS sections FROM (${rows('postings', 'sections', 'term = ?1')})`,
+    ),
+    postings: database.prepare(`${rows('postings', 'sections, list, run', 'term = ?1')} ORDER BY run`),
+    // In the order of the tables, so that whoever has enough ends it: a site's title is the document title of all its pages.
+    terms: database.prepare(`${rows('postings', 'term, sections', 'term >= ?1 AND term < ?2')} ORDER BY term`),
     // One row of JSON: 50,000 rows of one number take ten times as long.
-    matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
+    matching: database.prepare(
+      `SELECT json_group_array(rowid) AS sections FROM (${rows('words', 'rowid', 'words MATCH ?1')})`,
+    ),
   };
 }

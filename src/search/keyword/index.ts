@@ -1,8 +1,9 @@
 /**
- * text -> words (`words`) -> terms (`terms`, `stem`) -> one SQLite file (`write`, `format`)
+ * text -> words (`words`) -> terms (`terms`, `stem`) -> a SQLite file, over that of a version before where there is one (`write`, `format`)
  * query -> parts (`parse-query`) -> what to look for (`plan`, `vocabulary`) -> scores (`ranking`, `accumulator`, `proximity`) -> hits
  */
 export type { Mask } from './filter.ts';
+export { basePathOf } from './format.ts';
 export { type Highlight, highlightsOf } from './highlights.ts';
 export { KeywordIndex } from './keyword-index.ts';
 export { parseQuery } from './parse-query.ts';

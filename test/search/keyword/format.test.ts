@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { FORMAT_VERSION, SCHEMA, seal } from '../../../src/search/keyword/format.ts';
+import { basePathOf, FORMAT_VERSION, SCHEMA, seal } from '../../../src/search/keyword/format.ts';
 import { FormerIndex, KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
+import type { KeywordHit } from '../../../src/search/keyword/keyword-index.ts';
 import { indexPath, writeIndex } from './index-folder.ts';
 
 const DAMAGED = expect.objectContaining({ code: 'index_damaged' });
@@ -13,12 +14,14 @@ describe('KeywordIndexWriter', () => {
   it('keeps no journal of what is of no use before it is whole, also where it goes on from a former index', () => {
     const former = indexPath();
     writeIndex(former, SECTIONS);
-    for (const [path, from] of [[indexPath(), null] as const, [indexPath(), FormerIndex.open(former)] as const]) {
+    const [whole, next] = [indexPath(), indexPath()];
+    for (const [path, from] of [[whole, null] as const, [next, FormerIndex.open(former)] as const]) {
       using writer = new KeywordIndexWriter(path, from);
       const section = { headings: [], text: 'Other words.', language: 'en', version: null, tags: [] };
       for (let at = 0; at < 100; at += 1) writer.add({ ...section, page: `/${at}`, path: `/${at}`, title: `${at}` });
-      expect(readdirSync(dirname(path))).toEqual(['keyword.sqlite']);
     }
+    expect(readdirSync(dirname(whole))).toEqual(['keyword.sqlite']);
+    expect(readdirSync(dirname(next))).toEqual(['keyword.sqlite', 'keyword.sqlite-base']);
   });
 
   it('does not go on from a former index that another one has replaced since', () => {
@@ -117,6 +120,82 @@ describe('KeywordIndex.open()', () => {
     const database = new DatabaseSync(path, { readOnly: true });
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
     database.close();
+  });
+});
+
+describe('the index of a next version', () => {
+  /** With one section more, and one that differs. */
+  const NEXT = [
+    { title: 'Page 0', text: 'Other words.' },
+    ...SECTIONS.slice(1),
+    { title: 'More', text: 'More words.' },
+  ];
+  const writeNext = (former: string, path = indexPath()): string => {
+    writeIndex(path, NEXT, FormerIndex.open(former));
+    return path;
+  };
+  const firstOne = (): string => {
+    const path = indexPath();
+    writeIndex(path, SECTIONS);
+    return path;
+  };
+  function foundIn(path: string): readonly KeywordHit[] {
+    const index = KeywordIndex.open(path);
+    try {
+      return index.search('more other words', { limit: 100 });
+    } finally {
+      index.close();
+    }
+  }
+  const inOne = (): readonly KeywordHit[] => {
+    const path = indexPath();
+    writeIndex(path, NEXT);
+    return foundIn(path);
+  };
+
+  it('has the first one for its base, which is one file of all versions after it and stays when the first has gone', () => {
+    const first = firstOne();
+    const { ino } = statSync(first);
+    const second = writeNext(first);
+    rmSync(dirname(first), { recursive: true });
+    const third = writeNext(second);
+    for (const path of [second, third]) {
+      expect(statSync(basePathOf(path)).ino).toBe(ino);
+      expect(foundIn(path)).toEqual(inOne());
+    }
+  });
+
+  it.skipIf(!existsSync('/dev/shm'))('has a copy for its base where no link can be made', () => {
+    const first = firstOne();
+    // Of another file system.
+    const next = writeNext(first, indexPath('/dev/shm'));
+    expect(statSync(basePathOf(next)).dev).not.toBe(statSync(first).dev);
+    expect(foundIn(next)).toEqual(inOne());
+  });
+
+  it.each([
+    ['is not there', (base: string) => rmSync(base)],
+    ['was cut short', (base: string) => truncateSync(base, 8_192)],
+    [
+      'has another bit',
+      (base: string) => {
+        const bytes = readFileSync(base);
+        bytes[20_000] = (bytes[20_000] ?? 0) ^ 1;
+        writeFileSync(base, bytes);
+      },
+    ],
+    [
+      'is of another index',
+      (base: string) => {
+        rmSync(base);
+        writeIndex(base, SECTIONS.slice(1));
+      },
+    ],
+  ])('is refused where its base %s, and nothing goes on from it', (_state, spoil) => {
+    const next = writeNext(firstOne());
+    spoil(basePathOf(next));
+    expect(() => KeywordIndex.open(next)).toThrow(DAMAGED);
+    expect(FormerIndex.open(next)).toBeNull();
   });
 });
 

@@ -1,18 +1,21 @@
-import { constants, copyFileSync } from 'node:fs';
+import { constants, copyFileSync, linkSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { errnoOf } from '../../../domain/errors.ts';
 import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
-import { damaged, GONE, openSound, sealOf } from '../format.ts';
+import { arrayIn, basePathOf, damaged, GONE, openSound, type SoundIndex, sealOf } from '../format.ts';
 import { COLUMNS } from '../terms.ts';
 import { type CountedWords, readCountedWords } from '../vocabulary.ts';
 
 /** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
 const PLACES_A_SECTION_MAX = 2;
 
-/** The index of the version before, which one of the next is made of: what both have keeps its place in the file. */
+/** The index of the version before, which one of the next goes on from: what both have keeps its place. */
 export class FormerIndex {
   readonly #path: string;
   readonly #seal: number;
+  /** Null: it is whole, and the base of what goes on from it. */
+  readonly #base: SoundIndex['base'];
   readonly count: number;
   /** Place of each section. */
   readonly placeOf: Uint32Array;
@@ -27,9 +30,10 @@ export class FormerIndex {
   readonly #sectionOf = new Numbers();
   readonly #isClaimed: Uint8Array;
 
-  private constructor(path: string, database: DatabaseSync) {
+  private constructor(path: string, { database, base }: SoundIndex) {
     this.#path = path;
     this.#seal = sealOf(path);
+    this.#base = base;
     const numbers = new Uint32Array(arrayOf(database, 'numbers').buffer);
     this.places = numbers.length;
     this.lengths = COLUMNS.map((name) => new Uint16Array(arrayOf(database, `${name} lengths`).buffer));
@@ -48,22 +52,35 @@ export class FormerIndex {
   /** Null where there is none to go on from: of another format, damaged, or with more gone than there. */
   static open(path: string): FormerIndex | null {
     try {
-      const database = openSound(path, false);
+      const sound = openSound(path, false);
       try {
-        const former = new FormerIndex(path, database);
+        const former = new FormerIndex(path, sound);
         return former.places > PLACES_A_SECTION_MAX * former.count ? null : former;
       } finally {
-        database.close();
+        sound.database.close();
       }
     } catch {
       return null;
     }
   }
 
-  /** @throws DocshelfError `index_damaged` where it has been replaced since it was opened; ENOENT where it is gone */
-  copyTo(path: string): void {
-    copyFileSync(this.#path, path, constants.COPYFILE_FICLONE);
-    if (sealOf(path) !== this.#seal) throw damaged(this.#path, 'another one has taken its place');
+  get isWhole(): boolean {
+    return this.#base === null;
+  }
+
+  /**
+   * Puts its base, or itself where it is whole, where the base of the index at `path` is, and at `path` what it has over its base.
+   * @returns the seal of the base
+   * @throws DocshelfError `index_damaged` where it has been replaced since it was opened; ENOENT where it is gone
+   */
+  goOnAt(path: string): number {
+    const base = this.#base ?? { path: this.#path, seal: this.#seal };
+    linkOrCopy(base.path, basePathOf(path));
+    const isSame = sealOf(basePathOf(path)) === base.seal;
+    if (this.#base !== null) copyFileSync(this.#path, path, constants.COPYFILE_FICLONE);
+    if (!isSame || (this.#base !== null && sealOf(path) !== this.#seal))
+      throw damaged(this.#path, 'another one has taken its place');
+    return base.seal;
   }
 
   digest(number: number): Uint8Array {
@@ -96,7 +113,17 @@ export function placesOf(numbers: Uint32Array, count: number): Uint32Array {
 }
 
 function arrayOf(database: DatabaseSync, name: string): Uint8Array<ArrayBuffer> {
-  const row = database.prepare('SELECT bytes FROM arrays WHERE name = ?').get(name);
-  if (row === undefined) throw new Error(`it has no ${name}`);
-  return new Uint8Array((row as unknown as { bytes: Uint8Array }).bytes);
+  const bytes = arrayIn(database, name);
+  if (bytes === null) throw new Error(`it has no ${name}`);
+  return bytes;
+}
+
+/** Some file systems have few links for a file, or none, and a volume has none of another's. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') throw error;
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
 }

@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
 import { digestOf } from '../../section-digest.ts';
-import { GONE, SCHEMA, seal } from '../format.ts';
+import { attachBase, basePathOf, GONE, rowsOf, SCHEMA, seal, sealBytes } from '../format.ts';
 import { PostingsBuilder } from '../postings.ts';
 import { sequenceOf } from '../proximity.ts';
 import { COLUMNS, isEnglish, TEXT } from '../terms.ts';
@@ -23,12 +23,14 @@ const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
 /**
- * Synchronous. A file that was not finished does not open. Written anew, or as a copy of the former version's with what has changed:
- * whoever reads them finds the same in both.
+ * Synchronous. A file that was not finished does not open. Written whole, or as what has changed over the former version's: whoever
+ * reads them finds the same in both.
  */
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #former: FormerIndex | null;
+  /** Of the base; null: this is a whole one. */
+  readonly #baseSeal: number | null;
   readonly #database: DatabaseSync;
   readonly #insertSection: StatementSync;
   readonly #insertWords: StatementSync;
@@ -49,18 +51,20 @@ export class KeywordIndexWriter implements Disposable {
   /**
    * @param path where no file is yet; its folder exists
    * @param former of the version before, to go on from
-   * @throws as `FormerIndex.copyTo`
+   * @throws as `FormerIndex.goOnAt`
    */
   constructor(path: string, former: FormerIndex | null = null) {
     this.#path = path;
     this.#former = former;
     this.#run = former?.runs ?? 0;
     this.#nextPlace = former?.places ?? 0;
-    former?.copyTo(path);
+    this.#baseSeal = former?.goOnAt(path) ?? null;
     // Defensive, it would keep a journal all the same (sqlite.org/c3ref/c_dbconfig_defensive.html).
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
-    this.#database.exec(`PRAGMA temp_store = MEMORY; ${former === null ? SCHEMA : ''} BEGIN;`);
+    this.#database.exec(`PRAGMA temp_store = MEMORY; ${former?.isWhole === false ? '' : SCHEMA}`);
+    if (former !== null) attachBase(this.#database, basePathOf(path));
+    this.#database.exec('BEGIN');
     this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#insertWords = this.#database.prepare(
       'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
@@ -178,9 +182,10 @@ export class KeywordIndexWriter implements Disposable {
 
   /** With the postings of what was added last, so that a term's row is found once. */
   #removeGone(former: FormerIndex): void {
-    const read = this.#database.prepare('SELECT * FROM sections WHERE n = ?');
+    const read = this.#database.prepare(rowsOf('sections', '*', 'n = ?1', true));
+    // What the base has of it stays there.
     const removals = ['sections', 'sequences'].map((table) =>
-      this.#database.prepare(`DELETE FROM ${table} WHERE n = ?`),
+      this.#database.prepare(`DELETE FROM main.${table} WHERE n = ?`),
     );
     for (const number of former.unclaimed()) {
       const place = former.placeOf[number] ?? 0;
@@ -206,6 +211,7 @@ export class KeywordIndexWriter implements Disposable {
     insert.run('vocabulary', Buffer.from(words.join('\n')));
     insert.run('vocabulary counts', bytesOf(counts));
     insert.run('runs', bytesOf(Uint32Array.of(this.#run)));
+    if (this.#baseSeal !== null) insert.run('base', sealBytes(this.#baseSeal));
   }
 }
 
