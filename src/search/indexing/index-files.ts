@@ -1,5 +1,4 @@
-/** Files of an index, in the `search` folder of its release. */
-/** Beside it is its base (`basePathOf`) in the index of a next version. */
+/** Files of an index, in the `search` folder of its release. In that of a next version `basePathOf` of this one is there, too. */
 export const KEYWORD_FILE = 'keyword.sqlite';
 export const VECTOR_FILE = 'vectors.bin';
 /** Held by the one process that embeds the release: replicas may share the folder. */

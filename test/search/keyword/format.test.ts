@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -171,6 +180,16 @@ describe('the index of a next version', () => {
     const next = writeNext(first, indexPath('/dev/shm'));
     expect(statSync(basePathOf(next)).dev).not.toBe(statSync(first).dev);
     expect(foundIn(next)).toEqual(inOne());
+  });
+
+  it('is never written over a file that is there, which may be what another version stands on', () => {
+    const [first, other] = [firstOne(), indexPath()];
+    writeIndex(other, SECTIONS.slice(1));
+    const path = indexPath();
+    linkSync(other, basePathOf(path));
+    expect(() => writeNext(first, path)).toThrow('EEXIST');
+    expect(foundIn(other).length).toBeGreaterThan(0);
+    expect(statSync(other).ino).toBe(statSync(basePathOf(path)).ino);
   });
 
   it.each([

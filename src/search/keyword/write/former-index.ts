@@ -10,6 +10,9 @@ import { type CountedWords, readCountedWords } from '../vocabulary.ts';
 /** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
 const PLACES_A_SECTION_MAX = 2;
 
+/** Never over a file: one that is there may be the base of a version that is served. */
+const COPY = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+
 /** The index of the version before, which one of the next goes on from: what both have keeps its place. */
 export class FormerIndex {
   readonly #path: string;
@@ -77,7 +80,7 @@ export class FormerIndex {
     const base = this.#base ?? { path: this.#path, seal: this.#seal };
     linkOrCopy(base.path, basePathOf(path));
     const isSame = sealOf(basePathOf(path)) === base.seal;
-    if (this.#base !== null) copyFileSync(this.#path, path, constants.COPYFILE_FICLONE);
+    if (this.#base !== null) copyFileSync(this.#path, path, COPY);
     if (!isSame || (this.#base !== null && sealOf(path) !== this.#seal))
       throw damaged(this.#path, 'another one has taken its place');
     return base.seal;
@@ -124,6 +127,6 @@ function linkOrCopy(from: string, to: string): void {
     linkSync(from, to);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') throw error;
-    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+    copyFileSync(from, to, COPY);
   }
 }
