@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { chmod, type FileHandle, link, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../domain/errors.ts';
-import { digestFile, ifThere } from '../files/index.ts';
+import { digestFile, ifThere, isLinkRefused } from '../files/index.ts';
 import { Lanes } from '../files/lanes.ts';
 import type { Refuse } from './rules.ts';
 
@@ -68,7 +68,7 @@ export class FileWriter extends Lanes {
       await link(same, target.file);
       return true;
     } catch (error) {
-      if (UNLINKABLE.has(errnoOf(error) ?? '')) return false;
+      if (isLinkRefused(error) || OUT_OF_REACH.has(errnoOf(error) ?? '')) return false;
       throw this.#explained(error, target);
     }
   }
@@ -100,8 +100,8 @@ export class FileWriter extends Lanes {
   }
 }
 
-/** A file may have no more links, is on another file system or of another owner, or has left meanwhile. */
-const UNLINKABLE = new Set(['EMLINK', 'EXDEV', 'EPERM', 'EACCES', 'ENOENT', 'ENOTSUP', 'ENOSYS']);
+/** The same file may be of another owner, or have left meanwhile. */
+const OUT_OF_REACH = new Set(['EACCES', 'ENOENT']);
 
 /** A release may be damaged: its table alone does not say what is in a file. */
 async function isContent(file: string, bytes: Buffer): Promise<boolean> {

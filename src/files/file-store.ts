@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { ifThere } from './read.ts';
 import { INCOMING, sweepFiles } from './sweep-files.ts';
+import { isLinkRefused } from './write.ts';
 
 export interface StoredFile {
   readonly sha256: string;
@@ -18,9 +19,6 @@ const FILE_MODE = 0o444;
 /** Larger files are read twice: for the digest, then to be copied. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
-
-/** Errors of link(2) where a hard link cannot be made: another volume, no support, or too many of one file. */
-const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
  * Content-addressed files, `<dir>/<aa>/<sha256>`, shared by jobs and processes. Written in `incoming/`, then renamed.
@@ -111,7 +109,7 @@ export class FileStore {
     try {
       await inFolder(to, () => link(from, to));
     } catch (error) {
-      if (!NO_LINK.has(errnoOf(error) ?? '')) throw error;
+      if (!isLinkRefused(error)) throw error;
       await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
     }
   }

@@ -13,4 +13,12 @@ export {
   readIfThere,
 } from './read.ts';
 export { StoredDigests } from './stored-digests.ts';
-export { flushPath, flushTree, replaceFile, sweepTemporaries, temporaryIn, writeOnce } from './write.ts';
+export {
+  flushPath,
+  flushTree,
+  isLinkRefused,
+  replaceFile,
+  sweepTemporaries,
+  temporaryIn,
+  writeOnce,
+} from './write.ts';

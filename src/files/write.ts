@@ -80,6 +80,12 @@ export async function sweepTemporaries(folders: readonly string[], nowMs: number
 
 const run = promisify(execFile);
 
+/** Errors of link(2) where a hard link cannot be made: another volume, no support, or too many of one file. */
+const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** The file is to be copied, or written. */
+export const isLinkRefused = (error: unknown): boolean => NO_LINK.has(errnoOf(error) ?? '');
+
 /** Flushes a file, or a folder's list of names: rename(2) and link(2) alone say nothing of what a power cut leaves. */
 export async function flushPath(path: string): Promise<void> {
   await using handle = await open(path, 'r');

@@ -115,7 +115,7 @@ export function openSound(path: string, isSealKnown: boolean): SoundIndex {
   try {
     const bytes = arrayIn(database, 'base');
     if (bytes === null) return { database, base: null };
-    const base = { path: basePathOf(path), seal: new DataView(bytes.buffer).getUint32(0) };
+    const base = { path: basePathOf(path), seal: new Uint32Array(bytes.buffer)[0] ?? 0 };
     checkSound(base.path, isSealKnown);
     if (sealOf(base.path) !== base.seal) throw damaged(base.path, 'it is of another index');
     attachBase(database, base.path);
@@ -142,13 +142,6 @@ function sealedUrl(path: string): URL {
 
 export function attachBase(database: DatabaseSync, path: string): void {
   database.prepare('ATTACH ? AS base').run(sealedUrl(path).href);
-}
-
-/** What `seal` wrote, as `openSound` reads it. */
-export function sealBytes(seal: number): Uint8Array {
-  const bytes = new Uint8Array(CHECKSUM_BYTES);
-  new DataView(bytes.buffer).setUint32(0, seal);
-  return bytes;
 }
 
 /** Rows of both files. @param where may have parameters by number */

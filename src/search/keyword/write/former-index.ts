@@ -1,6 +1,6 @@
 import { constants, copyFileSync, linkSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { errnoOf } from '../../../domain/errors.ts';
+import { isLinkRefused } from '../../../files/index.ts';
 import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import { arrayIn, basePathOf, damaged, GONE, openSound, type SoundIndex, sealOf } from '../format.ts';
@@ -79,11 +79,16 @@ export class FormerIndex {
   goOnAt(path: string): number {
     const base = this.#base ?? { path: this.#path, seal: this.#seal };
     linkOrCopy(base.path, basePathOf(path));
-    const isSame = sealOf(basePathOf(path)) === base.seal;
-    if (this.#base !== null) copyFileSync(this.#path, path, COPY);
-    if (!isSame || (this.#base !== null && sealOf(path) !== this.#seal))
-      throw damaged(this.#path, 'another one has taken its place');
+    this.#checkSame(basePathOf(path), base.seal);
+    if (!this.isWhole) {
+      copyFileSync(this.#path, path, COPY);
+      this.#checkSame(path, this.#seal);
+    }
     return base.seal;
+  }
+
+  #checkSame(taken: string, seal: number): void {
+    if (sealOf(taken) !== seal) throw damaged(this.#path, 'another one has taken its place');
   }
 
   digest(number: number): Uint8Array {
@@ -121,12 +126,11 @@ function arrayOf(database: DatabaseSync, name: string): Uint8Array<ArrayBuffer> 
   return bytes;
 }
 
-/** Some file systems have few links for a file, or none, and a volume has none of another's. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') throw error;
+    if (!isLinkRefused(error)) throw error;
     copyFileSync(from, to, COPY);
   }
 }

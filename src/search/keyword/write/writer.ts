@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
 import { digestOf } from '../../section-digest.ts';
-import { attachBase, basePathOf, GONE, rowsOf, SCHEMA, seal, sealBytes } from '../format.ts';
+import { attachBase, basePathOf, GONE, rowsOf, SCHEMA, seal } from '../format.ts';
 import { PostingsBuilder } from '../postings.ts';
 import { sequenceOf } from '../proximity.ts';
 import { COLUMNS, isEnglish, TEXT } from '../terms.ts';
@@ -211,7 +211,7 @@ export class KeywordIndexWriter implements Disposable {
     insert.run('vocabulary', Buffer.from(words.join('\n')));
     insert.run('vocabulary counts', bytesOf(counts));
     insert.run('runs', bytesOf(Uint32Array.of(this.#run)));
-    if (this.#baseSeal !== null) insert.run('base', sealBytes(this.#baseSeal));
+    if (this.#baseSeal !== null) insert.run('base', bytesOf(Uint32Array.of(this.#baseSeal)));
   }
 }
 
