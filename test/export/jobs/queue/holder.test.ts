@@ -47,6 +47,11 @@ describe.runIf(isLinux)('isGone()', () => {
     const parent = start('sleep 60 & echo $!; exec sleep 60');
     const [line] = (await once(parent.stdout as NonNullable<ChildProcess['stdout']>, 'data')) as [Buffer];
     const holder = holderOf(Number(line));
+    // Before, it is still the shell, which does take leave of it.
+    await waitFor(
+      () => (readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n' ? true : null),
+      () => 'not turned into sleep',
+    );
     process.kill(holder.pid, 'SIGKILL');
     await waitFor(
       () => (isGone(holder, here()) ? true : null),
