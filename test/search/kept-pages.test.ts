@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { buildIndex } from '../../src/search/indexing/build-index.ts';
-import { KeptPages, pageKey } from '../../src/search/indexing/kept-pages.ts';
+import { KeptPages } from '../../src/search/indexing/kept-pages.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import { sha256Of } from '../acceptance/bundles.ts';
 
@@ -14,20 +14,26 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-const pageOf = (title: string) => ({ page: `/${title} ü`, distance: 64, links: 'AAA=', sections: 'AA==' });
+const pageOf = (title: string) => ({
+  distance: 64,
+  links: Buffer.from(`a link of ${title}`),
+  sections: Buffer.from(title.repeat(title === 'large' ? 200_000 : 1)),
+});
 
 /** Goes through a version. @returns the paths that were read */
 async function version(name: string, former: string | null, digests: Readonly<Record<string, string>>) {
   const read: string[] = [];
   using kept = new KeptPages(join(dir, name), former === null ? null : join(dir, former));
   for (const [path, sha256] of Object.entries(digests)) {
-    const key = pageKey({ sha256, type: 'text/html', url: `/${path}`, version: null });
-    const page = sha256 === 'none' ? null : pageOf(sha256);
-    const known = kept.find(path, key);
-    if (known !== null) expect(kept.keep(known)).toEqual(page);
-    else {
+    const page = { path, sha256, type: 'text/html', url: `/${path} ü`, version: null };
+    const summary = sha256 === 'none' ? null : pageOf(sha256);
+    const known = kept.find(page);
+    if (known !== null) {
+      expect(known.summary).toEqual(summary);
+      kept.keep(known);
+    } else {
       read.push(path);
-      kept.add(path, key, page);
+      kept.add(page, summary);
     }
   }
   kept.finish();
@@ -36,9 +42,9 @@ async function version(name: string, former: string | null, digests: Readonly<Re
 
 describe('KeptPages', () => {
   it('reads of a second version what has changed or joined, and a third as if the first had not been', async () => {
-    const first = { a: 'A', b: 'B', c: 'none', d: 'D' };
-    expect(await version('1', null, first)).toEqual(['a', 'b', 'c', 'd']);
-    const second = { a: 'A', aa: 'N', b: 'changed', c: 'none' };
+    const first = { a: 'A', b: 'B', c: 'none', d: 'D', e: 'large', f: 'F', ü: 'none' };
+    expect(await version('1', null, first)).toEqual(Object.keys(first));
+    const second = { a: 'A', aa: 'N', b: 'changed', c: 'none', e: 'large', f: 'F', ü: 'none' };
     expect(await version('2', '1', second)).toEqual(['aa', 'b']);
     expect(await version('3', '2', first)).toEqual(['b', 'd']);
     expect(await readFile(join(dir, '3'))).toEqual(await readFile(join(dir, '1')));
@@ -53,17 +59,24 @@ describe('KeptPages', () => {
       { sha256: 'A', type: 'text/html; charset=latin1', url: '/a', version: null },
     ]) {
       using kept = new KeptPages(join(dir, `2-${read.length}`), join(dir, '1'));
-      if (kept.find('a', pageKey(facts)) === null) read.push(facts.url);
+      if (kept.find({ path: 'a', ...facts }) === null) read.push(facts.url);
     }
     expect(read).toEqual(['/a/', '/a', '/a']);
   });
 
-  it('reads all from a line on that is damaged, and without a former file', async () => {
+  it('reads all from a record on that is damaged or cut short, and without a former file', async () => {
     const digests = { a: 'A', b: 'B', c: 'C' };
     await version('1', null, digests);
-    const lines = (await readFile(join(dir, '1'), 'utf8')).split('\n');
-    await writeFile(join(dir, '2'), [lines[0], lines[1]?.replace('B ü', 'X ü'), lines[2], ''].join('\n'));
-    expect(await version('3', '2', digests)).toEqual(['b', 'c']);
+    const whole = await readFile(join(dir, '1'));
+    const second = whole.length / 3;
+    for (let at = second; at < 2 * second; at += 1) {
+      const bytes = Buffer.from(whole);
+      bytes[at] = (bytes[at] ?? 0) ^ 0xff;
+      await writeFile(join(dir, '2'), bytes);
+      expect(await version(`3-${at}`, '2', digests)).toEqual(['b', 'c']);
+    }
+    await writeFile(join(dir, '2'), whole.subarray(0, -1));
+    expect(await version('3', '2', digests)).toEqual(['c']);
     expect(await version('4', 'none', digests)).toEqual(['a', 'b', 'c']);
   });
 });

@@ -7,10 +7,10 @@ const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 describe('PagePriors', () => {
   it('weigh pages by the logarithm of the links to them, however those are written', () => {
     const priors = new PagePriors(PAGES);
-    priors.add('/', prints('/a', '/b', '/c', '/nowhere'));
-    priors.add('/a', prints('/b/index.html', '/c.html#x', '/'));
-    priors.add('/b/', prints('/c'));
-    priors.add('/c.html', prints());
+    priors.add(0, prints('/a', '/b', '/c', '/nowhere'));
+    priors.add(1, prints('/b/index.html', '/c.html#x', '/'));
+    priors.add(2, prints('/c'));
+    priors.add(3, prints());
     const decided = priors.decide();
     expect(decided.get('/c.html')).toBe(1);
     expect(decided.get('/b/')).toBe(Math.log1p(2) / Math.log1p(3));
@@ -20,15 +20,15 @@ describe('PagePriors', () => {
 
   it('do not count what a page says of itself, nor links to pages that have no sections', () => {
     const priors = new PagePriors(PAGES);
-    priors.add('/a', prints('/a', '/a/', '/unread'));
-    priors.add('/c.html', prints('/a'));
+    priors.add(1, prints('/a', '/a/', '/unread'));
+    priors.add(3, prints('/a'));
     expect([...priors.decide()]).toEqual([['/a', 1]]);
   });
 
   it('give the links of an address that two pages share to the last of them', () => {
     const priors = new PagePriors(['/x', '/x/']);
-    priors.add('/x', prints('/x/'));
-    priors.add('/x/', prints('/x'));
+    priors.add(0, prints('/x/'));
+    priors.add(1, prints('/x'));
     expect([...priors.decide()]).toEqual([['/x/', 1]]);
   });
 });

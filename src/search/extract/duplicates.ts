@@ -20,19 +20,25 @@ const FINGERPRINTS_AT_FIRST = 1024;
  * canonical wins, else the shorter and then the first path, in whatever order they come.
  */
 export class Duplicates {
-  readonly #fingerprints = new Fingerprints();
+  readonly #fingerprints: Fingerprints;
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
-  #kept = new Uint32Array(2 * FINGERPRINTS_AT_FIRST);
+  #kept: Uint32Array<ArrayBuffer>;
   readonly #ranks: PageRank[] = [];
   /** Of the page that is added: all of them with what else is known of their pages would take 2 KB a page. */
   #rank: PageRank | null = null;
 
-  /** @param rank the same object for all sections of a page @param fingerprint of `fingerprintOf` @param handle 32 bits, the caller's own */
-  add(rank: PageRank, fingerprint: Uint8Array, handle: number): Verdict {
+  /** @param expected about so many sections */
+  constructor(expected = FINGERPRINTS_AT_FIRST) {
+    this.#fingerprints = new Fingerprints(expected);
+    this.#kept = new Uint32Array(2 * expected);
+  }
+
+  /** @param rank the same object for all sections of a page @param prints have that of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */
+  add(rank: PageRank, prints: Uint8Array, handle: number, at = 0): Verdict {
     if (this.#rank !== rank) this.#ranks.push({ page: rank.page, distance: rank.distance });
     this.#rank = rank;
     const { count } = this.#fingerprints;
-    const number = this.#fingerprints.add(fingerprint);
+    const number = this.#fingerprints.add(prints, at);
     if (2 * this.#fingerprints.count > this.#kept.length)
       this.#kept = new Uint32Array(this.#kept.buffer.transfer(2 * this.#kept.byteLength));
     const former = this.#kept[2 * number] ?? 0;

@@ -58,7 +58,9 @@ export async function buildIndex(
   const former = await openFormer(order);
   const formerPages = former === null || order.formerDir === null ? null : join(order.formerDir, PAGES_FILE);
   using kept = new KeptPages(join(searchDir, PAGES_FILE), formerPages);
-  using sections = await readSections(site, join(searchDir, '.sections'), { kept, threadsMax });
+  using sections = await readSections(site, join(searchDir, '.sections'), {
+    ...{ kept, threadsMax, expected: former?.index.count },
+  });
   kept.finish();
   return { sections: await writeIndex(searchDir, () => sections.entries(), former), refused };
 }

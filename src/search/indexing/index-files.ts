@@ -6,4 +6,4 @@ export const VECTOR_LOCK = 'vectors.lock';
 /** Paths of pages that the index does not have, as JSON; not there where it has all. */
 export const LEFT_OUT_FILE = 'left-out.json';
 /** What was read of the pages, for the next version. */
-export const PAGES_FILE = 'pages.jsonl';
+export const PAGES_FILE = 'pages.bin';

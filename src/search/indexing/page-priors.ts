@@ -1,28 +1,32 @@
-import { FINGERPRINT_BYTES, Fingerprints, fingerprint } from '../fingerprints.ts';
+import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../fingerprints.ts';
 
 /** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {
-  readonly #addresses = new Fingerprints();
+  readonly #pages: readonly string[];
+  readonly #addresses: Fingerprints;
+  /** By page: the number of its address. */
+  readonly #addressOf: Uint32Array;
   /** By the number of an address: links to it, and how many of them are its page's own. */
   readonly #links: Uint32Array;
   readonly #ownLinks: Uint32Array;
   readonly #pageOf = new Map<number, string>();
 
-  constructor(addresses: Iterable<string>) {
-    for (const address of addresses) this.#addresses.numberOf(plainAddress(address));
+  /** @param pages all of the site, whether they are searched or not */
+  constructor(pages: readonly string[]) {
+    this.#pages = pages;
+    this.#addresses = new Fingerprints(pages.length);
+    this.#addressOf = Uint32Array.from(pages, (page) => this.#addresses.add(printOf(page)));
     this.#links = new Uint32Array(this.#addresses.count);
     this.#ownLinks = new Uint32Array(this.#addresses.count);
   }
 
-  /** @param links of `linkPrints` */
-  add(page: string, links: Uint8Array): void {
-    const own = this.#addresses.find(printOf(page));
-    if (own !== null) {
-      this.#pageOf.set(own, page);
-      this.#ownLinks[own] = 0;
-    }
+  /** @param number of the page among all @param links of `linkPrints` */
+  add(number: number, links: Uint8Array): void {
+    const own = this.#addressOf[number] as number;
+    this.#pageOf.set(own, this.#pages[number] as string);
+    this.#ownLinks[own] = 0;
     for (let at = 0; at < links.length; at += FINGERPRINT_BYTES) {
-      const address = this.#addresses.find(links.subarray(at, at + FINGERPRINT_BYTES));
+      const address = this.#addresses.find(links, at);
       if (address === null) continue;
       increment(this.#links, address);
       if (address === own) increment(this.#ownLinks, own);
@@ -43,8 +47,8 @@ export class PagePriors {
 }
 
 /** A fingerprint of each, the same of all ways to write an address: as strings they took longer to look up than all else of a page that is kept. */
-export function linkPrints(links: readonly string[]): Buffer {
-  return Buffer.concat(links.map(printOf));
+export function linkPrints(links: readonly string[]): Uint8Array {
+  return joined(links.map(printOf));
 }
 
 const printOf = (address: string): Uint8Array => fingerprint(plainAddress(address));

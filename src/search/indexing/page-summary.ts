@@ -1,14 +1,19 @@
-import { type ExtractedPage, type PageRank, rankOf } from '../extract/index.ts';
-import { FINGERPRINT_BYTES } from '../fingerprints.ts';
+import { type ExtractedPage, rankOf } from '../extract/index.ts';
+import { FINGERPRINT_BYTES, joined } from '../fingerprints.ts';
 import { digestOf, fingerprintOf } from '../section-digest.ts';
 import { linkPrints } from './page-priors.ts';
 
+/** Of a section in `PageSummary.sections`: its fingerprint, then its digest. */
+export const SECTION_BYTES = 2 * FINGERPRINT_BYTES;
+
 /** What is decided by of a page, without its words. */
-export interface PageSummary extends PageRank {
-  /** In Base64, as `sections`: of `linkPrints`. */
-  readonly links: string;
-  /** Fingerprint and digest of each section. */
-  readonly sections: string;
+export interface PageSummary {
+  /** Of `PageRank`. */
+  readonly distance: number;
+  /** Of `linkPrints`. */
+  readonly links: Uint8Array;
+  /** `SECTION_BYTES` of each. */
+  readonly sections: Uint8Array;
 }
 
 export function summaryOf(page: ExtractedPage): PageSummary {
@@ -16,26 +21,5 @@ export function summaryOf(page: ExtractedPage): PageSummary {
     const fingerprint = fingerprintOf(section);
     return [fingerprint, digestOf(section, page.page, fingerprint)];
   });
-  return {
-    ...rankOf(page),
-    links: linkPrints(page.links).toString('base64'),
-    sections: Buffer.concat(prints).toString('base64'),
-  };
-}
-
-/** Of `linkPrints`. */
-export function linksOf({ links }: PageSummary): Uint8Array {
-  return Buffer.from(links, 'base64');
-}
-
-export function printsOf({ sections }: PageSummary) {
-  const bytes = Buffer.from(sections, 'base64');
-  return Array.from({ length: bytes.length / (2 * FINGERPRINT_BYTES) }, (_, at) => {
-    const start = 2 * FINGERPRINT_BYTES * at;
-    const middle = start + FINGERPRINT_BYTES;
-    return {
-      fingerprint: bytes.subarray(start, middle),
-      digest: bytes.subarray(middle, middle + FINGERPRINT_BYTES),
-    };
-  });
+  return { distance: rankOf(page).distance, links: linkPrints(page.links), sections: joined(prints) };
 }

@@ -2,10 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
 import { Duplicates, PageForms, readerUrl, sphinxVersion } from '../extract/index.ts';
-import { type KeptPages, pageKey } from './kept-pages.ts';
+import { FINGERPRINT_BYTES } from '../fingerprints.ts';
+import type { KeptPages } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
 import { PageReaders, type ReadersOptions } from './page-readers.ts';
-import { linksOf, printsOf } from './page-summary.ts';
+import { SECTION_BYTES } from './page-summary.ts';
 import { textOf } from './read-page.ts';
 import { SiteSections } from './site-sections.ts';
 
@@ -25,6 +26,8 @@ const FORM_SAMPLE_MAX = 60;
 
 interface ReadOptions extends Pick<ReadersOptions, 'threadsMax'> {
   readonly sectionsMax?: number;
+  /** About so many. */
+  readonly expected?: number | undefined;
   readonly kept?: KeptPages;
 }
 
@@ -32,9 +35,10 @@ interface ReadOptions extends Pick<ReadersOptions, 'threadsMax'> {
 export async function readSections(
   { siteDir, files, trailingSlash, leftOut, onLargePage }: PagesOfSite,
   spoolFile: string,
-  { sectionsMax = Number.POSITIVE_INFINITY, kept, threadsMax = 0 }: ReadOptions = {},
+  { sectionsMax = Number.POSITIVE_INFINITY, expected, kept, threadsMax = 0 }: ReadOptions = {},
 ): Promise<SiteSections> {
-  const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
+  const paths = Array.from(pagesOf(files), ({ path }) => path);
+  const form = { trailingSlash, extension: await extensionOf(siteDir, files, paths) };
   const version = siteVersion(siteDir, files);
   const urlOf = (path: string): string => readerUrl(path, form, files);
   await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
@@ -42,31 +46,36 @@ export async function readSections(
     const entry = files.get(path);
     return entry === undefined ? [] : readers.again(entry, urlOf(path));
   };
-  const priors = new PagePriors(pagesOf(files).map(({ path }) => urlOf(path)));
-  const duplicates = new Duplicates();
+  const urls = paths.map(urlOf);
+  const priors = new PagePriors(urls);
+  const duplicates = new Duplicates(expected);
   using opened = new DisposableStack();
   const sections = opened.use(new SiteSections(spoolFile, readAgain));
   const begun = pagesOf(files)
-    .filter(({ path }) => leftOut?.has(path) !== true)
-    .map((entry) => {
+    .map((entry, number) => ({ entry, number, url: urls[number] as string }))
+    .filter(({ entry }) => leftOut?.has(entry.path) !== true)
+    .map(({ entry, number, url }) => {
       const { path, sha256, type } = entry;
-      const url = urlOf(path);
-      const key = pageKey({ sha256, type, url, version });
-      const known = kept?.find(path, key) ?? null;
-      return { path, key, known, read: known === null ? readers.begin(entry, url) : null };
+      const identity = { path, sha256, type, url, version };
+      const known = kept?.find(identity) ?? null;
+      return { number, identity, known, read: known === null ? readers.begin(entry, url) : null };
     });
-  for (const { path, key, known, read } of ahead(begun, readers.ahead)) {
+  for (const { number, identity, known, read } of ahead(begun, readers.ahead)) {
     const words = (await read?.()) ?? null;
-    const page = known === null ? (words?.summary ?? null) : (kept?.keep(known) ?? null);
-    if (known === null) kept?.add(path, key, page);
-    if (page === null) continue;
-    priors.add(page.page, linksOf(page));
-    sections.beginPage(page.page, words === null ? path : null);
-    for (const [place, { fingerprint, digest }] of printsOf(page).entries()) {
-      const verdict = duplicates.add(page, fingerprint, sections.nextNumber);
+    const summary = known === null ? (words?.summary ?? null) : known.summary;
+    if (known === null) kept?.add(identity, summary);
+    else kept?.keep(known);
+    if (summary === null) continue;
+    const { path, url: page } = identity;
+    priors.add(number, summary.links);
+    sections.beginPage(page, words === null ? path : null);
+    const rank = { page, distance: summary.distance };
+    const prints = summary.sections;
+    for (let place = 0; SECTION_BYTES * place < prints.length; place += 1) {
+      const verdict = duplicates.add(rank, prints, sections.nextNumber, SECTION_BYTES * place);
       if (!verdict.kept) continue;
       if (verdict.replaced !== null) sections.drop(verdict.replaced);
-      sections.add(place, digest, words?.sections[place] ?? null);
+      sections.add(place, prints, SECTION_BYTES * place + FINGERPRINT_BYTES, words?.sections[place] ?? null);
     }
     if (sections.count > sectionsMax) throw tooLargeToCarry(`it has more than ${sectionsMax} sections`);
   }
@@ -89,11 +98,12 @@ function pagesOf(files: SiteFiles): IteratorObject<FileEntry> {
   return Iterator.from(files.values()).filter(({ path }) => isPage(path));
 }
 
-async function extensionOf(siteDir: string, files: SiteFiles) {
+async function extensionOf(siteDir: string, files: SiteFiles, paths: readonly string[]) {
   const forms = new PageForms(files);
-  const pages = pagesOf(files).reduce((count) => count + 1, 0);
-  const stride = Math.max(1, Math.floor(pages / FORM_SAMPLE_MAX));
-  for (const entry of pagesOf(files).filter((_, at) => at % stride === 0)) {
+  const stride = Math.max(1, Math.floor(paths.length / FORM_SAMPLE_MAX));
+  for (let at = 0; at < paths.length; at += stride) {
+    const entry = files.get(paths[at] as string);
+    if (entry === undefined) continue;
     await setImmediate();
     forms.addPage(entry.path, textOf(siteDir, entry));
   }

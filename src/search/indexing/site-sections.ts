@@ -1,5 +1,5 @@
 import { LineSpool } from '../../files/index.ts';
-import { FINGERPRINT_BYTES } from '../fingerprints.ts';
+import { FINGERPRINT_BYTES, wordAt } from '../fingerprints.ts';
 import type { IndexedSection } from '../keyword/index.ts';
 import { Numbers } from '../numbers.ts';
 import type { Passage, Section } from '../section.ts';
@@ -33,7 +33,7 @@ export class SiteSections {
   readonly #readPage: (path: string) => readonly Section[];
   readonly #dropped = new Set<number>();
   readonly #pages: Page[] = [];
-  /** Of each section: its page, its place there, and its digest in four. */
+  /** Of each section: its page, its place there, and its digest. */
   readonly #facts = new Numbers();
   #priors: ReadonlyMap<string, number> = new Map();
 
@@ -56,13 +56,12 @@ export class SiteSections {
     this.#pages.push({ page, path });
   }
 
-  /** @param place among the sections of the page that was begun last @param json of the section, cut */
-  add(place: number, digest: Uint8Array, json: string | null): void {
+  /** @param place among the sections of the page that was begun last @param prints have its digest at `at` @param json of the section, cut */
+  add(place: number, prints: Uint8Array, at: number, json: string | null): void {
     if (json !== null) this.#spool.add(json);
     this.#facts.push(this.#pages.length - 1);
     this.#facts.push(place);
-    const numbers = new DataView(digest.buffer, digest.byteOffset, FINGERPRINT_BYTES);
-    for (let at = 0; at < FINGERPRINT_BYTES; at += 4) this.#facts.push(numbers.getUint32(at));
+    for (let word = at; word < at + FINGERPRINT_BYTES; word += 4) this.#facts.push(wordAt(prints, word));
   }
 
   drop(number: number): void {
@@ -112,10 +111,7 @@ export class SiteSections {
   }
 
   #digestOf(number: number): Uint8Array {
-    const digest = Buffer.allocUnsafe(FINGERPRINT_BYTES);
-    for (let at = 0; at < FINGERPRINT_BYTES; at += 4)
-      digest.writeUInt32BE(this.#facts.at(FACTS * number + 2 + at / 4), at);
-    return digest;
+    return new Uint8Array(this.#facts.view.buffer, 4 * (FACTS * number + 2), FINGERPRINT_BYTES);
   }
 }
 

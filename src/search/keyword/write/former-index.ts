@@ -28,7 +28,7 @@ export class FormerIndex {
   readonly runs: number;
   readonly words: CountedWords;
   readonly #digests: Uint8Array;
-  readonly #known = new Fingerprints();
+  readonly #known: Fingerprints;
   /** By number of a digest: the first section that has it. */
   readonly #sectionOf = new Numbers();
   readonly #isClaimed: Uint8Array;
@@ -46,8 +46,9 @@ export class FormerIndex {
     this.words = readCountedWords(arrayOf(database, 'vocabulary'), arrayOf(database, 'vocabulary counts'));
     this.runs = new Uint32Array(arrayOf(database, 'runs').buffer)[0] ?? 0;
     this.#isClaimed = new Uint8Array(this.count);
+    this.#known = new Fingerprints(this.count);
     for (let number = 0; number < this.count; number += 1) {
-      const known = this.#known.add(this.digest(number));
+      const known = this.#known.add(this.#digests, FINGERPRINT_BYTES * number);
       if (known === this.#sectionOf.length) this.#sectionOf.push(number);
     }
   }

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { FINGERPRINT_BYTES, wordAt } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
 import { digestOf } from '../../section-digest.ts';
@@ -39,6 +40,7 @@ export class KeywordIndexWriter implements Disposable {
   readonly #priors: number[] = [];
   readonly #places = new Numbers();
   readonly #digests = new Numbers();
+  readonly #marked = new Uint8Array(FINGERPRINT_BYTES);
   readonly #pages = new Set<string>();
   #page: string | null = null;
   readonly #words: KnownWords;
@@ -132,8 +134,7 @@ export class KeywordIndexWriter implements Disposable {
   /** @param marked by `#asOfPage` */
   #begin(marked: Uint8Array, page: string, prior: number, place: number): number {
     const n = this.#priors.length;
-    const numbers = new DataView(marked.buffer, marked.byteOffset, marked.byteLength);
-    for (let at = 0; at < marked.length; at += 4) this.#digests.push(numbers.getUint32(at, true));
+    for (let at = 0; at < FINGERPRINT_BYTES; at += 4) this.#digests.push(wordAt(marked, at));
     this.#priors.push(Math.min(1, Math.max(0, prior)));
     this.#places.push(place);
     if (this.#page !== page) this.#pages.add(page);
@@ -146,12 +147,12 @@ export class KeywordIndexWriter implements Disposable {
     return page !== this.#page && !this.#pages.has(page);
   }
 
-  /** Its last bit says that it is the first section of its page. */
+  /** Its last bit says that it is the first section of its page. Valid until the next. */
   #asOfPage(digest: Uint8Array, page: string): Uint8Array {
-    const marked = new Uint8Array(digest);
-    const last = marked.length - 1;
-    marked[last] = ((marked[last] ?? 0) & 0xfe) | (this.#isFirstOf(page) ? 1 : 0);
-    return marked;
+    const last = FINGERPRINT_BYTES - 1;
+    this.#marked.set(digest);
+    this.#marked[last] = ((digest[last] ?? 0) & 0xfe) | (this.#isFirstOf(page) ? 1 : 0);
+    return this.#marked;
   }
 
   #termsOf(section: Section, isOfPage: boolean, times: 1 | -1) {
