@@ -96,6 +96,7 @@ export class EmbeddedEngine {
     this.#indexing = new IndexBuilds({
       ...{ turns: this.#turns, attempts: this.#attempts, memoryBytesMax, modelFolder: options.modelFolder },
       thread: (ofBuilds) => this.#thread(ofBuilds),
+      isOpen: (searchDir) => this.#held.has(searchDir),
     });
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }

@@ -26,6 +26,8 @@ export interface IndexOrder {
   readonly leftOut: readonly string[];
   /** Search folder of the version before: what is the same in both is neither read nor indexed again. */
   readonly formerDir: string | null;
+  /** Its index was found whole when it was opened. */
+  readonly isFormerChecked?: boolean;
   /** That read pages beside this one. */
   readonly threadsMax: number;
 }
@@ -136,8 +138,8 @@ interface Former {
 }
 
 /** Null where the version before has none of this format. */
-async function openFormer({ formerDir }: IndexOrder): Promise<Former | null> {
-  const index = formerDir === null ? null : FormerIndex.open(join(formerDir, KEYWORD_FILE));
+async function openFormer({ formerDir, isFormerChecked }: IndexOrder): Promise<Former | null> {
+  const index = formerDir === null ? null : FormerIndex.open(join(formerDir, KEYWORD_FILE), isFormerChecked);
   if (index === null || formerDir === null) return null;
   const facts = await readSectionFacts(formerDir, index.count).catch(() => null);
   return facts && { index, facts };

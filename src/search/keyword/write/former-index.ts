@@ -53,10 +53,13 @@ export class FormerIndex {
     }
   }
 
-  /** Null where there is none to go on from: of another format, damaged, or with more gone than there. */
-  static open(path: string): FormerIndex | null {
+  /**
+   * Null where there is none to go on from: of another format, damaged, or with more gone than there.
+   * @param isSealKnown it was found whole before: what has changed since is found when the next one is opened
+   */
+  static open(path: string, isSealKnown = false): FormerIndex | null {
     try {
-      const sound = openSound(path, false);
+      const sound = openSound(path, isSealKnown);
       try {
         const former = new FormerIndex(path, sound);
         return former.places > PLACES_A_SECTION_MAX * former.count ? null : former;
