@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bench, type DaemonProcess, waitFor } from '../../test/helpers/daemon.ts';
 import { latencies, quantile } from '../latencies.ts';
 import { residentMiB, type Taken, watchProcesses } from './processes.ts';
-import { packSite, READ_PAGE } from './site.ts';
+import { packSite, READ_PAGE, type Version } from './site.ts';
 
 /** Of which readers ask while the large one comes. */
 const FIRST_PAGES = 10;
@@ -32,7 +32,10 @@ export interface Growth {
   readonly pages: number;
   readonly idleP99Ms: number;
   readonly first: Import;
+  /** One page in twenty is another one, word for word. */
   readonly second: Import;
+  /** One page in twenty has another section. */
+  readonly third: Import;
   readonly restartSeconds: number;
   /** After a restart: when it is ready, and when pages and searches have been asked for. */
   readonly readyMiB: number;
@@ -49,6 +52,7 @@ export async function measureGrowth(bench: Bench, pages: number, modelUrl: strin
   const idle = await latencies(daemon.site, [READ_PAGE], sleep(IDLE_MS));
   const first = await measureImport(daemon, pages, 1, '2024-02-01');
   const second = await measureImport(daemon, pages, 2, '2024-03-01');
+  const third = await measureImport(daemon, pages, 3, '2024-04-01');
   await daemon.stop();
 
   const beganMs = performance.now();
@@ -63,14 +67,14 @@ export async function measureGrowth(bench: Bench, pages: number, modelUrl: strin
   await embedded(again);
   const readyMiB = residentMiB(again.pid);
   await read(again, pages);
-  const growth = { pages, first, second, restartSeconds, readyMiB, idleP99Ms: quantile(idle, 0.99) };
+  const growth = { pages, first, second, third, restartSeconds, readyMiB, idleP99Ms: quantile(idle, 0.99) };
   const servingMiB = residentMiB(again.pid);
   await again.stop();
   await bench.end();
   return { ...growth, servingMiB };
 }
 
-async function measureImport(daemon: DaemonProcess, pages: number, version: 1 | 2, label: string): Promise<Import> {
+async function measureImport(daemon: DaemonProcess, pages: number, version: Version, label: string): Promise<Import> {
   const archive = await packed(daemon, pages, version, label);
   const end = watchProcesses(daemon.pid);
   const beganMs = performance.now();
@@ -96,11 +100,11 @@ async function measureImport(daemon: DaemonProcess, pages: number, version: 1 | 
   };
 }
 
-async function takeIn(daemon: DaemonProcess, pages: number, version: 1 | 2, label: string): Promise<void> {
+async function takeIn(daemon: DaemonProcess, pages: number, version: Version, label: string): Promise<void> {
   await swapTo(daemon, await packed(daemon, pages, version, label), label);
 }
 
-async function packed(daemon: DaemonProcess, pages: number, version: 1 | 2, label: string) {
+async function packed(daemon: DaemonProcess, pages: number, version: Version, label: string) {
   const file = join(daemon.folder, `docs-${label}.tar.gz`);
   await packSite(pages, version, file);
   return { file, mib: lstatSync(file).size / MIB };

@@ -35,6 +35,13 @@ const ROWS: readonly Row[] = [
   ...importRows('first', ({ first }) => first),
   ...importRows('5 % changed', ({ second }) => second),
   ['5 % changed / first: processor time, index and embedding', (g) => ratio(g, 'searchSeconds'), 3, false],
+  ['a section of 5 % changed: of index and embedding, s', ({ third }) => third.searchSeconds, 1, true],
+  [
+    'a section of 5 % changed / first: the same',
+    ({ first, third }) => third.searchSeconds / first.searchSeconds,
+    3,
+    false,
+  ],
   ['5 % changed / first: processor time, all', (g) => total(g.second) / total(g.first), 3, false],
   ['restart to ready, s', ({ restartSeconds }) => restartSeconds, 1, true],
   ['restarted: memory, MiB', ({ readyMiB }) => readyMiB, 0, false],

@@ -11,24 +11,29 @@ const PAGES_A_FOLDER = 100;
 /** Of the words that sites have, and how often the rarer ones come: a word of rank n about 1/n times. */
 const VOCABULARY = 30_000;
 const SYLLABLES = 'ba co di fu ga ho ji ku la me ni po qua re si tu va wo xe zy'.split(' ');
-/** The pages that are other ones in the second version. */
+/** The pages that are other ones, word for word, in the second version, and those that have another section in the third. */
 const CHANGED_PART = 0.05;
+
+/** Of the pages. The third has what the second has, but for the sections that it alone has. */
+export type Version = 1 | 2 | 3;
 
 export const READ_PAGE = '/';
 
 /** The same for the same pages and version. */
-export async function packSite(pages: number, version: 1 | 2, to: string): Promise<void> {
+export async function packSite(pages: number, version: Version, to: string): Promise<void> {
   await packBundle({ entries: pagesOf(pages, version), to, level: 1 });
 }
 
 /** One at a time, in the order of an archive: a hundred thousand need no memory. */
-export function* pagesOf(pages: number, version: 1 | 2): Generator<PackEntry & { readonly bytes: Buffer }> {
+export function* pagesOf(pages: number, version: Version): Generator<PackEntry & { readonly bytes: Buffer }> {
   const paths = Array.from({ length: pages }, (_, at) => pathOf(at));
   const inOrder = paths.map((path, at) => ({ path, at })).sort(archiveOrder);
   const stride = Math.round(1 / CHANGED_PART);
   for (const { path, at } of inOrder) {
-    const isChanged = version === 2 && at % stride === stride - 1;
-    yield { path, bytes: Buffer.from(pageOf(at, paths, new Random(2 * at + (isChanged ? 1 : 0)))) };
+    const isOther = version >= 2 && at % stride === stride - 1;
+    const hasOther = version === 3 && at % stride === 0;
+    const seed = 2 * at + (isOther ? 1 : 0);
+    yield { path, bytes: Buffer.from(pageOf(at, paths, new Random(seed), hasOther ? new Random(seed + 1) : null)) };
   }
 }
 
@@ -36,8 +41,10 @@ function pathOf(at: number): string {
   return at === 0 ? 'index.html' : `part-${Math.floor(at / PAGES_A_FOLDER)}/page-${at}.html`;
 }
 
-function pageOf(at: number, paths: readonly string[], random: Random): string {
-  const words = (count: number): string => Array.from({ length: count }, () => wordOf(random)).join(' ');
+/** @param other of its last section, where that is another one */
+function pageOf(at: number, paths: readonly string[], random: Random, other: Random | null): string {
+  const wordsBy = (by: Random, count: number) => Array.from({ length: count }, () => wordOf(by)).join(' ');
+  const words = (count: number): string => wordsBy(random, count);
   const first = at - (at % PAGES_A_FOLDER);
   const navigation = paths
     .slice(first, first + NEIGHBOURS)
@@ -45,7 +52,11 @@ function pageOf(at: number, paths: readonly string[], random: Random): string {
   const sections = Array.from({ length: SECTIONS }, (_, section) => {
     const links = Array.from({ length: LINKS }, () => `<a href="/${random.oneOf(paths)}">${words(3)}</a>`);
     const code = `<pre><code>${words(2)}.${words(1)}(${words(2)})</code></pre>`;
-    return `<h2 id="s${section}">${words(4)}</h2>\n<p>${words(WORDS_A_SECTION)}. ${links.join(', ')}.</p>\n${code}`;
+    const heading = words(4);
+    const text = words(WORDS_A_SECTION);
+    const isOther = other !== null && section === SECTIONS - 1;
+    const said = isOther ? wordsBy(other, WORDS_A_SECTION) : text;
+    return `<h2 id="s${section}">${heading}</h2>\n<p>${said}. ${links.join(', ')}.</p>\n${code}`;
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${words(4)}</title></head>
