@@ -110,7 +110,7 @@ export class DaemonProcess {
   }
 
   /** Waits until the status is as asked, and gives it. */
-  async until(holds: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX): Promise<Status> {
+  async until(holds: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX, everyMs?: number): Promise<Status> {
     let last: Status | null = null;
     return waitFor(
       async () => {
@@ -119,6 +119,7 @@ export class DaemonProcess {
       },
       () => `the status stays ${JSON.stringify(last, null, 2)}\n${this.log()}`,
       timeoutMs,
+      everyMs,
     );
   }
 

@@ -9,12 +9,13 @@ export async function waitFor<T>(
   look: () => T | null | Promise<T | null>,
   complaint: () => string,
   timeoutMs = WAIT_MS_MAX,
+  everyMs = POLL_MS,
 ): Promise<T> {
   const endMs = Date.now() + timeoutMs;
   for (;;) {
     const found = await look();
     if (found !== null) return found;
     if (Date.now() > endMs) throw new Error(`after ${timeoutMs} ms: ${complaint()}`);
-    await sleep(POLL_MS);
+    await sleep(everyMs);
   }
 }

@@ -21,3 +21,27 @@ it.runIf(process.platform === 'linux')('lowers the priority of all threads while
   expect(niceness.length).toBeGreaterThan(4);
   expect(new Set(niceness)).toEqual(new Set([19]));
 });
+
+it.runIf(process.platform === 'linux')(
+  "lowers a process' own threads, V8's among them, and of a thread that one alone",
+  async () => {
+    const script = `import { readdirSync } from 'node:fs';
+    import { getPriority } from 'node:os';
+    import { Worker } from 'node:worker_threads';
+    import { yieldToReaders } from '${THREADS}';
+    const nicenessOfAll = () => readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)));
+    const inThread = "import { parentPort } from 'node:worker_threads'; import { yieldToReaders } from '${THREADS}'; yieldToReaders(); parentPort.on('message', () => process.exit()).postMessage(null);";
+    const worker = new Worker(inThread, { eval: true });
+    await new Promise((resolve) => worker.once('message', resolve));
+    const ofThread = nicenessOfAll();
+    worker.postMessage(0);
+    await new Promise((resolve) => worker.once('exit', resolve));
+    yieldToReaders();
+    console.log(JSON.stringify([ofThread.sort((a, b) => b - a), nicenessOfAll()]));`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    const [ofThread, ofProcess] = JSON.parse(stdout) as [number[], number[]];
+    expect(ofThread.slice(0, 2)).toEqual([10, 0]);
+    expect(ofProcess.length).toBeGreaterThan(4);
+    expect(new Set(ofProcess)).toEqual(new Set([10]));
+  },
+);
