@@ -2,19 +2,8 @@ import { SiteClient } from '../test/helpers/site-client.ts';
 
 const ASK_EVERY_MS = 5;
 
-/** Asks for so long, and then nothing: what it takes to answer is no part of what an import takes. */
-export interface Bursts {
-  readonly forMs: number;
-  readonly everyMs: number;
-}
-
 /** In ms, rising: of a request every few ms, whether the one before is answered or not, until the act is over. */
-export async function latencies(
-  site: string,
-  paths: readonly string[],
-  act: Promise<unknown>,
-  { forMs, everyMs }: Bursts = { forMs: 1, everyMs: 1 },
-): Promise<number[]> {
+export async function latencies(site: string, paths: readonly string[], act: Promise<unknown>): Promise<number[]> {
   const client = new SiteClient(site, 64);
   const times: number[] = [];
   const asked: Promise<void>[] = [];
@@ -24,10 +13,7 @@ export async function latencies(
     if (status !== 200) throw new Error(`${status} for ${path}`);
     times.push(performance.now() - beganMs);
   };
-  const beganMs = performance.now();
-  const timer = setInterval(() => {
-    if ((performance.now() - beganMs) % everyMs <= forMs) asked.push(ask(paths[asked.length % paths.length] ?? '/'));
-  }, ASK_EVERY_MS);
+  const timer = setInterval(() => asked.push(ask(paths[asked.length % paths.length] ?? '/')), ASK_EVERY_MS);
   await act.finally(() => clearInterval(timer));
   await Promise.all(asked);
   client.close();

@@ -26,7 +26,7 @@ const FORM_SAMPLE_MAX = 60;
 
 interface ReadOptions extends Pick<ReadersOptions, 'threadsMax'> {
   readonly sectionsMax?: number;
-  /** About so many. */
+  /** Sections, about. */
   readonly expected?: number | undefined;
   readonly kept?: KeptPages;
 }
@@ -37,8 +37,7 @@ export async function readSections(
   spoolFile: string,
   { sectionsMax = Number.POSITIVE_INFINITY, expected, kept, threadsMax = 0 }: ReadOptions = {},
 ): Promise<SiteSections> {
-  const paths = Array.from(pagesOf(files), ({ path }) => path);
-  const form = { trailingSlash, extension: await extensionOf(siteDir, files, paths) };
+  const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
   const version = siteVersion(siteDir, files);
   const urlOf = (path: string): string => readerUrl(path, form, files);
   await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
@@ -46,7 +45,7 @@ export async function readSections(
     const entry = files.get(path);
     return entry === undefined ? [] : readers.again(entry, urlOf(path));
   };
-  const urls = paths.map(urlOf);
+  const urls = Array.from(pagesOf(files), ({ path }) => urlOf(path));
   const priors = new PagePriors(urls);
   const duplicates = new Duplicates(expected);
   using opened = new DisposableStack();
@@ -98,8 +97,9 @@ function pagesOf(files: SiteFiles): IteratorObject<FileEntry> {
   return Iterator.from(files.values()).filter(({ path }) => isPage(path));
 }
 
-async function extensionOf(siteDir: string, files: SiteFiles, paths: readonly string[]) {
+async function extensionOf(siteDir: string, files: SiteFiles) {
   const forms = new PageForms(files);
+  const paths = Array.from(pagesOf(files), ({ path }) => path);
   const stride = Math.max(1, Math.floor(paths.length / FORM_SAMPLE_MAX));
   for (let at = 0; at < paths.length; at += stride) {
     const entry = files.get(paths[at] as string);
