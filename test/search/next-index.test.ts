@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ type Pages = Readonly<Record<string, string>>;
 let built = 0;
 
 /** @returns its search folder */
-async function build(pages: Pages, formerDir: string | null): Promise<string> {
+async function build(pages: Pages, formerDir: string | null, isFormerChecked = false): Promise<string> {
   const releaseDir = join(dir, `${built++}`);
   await mkdir(join(releaseDir, 'site'), { recursive: true });
   const files = [];
@@ -42,6 +42,7 @@ async function build(pages: Pages, formerDir: string | null): Promise<string> {
     leftOut: [],
     threadsMax: 0,
     formerDir,
+    isFormerChecked,
   });
   return searchDir;
 }
@@ -183,4 +184,21 @@ describe('the index of a next version', () => {
       await seenIn(await build({ ...pages, 'a.html': page('lantern and wick') }, null)),
     );
   });
+
+  it.each([true, false])(
+    'is written whole where the former is damaged, whether it was whole before (%s)',
+    async (was) => {
+      const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
+      const pages = { 'a.html': page('lantern'), 'b.html': page('server'), 'c.html': page('keys') };
+      const former = await build(pages, null);
+      const file = join(former, 'keyword.sqlite');
+      const bytes = readFileSync(file, 'latin1');
+      expect(bytes).toContain('["Oil"]');
+      writeFileSync(file, bytes.replaceAll('["Oil"]', '["Oil")'), 'latin1');
+      const edited = { ...pages, 'a.html': page('wick') };
+      const next = await build(edited, former, was);
+      expect(readdirSync(next).sort()).toEqual(readdirSync(former).sort());
+      expect(await seenIn(next)).toEqual(await seenIn(await build(edited, null)));
+    },
+  );
 });

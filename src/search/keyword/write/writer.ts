@@ -3,7 +3,7 @@ import { FINGERPRINT_BYTES, wordAt } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
 import { digestOf } from '../../section-digest.ts';
-import { attachBase, basePathOf, GONE, rowsOf, SCHEMA, seal } from '../format.ts';
+import { attachBase, basePathOf, damaged, GONE, rowsOf, SCHEMA, seal } from '../format.ts';
 import { PostingsBuilder } from '../postings.ts';
 import { sequenceOf } from '../proximity.ts';
 import { COLUMNS, isEnglish, TEXT } from '../terms.ts';
@@ -115,6 +115,7 @@ export class KeywordIndexWriter implements Disposable {
     return n;
   }
 
+  /** @throws DocshelfError `index_damaged` where a section that is gone cannot be read in the former index */
   finish(): void {
     if (this.#former !== null) this.#removeGone(this.#former);
     this.#flush();
@@ -190,12 +191,20 @@ export class KeywordIndexWriter implements Disposable {
     );
     for (const number of former.unclaimed()) {
       const place = former.placeOf[number] ?? 0;
-      const section = sectionOf(read.get(place) as unknown as StoredSection);
+      const section = this.#formerSection(read, place);
       const isOfPage = ((former.digest(number).at(-1) ?? 0) & 1) === 1;
       const leave = (term: string): void => builderOf(this.#postings, term).leave(place);
       this.#termsOf(section, isOfPage, -1).each(leave);
       for (const list of listsOf(section, isOfPage)) leave(list);
       for (const removal of removals) removal.run(place);
+    }
+  }
+
+  #formerSection(read: StatementSync, place: number): Section {
+    try {
+      return sectionOf(read.get(place) as unknown as StoredSection);
+    } catch (error) {
+      throw damaged(this.#path, 'a section of the version before cannot be read', error);
     }
   }
 
