@@ -42,6 +42,8 @@ export interface EmbeddedEngineOptions {
 interface Held {
   readonly sites: Set<SearchIndex>;
   readonly facts: Promise<IndexFacts>;
+  /** It was read through. */
+  isChecked: boolean;
 }
 
 const URGENT = { isUrgent: true };
@@ -96,7 +98,7 @@ export class EmbeddedEngine {
     this.#indexing = new IndexBuilds({
       ...{ turns: this.#turns, attempts: this.#attempts, memoryBytesMax, modelFolder: options.modelFolder },
       thread: (ofBuilds) => this.#thread(ofBuilds),
-      isOpen: (searchDir) => this.#held.has(searchDir),
+      isChecked: (searchDir) => this.#held.get(searchDir)?.isChecked === true,
     });
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }
@@ -125,11 +127,16 @@ export class EmbeddedEngine {
       return { sections, ...(await this.#flawsOf(release)) };
     };
     const facts = this.#checkSlots.run(open, this.#stopping.signal);
-    const opened = { sites: new Set(held?.sites).add(site), facts };
+    const opened: Held = { sites: new Set(held?.sites).add(site), facts, isChecked: false };
     this.#held.set(searchDir, opened);
-    facts.catch(() => {
-      if (this.#held.get(searchDir) === opened) this.#held.delete(searchDir);
-    });
+    facts.then(
+      () => {
+        opened.isChecked = true;
+      },
+      () => {
+        if (this.#held.get(searchDir) === opened) this.#held.delete(searchDir);
+      },
+    );
     return facts;
   }
 

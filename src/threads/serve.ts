@@ -62,13 +62,21 @@ export function yieldToAll(): void {
  */
 function yieldTo(niceness: number): void {
   if (process.platform !== 'linux') return;
-  const threads = isMainThread ? readdirSync('/proc/self/task').map(Number) : [0];
-  for (const thread of threads) {
+  for (const thread of isMainThread ? threadsOfProcess() : [0]) {
     try {
       setPriority(thread, niceness);
     } catch {
       // It has ended since it was listed (ESRCH, seen), or a sandbox forbids the call: the work goes on as before.
     }
+  }
+}
+
+/** Without /proc this one. */
+function threadsOfProcess(): number[] {
+  try {
+    return readdirSync('/proc/self/task').map(Number);
+  } catch {
+    return [0];
   }
 }
 

@@ -50,7 +50,7 @@ function buildsBy(fill: (order: IndexOrder) => Promise<void>, text = ''): IndexB
     modelFolder: null,
     memoryBytesMax: 384 * 1024 ** 2,
     thread: () => process as unknown as Thread<SearchCalls>,
-    isOpen: () => false,
+    isChecked: () => false,
   });
 }
 

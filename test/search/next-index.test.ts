@@ -201,4 +201,22 @@ describe('the index of a next version', () => {
       expect(await seenIn(next)).toEqual(await seenIn(await build(edited, null)));
     },
   );
+
+  it('takes nothing from a file over a base that has changed since it was found whole', async () => {
+    const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
+    const pages = {
+      'a.html': page('lantern'),
+      'b.html': page('server'),
+      'c.html': page('keys'),
+      'd.html': page('the'),
+    };
+    const second = { ...pages, 'b.html': page('Zebra') };
+    const former = await build(second, await build(pages, null));
+    expect(readdirSync(former)).toContain('keyword.sqlite-base');
+    const file = join(former, 'keyword.sqlite');
+    writeFileSync(file, readFileSync(file, 'latin1').replaceAll('Zebra', 'Qebra'), 'latin1');
+    const third = { ...second, 'd.html': page('wick') };
+    const next = await build(third, former, true);
+    expect(await seenIn(next)).toEqual(await seenIn(await build(third, null)));
+  });
 });

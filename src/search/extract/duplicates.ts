@@ -28,9 +28,10 @@ export class Duplicates {
   #rank: PageRank | null = null;
 
   /** @param expected about so many sections */
-  constructor(expected = FINGERPRINTS_AT_FIRST) {
+  constructor(expected = 0) {
     this.#fingerprints = new Fingerprints(expected);
-    this.#kept = new Uint32Array(2 * expected);
+    // Growing doubles it: from nothing it would stay nothing.
+    this.#kept = new Uint32Array(2 * Math.max(FINGERPRINTS_AT_FIRST, expected));
   }
 
   /** @param rank the same object for all sections of a page @param prints have that of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */

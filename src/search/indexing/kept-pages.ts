@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import type { PageSummary } from './page-summary.ts';
 
@@ -9,6 +9,8 @@ const NUMBER_BYTES = 4;
 /** In the place of a distance. */
 const NOT_SEARCHED = 0xffffffff;
 const BLOCK_BYTES = 256 * 1024;
+/** That wait to be written: each may be all that its block is held for. */
+const RECORDS_AHEAD_MAX = 64;
 
 /** All that decides what is read of a page. */
 export interface PageIdentity {
@@ -71,7 +73,7 @@ export class KeptPages implements Disposable {
   keep({ bytes }: KeptPage): void {
     this.#records.push(bytes);
     this.#filled += bytes.length;
-    if (this.#filled >= BLOCK_BYTES) this.#flush();
+    if (this.#filled >= BLOCK_BYTES || this.#records.length === RECORDS_AHEAD_MAX) this.#flush();
   }
 
   add(page: PageIdentity, summary: PageSummary | null): void {
@@ -110,7 +112,10 @@ function* recordsOf(file: string): Generator<KeptRecord> {
   const fd = openIfThere(file);
   if (fd === null) return;
   try {
+    const { size } = fstatSync(fd);
     let block = Buffer.alloc(0);
+    /** Read of the file. */
+    let filled = 0;
     for (;;) {
       let at = 0;
       for (let end = endOf(block, at); end <= block.length; end = endOf(block, at)) {
@@ -119,13 +124,16 @@ function* recordsOf(file: string): Generator<KeptRecord> {
         yield record;
         at = end;
       }
-      // Another one: records wait to be written while the next bytes are read.
       const rest = block.subarray(at);
+      const end = endOf(rest, 0);
+      if (Number.isFinite(end) && filled - rest.length + end > size) return;
+      // Another one: records wait to be written while the next bytes are read.
       const next = Buffer.allocUnsafeSlow(BLOCK_BYTES + 2 * rest.length);
       rest.copy(next);
       const bytesRead = readSync(fd, next, { offset: rest.length });
       if (bytesRead === 0) return;
       block = next.subarray(0, rest.length + bytesRead);
+      filled += bytesRead;
     }
   } finally {
     closeSync(fd);

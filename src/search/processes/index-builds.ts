@@ -20,8 +20,8 @@ interface IndexBuildsOptions {
   /** Of one process. */
   readonly memoryBytesMax: number;
   readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
-  /** True of an index that is open: it was read through then. */
-  readonly isOpen: (searchDir: string) => boolean;
+  /** True of an index that is open and was read through then. */
+  readonly isChecked: (searchDir: string) => boolean;
 }
 
 /** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
@@ -121,11 +121,11 @@ export class IndexBuilds {
     place: BuildPlace,
     signal: AbortSignal,
   ): Promise<BuiltIndex> {
-    const { modelFolder, attempts, memoryBytesMax, isOpen } = this.#options;
+    const { modelFolder, attempts, memoryBytesMax, isChecked } = this.#options;
     const isAlone = former === null || former.digest === digest || this.#tooLargeBesideFormer.has(releaseDir);
     const formerDir = isAlone ? null : searchDirOf(former);
     const threadsMax = place === 'main' ? readersWithin(memoryBytesMax) : 0;
-    const isFormerChecked = formerDir !== null && isOpen(formerDir);
+    const isFormerChecked = formerDir !== null && isChecked(formerDir);
     const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir, isFormerChecked, threadsMax };
     const build = (usesCarried: boolean) => this.#attempt({ ...order, leftOut: [], usesCarried }, place, signal);
     const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;

@@ -83,6 +83,17 @@ describe('Duplicates', () => {
     expect(duplicates.add(rank, fingerprintOf({ ...section, ...other }), 1)).toEqual({ kept: true, replaced: null });
   });
 
+  it.each([0, 1, 5_000])('knows many sections where about %d were expected', (expected) => {
+    const duplicates = new Duplicates(expected);
+    const addAll = (page: string, from: number) =>
+      Array.from({ length: 3_000 }, (_, at) => {
+        const rank = rankOf({ page: `${page}${at}`, canonical: null });
+        return duplicates.add(rank, fingerprintOf({ ...section, text: `${at}` }), from + at);
+      });
+    expect(addAll('/long/', 0)).toEqual(Array.from({ length: 3_000 }, () => ({ kept: true, replaced: null })));
+    expect(addAll('/', 3_000)).toEqual(Array.from({ length: 3_000 }, (_, at) => ({ kept: true, replaced: at })));
+  });
+
   it('holds nothing else of the pages: a hundred thousand of them come with their links', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isLinkRefused } from '../../../files/index.ts';
 import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
-import { arrayIn, basePathOf, damaged, GONE, openSound, type SoundIndex, sealOf } from '../format.ts';
+import { arrayIn, basePathOf, damaged, GONE, isSealed, openSound, type SoundIndex, sealOf } from '../format.ts';
 import { COLUMNS } from '../terms.ts';
 import { type CountedWords, readCountedWords } from '../vocabulary.ts';
 
@@ -55,14 +55,16 @@ export class FormerIndex {
 
   /**
    * Null where there is none to go on from: of another format, damaged, or with more gone than there.
-   * @param isSealKnown it was found whole before: what has changed since is found when the next one is opened
+   * @param isSealKnown it was found whole before. What has changed since in a base is found when the next one is opened; a file over one
+   * is read through all the same, since the next one is a copy of it, with a seal of its own.
    */
   static open(path: string, isSealKnown = false): FormerIndex | null {
     try {
       const sound = openSound(path, isSealKnown);
       try {
         const former = new FormerIndex(path, sound);
-        return former.places > PLACES_A_SECTION_MAX * former.count ? null : former;
+        const isSound = former.isWhole || !isSealKnown || isSealed(path);
+        return isSound && former.places <= PLACES_A_SECTION_MAX * former.count ? former : null;
       } finally {
         sound.database.close();
       }
