@@ -16,6 +16,11 @@ export class Numbers {
     this.#length += 1;
   }
 
+  /** @param index of one that was pushed */
+  set(index: number, number: number): void {
+    this.#numbers[index] = number;
+  }
+
   at(index: number): number {
     return this.#numbers[index] ?? 0;
   }

@@ -57,8 +57,8 @@ export function yieldToAll(): void {
 
 /**
  * On Linux a thread has a niceness of its own, which those that it starts have, too (setpriority(2), "C library/kernel differences").
- * V8's, which compile and collect garbage, began before a process could say so: left as they are, a page took 5.7 ms for 4.1 (p99) while
- * 10,000 pages were indexed on two cores.
+ * V8's, which compile and collect garbage, began before a process could say so: left as they are, a page took 5.2 ms for 3.5 (p99) while
+ * 10,000 pages came in on two cores.
  */
 function yieldTo(niceness: number): void {
   if (process.platform !== 'linux') return;

@@ -140,6 +140,8 @@ function edited(pages: Pages, edits: readonly { path: string; to: string | null;
   return next;
 }
 
+const pageOn = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
+
 describe('the index of a next version', () => {
   it('answers as one that is written whole, after any edits of any number of versions', {
     timeout: 600_000,
@@ -168,34 +170,31 @@ describe('the index of a next version', () => {
   });
 
   it('is written whole, with nothing of the former beside it, where too much is new', async () => {
-    const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
-    const former = await build({ 'a.html': page('lantern'), 'b.html': page('server') }, null);
-    const next = await build({ 'a.html': page('wick'), 'b.html': page('keys') }, former);
+    const former = await build({ 'a.html': pageOn('lantern'), 'b.html': pageOn('server') }, null);
+    const next = await build({ 'a.html': pageOn('wick'), 'b.html': pageOn('keys') }, former);
     expect(readdirSync(next).sort()).toEqual(readdirSync(former).sort());
   });
 
   it('writes a term once, where it joins in some sections and leaves others', async () => {
-    const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
-    const pages = { 'a.html': page('lantern wick'), 'b.html': page('server'), 'c.html': page('keys') };
+    const pages = { 'a.html': pageOn('lantern wick'), 'b.html': pageOn('server'), 'c.html': pageOn('keys') };
     const former = await build(pages, null);
-    const next = await build({ ...pages, 'a.html': page('lantern and wick') }, former);
+    const next = await build({ ...pages, 'a.html': pageOn('lantern and wick') }, former);
     expect(termsWithSeveralRows(next, 1)).toEqual([]);
     expect(await seenIn(next)).toEqual(
-      await seenIn(await build({ ...pages, 'a.html': page('lantern and wick') }, null)),
+      await seenIn(await build({ ...pages, 'a.html': pageOn('lantern and wick') }, null)),
     );
   });
 
   it.each([true, false])(
     'is written whole where the former is damaged, whether it was whole before (%s)',
     async (was) => {
-      const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
-      const pages = { 'a.html': page('lantern'), 'b.html': page('server'), 'c.html': page('keys') };
+      const pages = { 'a.html': pageOn('lantern'), 'b.html': pageOn('server'), 'c.html': pageOn('keys') };
       const former = await build(pages, null);
       const file = join(former, 'keyword.sqlite');
       const bytes = readFileSync(file, 'latin1');
       expect(bytes).toContain('["Oil"]');
       writeFileSync(file, bytes.replaceAll('["Oil"]', '["Oil")'), 'latin1');
-      const edited = { ...pages, 'a.html': page('wick') };
+      const edited = { ...pages, 'a.html': pageOn('wick') };
       const next = await build(edited, former, was);
       expect(readdirSync(next).sort()).toEqual(readdirSync(former).sort());
       expect(await seenIn(next)).toEqual(await seenIn(await build(edited, null)));
@@ -203,19 +202,18 @@ describe('the index of a next version', () => {
   );
 
   it('takes nothing from a file over a base that has changed since it was found whole', async () => {
-    const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
     const pages = {
-      'a.html': page('lantern'),
-      'b.html': page('server'),
-      'c.html': page('keys'),
-      'd.html': page('the'),
+      'a.html': pageOn('lantern'),
+      'b.html': pageOn('server'),
+      'c.html': pageOn('keys'),
+      'd.html': pageOn('the'),
     };
-    const second = { ...pages, 'b.html': page('Zebra') };
+    const second = { ...pages, 'b.html': pageOn('Zebra') };
     const former = await build(second, await build(pages, null));
     expect(readdirSync(former)).toContain('keyword.sqlite-base');
     const file = join(former, 'keyword.sqlite');
     writeFileSync(file, readFileSync(file, 'latin1').replaceAll('Zebra', 'Qebra'), 'latin1');
-    const third = { ...second, 'd.html': page('wick') };
+    const third = { ...second, 'd.html': pageOn('wick') };
     const next = await build(third, former, true);
     expect(await seenIn(next)).toEqual(await seenIn(await build(third, null)));
   });

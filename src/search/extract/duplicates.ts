@@ -1,4 +1,5 @@
 import { Fingerprints } from '../fingerprints.ts';
+import { Numbers } from '../numbers.ts';
 
 export interface PageRank {
   readonly page: string;
@@ -13,7 +14,6 @@ type Verdict =
 
 const NO_CANONICAL = 64;
 const ELSEWHERE = 65;
-const FINGERPRINTS_AT_FIRST = 1024;
 
 /**
  * Sections under two paths: equal title, headings and text within one version and language. The page that is its own
@@ -22,7 +22,7 @@ const FINGERPRINTS_AT_FIRST = 1024;
 export class Duplicates {
   readonly #fingerprints: Fingerprints;
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
-  #kept: Uint32Array<ArrayBuffer>;
+  readonly #kept = new Numbers();
   readonly #ranks: PageRank[] = [];
   /** Of the page that is added: all of them with what else is known of their pages would take 2 KB a page. */
   #rank: PageRank | null = null;
@@ -30,24 +30,25 @@ export class Duplicates {
   /** @param expected about so many sections */
   constructor(expected = 0) {
     this.#fingerprints = new Fingerprints(expected);
-    // Growing doubles it: from nothing it would stay nothing.
-    this.#kept = new Uint32Array(2 * Math.max(FINGERPRINTS_AT_FIRST, expected));
   }
 
   /** @param rank the same object for all sections of a page @param prints have that of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */
   add(rank: PageRank, prints: Uint8Array, handle: number, at = 0): Verdict {
     if (this.#rank !== rank) this.#ranks.push({ page: rank.page, distance: rank.distance });
     this.#rank = rank;
-    const { count } = this.#fingerprints;
     const number = this.#fingerprints.add(prints, at);
-    if (2 * this.#fingerprints.count > this.#kept.length)
-      this.#kept = new Uint32Array(this.#kept.buffer.transfer(2 * this.#kept.byteLength));
-    const former = this.#kept[2 * number] ?? 0;
-    const rival = number < count ? this.#ranks[this.#kept[2 * number + 1] ?? 0] : undefined;
-    if (rival !== undefined && !isBetter(rank, rival)) return { kept: false };
-    this.#kept[2 * number] = handle;
-    this.#kept[2 * number + 1] = this.#ranks.length - 1;
-    return { kept: true, replaced: rival === undefined ? null : former };
+    const page = this.#ranks.length - 1;
+    if (2 * number === this.#kept.length) {
+      this.#kept.push(handle);
+      this.#kept.push(page);
+      return { kept: true, replaced: null };
+    }
+    const rival = this.#ranks[this.#kept.at(2 * number + 1)] as PageRank;
+    if (!isBetter(rank, rival)) return { kept: false };
+    const replaced = this.#kept.at(2 * number);
+    this.#kept.set(2 * number, handle);
+    this.#kept.set(2 * number + 1, page);
+    return { kept: true, replaced };
   }
 }
 

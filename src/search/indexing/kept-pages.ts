@@ -71,13 +71,11 @@ export class KeptPages implements Disposable {
 
   /** In the order of paths, as `add`. */
   keep({ bytes }: KeptPage): void {
-    this.#records.push(bytes);
-    this.#filled += bytes.length;
-    if (this.#filled >= BLOCK_BYTES || this.#records.length === RECORDS_AHEAD_MAX) this.#flush();
+    this.#push(bytes);
   }
 
   add(page: PageIdentity, summary: PageSummary | null): void {
-    this.keep({ summary, bytes: bytesOf(page, summary) });
+    this.#push(bytesOf(page, summary));
   }
 
   /** All records are in the file. */
@@ -93,6 +91,12 @@ export class KeptPages implements Disposable {
   #step(): void {
     const { value } = this.#former?.next() ?? { value: undefined };
     this.#next = (value as KeptRecord | undefined) ?? null;
+  }
+
+  #push(record: Uint8Array): void {
+    this.#records.push(record);
+    this.#filled += record.length;
+    if (this.#filled >= BLOCK_BYTES || this.#records.length === RECORDS_AHEAD_MAX) this.#flush();
   }
 
   #flush(): void {
@@ -114,35 +118,33 @@ function* recordsOf(file: string): Generator<KeptRecord> {
   try {
     const { size } = fstatSync(fd);
     let block = Buffer.alloc(0);
-    /** Read of the file. */
-    let filled = 0;
-    for (;;) {
+    for (let start = 0; ; ) {
       let at = 0;
-      for (let end = endOf(block, at); end <= block.length; end = endOf(block, at)) {
+      let end = endOf(block, at);
+      for (; end <= block.length; end = endOf(block, at)) {
         const record = recordIn(block.subarray(at, end));
         if (record === null) return;
         yield record;
         at = end;
       }
-      const rest = block.subarray(at);
-      const end = endOf(rest, 0);
-      if (Number.isFinite(end) && filled - rest.length + end > size) return;
+      if (start + end > size) return;
+      start += at;
       // Another one: records wait to be written while the next bytes are read.
+      const rest = block.subarray(at);
       const next = Buffer.allocUnsafeSlow(BLOCK_BYTES + 2 * rest.length);
       rest.copy(next);
       const bytesRead = readSync(fd, next, { offset: rest.length });
       if (bytesRead === 0) return;
       block = next.subarray(0, rest.length + bytesRead);
-      filled += bytesRead;
     }
   } finally {
     closeSync(fd);
   }
 }
 
-/** Of the record at `at`; infinite where its header is not whole. */
+/** Of the record at `at`, or of its header, where that is not whole. */
 function endOf(block: Buffer, at: number): number {
-  if (block.length < at + HEADER_BYTES) return Number.POSITIVE_INFINITY;
+  if (block.length < at + HEADER_BYTES) return at + HEADER_BYTES;
   const { pathBytes, keyBytes, linkBytes, sectionBytes } = headerAt(block, at);
   return at + HEADER_BYTES + pathBytes + keyBytes + linkBytes + sectionBytes;
 }

@@ -99,11 +99,9 @@ function pagesOf(files: SiteFiles): IteratorObject<FileEntry> {
 
 async function extensionOf(siteDir: string, files: SiteFiles) {
   const forms = new PageForms(files);
-  const paths = Array.from(pagesOf(files), ({ path }) => path);
-  const stride = Math.max(1, Math.floor(paths.length / FORM_SAMPLE_MAX));
-  for (let at = 0; at < paths.length; at += stride) {
-    const entry = files.get(paths[at] as string);
-    if (entry === undefined) continue;
+  const pages = pagesOf(files).reduce((count) => count + 1, 0);
+  const stride = Math.max(1, Math.floor(pages / FORM_SAMPLE_MAX));
+  for (const entry of pagesOf(files).filter((_, at) => at % stride === 0)) {
     await setImmediate();
     forms.addPage(entry.path, textOf(siteDir, entry));
   }
