@@ -13,6 +13,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../../export/stores/s3-server.ts';
 import { checkPresigned } from '../../export/stores/sigv4.ts';
 import { httpServer } from '../../helpers/local-server.ts';
+import { untilFileOf } from '../../helpers/until-file-of.ts';
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 
 const NEVER = new AbortController().signal;
@@ -176,7 +177,8 @@ describe('S3BundleSource', () => {
         ranges.push(request.headers.range);
         if (ranges.length === 1) {
           response.writeHead(200, { 'content-length': first.length, etag: '"one"' });
-          response.write(first.subarray(0, 100_000), () => setTimeout(() => response.destroy(), 50));
+          response.write(first.subarray(0, 100_000));
+          void untilFileOf(100_000, dir).finally(() => response.destroy());
           return;
         }
         const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
