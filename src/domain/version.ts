@@ -15,13 +15,22 @@ export function parseVersion(label: string): string {
   });
 }
 
-const ARCHIVE_EXTENSION = /\.(?:tar\.gz|tgz|tar\.zst|tar|zip)$/i;
-const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/;
+/** Longest name of a file. */
+const NAME_CHARS_MAX = 255;
+/**
+ * Extensions of archives, and marks of a second copy before, between and after them: ` (1)` of Chrome and Edge, `(1)` of
+ * Firefox, `.tar-1.gz` of Safari, `.gz.1` of wget, ` 2` and ` copy 2` of Finder, ` - Copy (2)` of Explorer.
+ */
+const EXTENSIONS =
+  /(?:\.(?:tar|t?gz|zst|zip)(?:[.-]\d{1,2})?|(?:[\s+_]|%20)?(?:\(|%28)\d{1,3}(?:\)|%29)|\s\d{1,2}|\s(?:-\s)?copy(?:\s\(?\d{1,3}\)?)?|\s\((?:another )?copy\))+$/i;
+/** Safari marks a copy with `-1`, which is a pre-release after a semantic version. */
+const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:-[1-9])?$/;
 const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
 /** The date or `v1.2.3` at the end of an archive's name (contract section 2), or null. */
 export function versionFromFileName(fileName: string): string | null {
-  const stem = fileName.replace(ARCHIVE_EXTENSION, '');
+  if (fileName.length > NAME_CHARS_MAX) return null;
+  const stem = fileName.replace(EXTENSIONS, '');
   return DATE_AT_END.exec(stem)?.[1] ?? NUMBER_AT_END.exec(stem)?.[1] ?? null;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareVersions } from '../../src/domain/version.ts';
+import { compareVersions, versionFromFileName } from '../../src/domain/version.ts';
 
 test.each([
   ['2024-06-01', '2024-06-02', -1],
@@ -20,3 +20,69 @@ test.each([
   expect(compareVersions(a, b)).toBe(order);
   expect(compareVersions(b, a)).toBe(order === null || order === 0 ? order : -order);
 });
+
+test.each([
+  ['acme-export-2024-06-04.tar.gz', '2024-06-04'],
+  ['acme-v1.2.3.zip', 'v1.2.3'],
+  // Chrome, Edge and KDE; Firefox.
+  ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04 (12).tgz', '2024-06-04'],
+  ['acme-export-2024-06-04(2).tar.zst', '2024-06-04'],
+  ['v1.2.3 (1).zip', 'v1.2.3'],
+  ['v1.2.3(1).tar', 'v1.2.3'],
+  // Programs that take .gz alone for the extension.
+  ['acme-export-2024-06-04.tar (1).gz', '2024-06-04'],
+  ['acme-export-2024-06-04.tar(1).zst', '2024-06-04'],
+  ['acme-export-2024-06-04.tar.gz (1)', '2024-06-04'],
+  // A copy of a copy.
+  ['acme-export-2024-06-04 (1) (2).tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04 (1).tar (1).gz', '2024-06-04'],
+  // Spaces that a form, a store or a browser has written in another way.
+  ['acme-export-2024-06-04+(1).tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04_(1).tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04%20(1).tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04%20%281%29.tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04\u00a0(1).tar.gz', '2024-06-04'],
+  // Safari; Chrome on Android.
+  ['acme-export-2024-06-04-1.tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04.tar-2.gz', '2024-06-04'],
+  // wget; curl --no-clobber.
+  ['acme-export-2024-06-04.tar.gz.1', '2024-06-04'],
+  // Finder, Explorer and GNOME.
+  ['acme-export-2024-06-04 2.tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04 copy.tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04 copy 2.tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04 - Copy.tar.gz', '2024-06-04'],
+  ['acme-export-2024-06-04.tar - Copy (2).gz', '2024-06-04'],
+  ['acme-export-2024-06-04 (copy).tar.gz', '2024-06-04'],
+])('versionFromFileName(%j) is %j', (name, version) => {
+  expect(versionFromFileName(name)).toBe(version);
+});
+
+test.each([
+  'acme.tar.gz',
+  'acme (1).tar.gz',
+  // A pre-release, a build and a time.
+  'acme-v1.2.3-1.tar.gz',
+  'acme-v1.2.3-rc (1).tar.gz',
+  'acme-2024-06-04-1530.tar.gz',
+  'acme-2024-06-04-12.tar.gz',
+  'acme-2024-06-04 (draft).tar.gz',
+  'acme-2024-06-04 (12345).tar.gz',
+  'acme-2024-06-04.5.tar.gz',
+  'acme-2024-13-04 (1).tar.gz',
+  '(1).tar.gz',
+  '',
+])('versionFromFileName(%j) is null', (name) => {
+  expect(versionFromFileName(name)).toBeNull();
+});
+
+test.each(['(1)', ' ', '.tar', '-1', ' copy', '.gz.1', ' (', '+(1', ' - Copy', ' 1'])(
+  'versionFromFileName() of the longest name of %j is null',
+  (piece) => {
+    const name = piece.repeat(255).slice(0, 255);
+    for (let turn = 0; turn < 100; turn += 1) expect(versionFromFileName(`${name.slice(1)}x`)).toBeNull();
+    expect(versionFromFileName(name)).toBeNull();
+    expect(versionFromFileName(`${piece.repeat(20_000)}2024-06-04.tar.gz`)).toBeNull();
+  },
+);
