@@ -14,6 +14,8 @@ export interface OpenOptions {
   /** The archive's name in errors: its file name, never its link. */
   readonly name: string;
   readonly limits: ArchiveLimits;
+  /** True if a digest or signature has shown that the file is complete. */
+  readonly isVerified?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -21,15 +23,17 @@ export interface OpenOptions {
 export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
   readonly limits: ArchiveLimits;
+  readonly isVerified: boolean;
   readonly signal: AbortSignal | undefined;
   readonly refuse: Refuse;
   onRead: ((doneBytes: number) => void) | undefined;
   readonly #handle: FileHandle;
 
-  private constructor(handle: FileHandle, bytes: number, { name, limits, signal }: OpenOptions) {
+  private constructor(handle: FileHandle, bytes: number, { name, limits, isVerified = false, signal }: OpenOptions) {
     this.#handle = handle;
     this.bytes = bytes;
     this.limits = limits;
+    this.isVerified = isVerified;
     this.signal = signal;
     this.refuse = refusalsOf(name);
   }

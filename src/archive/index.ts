@@ -9,7 +9,7 @@ import { type ArchiveListing, ListingBuilder } from './listing.ts';
 import { BundleManifest, checkManifestSize, type ManifestHead } from './manifest.ts';
 import { readEntries } from './read-entries.ts';
 import { refusalsOf } from './rules.ts';
-import { tarBytes, walkTar } from './tar/read.ts';
+import { walkTar } from './tar/read.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip } from './zip/guard.ts';
 
@@ -56,7 +56,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   const listing = new ListingBuilder(archive.refuse, limits, options.foldsCase);
   const add = ({ name, kind, size }: ArchiveEntry) => listing.add({ name, kind, size });
   if (format === 'zip') await guardZip(archive, add);
-  else await walkTar(archive, tarBytes(archive, format), add);
+  else await walkTar(archive, format, add);
   onProgress?.(archive.bytes, archive.bytes);
   const listed = listing.finish(format, archive.bytes);
   checkManifestSize(listed, options.name);

@@ -2,7 +2,7 @@ import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { type ArchiveEntry, type Placement, placeOf } from './layout.ts';
 import type { ArchiveListing } from './listing.ts';
 import type { Refuse } from './rules.ts';
-import { readTar, tarBytes } from './tar/read.ts';
+import { readTar } from './tar/read.ts';
 import { ZipDirectory, type ZipRecord } from './zip/guard.ts';
 import { readZip } from './zip/read.ts';
 
@@ -59,7 +59,7 @@ export async function readEntries(
       read(entry, index, content),
     );
   } else {
-    await readTar(archive, tarBytes(archive, listing.format), async (member, content) => {
+    await readTar(archive, listing.format, async (member, content) => {
       check(member);
       if (content !== null) await read(member, seen - 1, content);
     });

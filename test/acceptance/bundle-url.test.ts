@@ -2,6 +2,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { rawTar } from '../helpers/archives.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
@@ -42,6 +43,16 @@ describe('bundleUrl without a version', () => {
     });
     bench.onEnd(() => server.close());
     const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2020-01-01.tar.gz` } });
+    await daemon.untilServing('2024-06-01');
+  });
+
+  test('is served if it is a plain tar without its end blocks and has the digest of the config', async () => {
+    const tar = rawTar([{ name: 'index.html', body: '<title>open</title>' }], Buffer.alloc(0));
+    const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar': tar });
+    const bundleUrl = `${base}/docs-2024-06-01.tar`;
+    const daemon = await bench.start({ network: unretried, staticExport: { bundleUrl } });
+    await daemon.untilError('truncated');
+    await daemon.rewriteConfig({ staticExport: { sha256: sha256Of(tar) } });
     await daemon.untilServing('2024-06-01');
   });
 

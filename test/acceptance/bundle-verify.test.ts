@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { rawZip } from '../helpers/archives.ts';
+import { rawTar, rawZip } from '../helpers/archives.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
 import { Home, JUNE } from './home.ts';
@@ -54,6 +54,18 @@ describe('bundle verify', () => {
     expect(await refusalOf('lying.tar.gz')).toEqual([65, 'manifest_mismatch']);
     expect(await refusalOf('docs-2024-06-01.tar.gz', '--sha256', sha256Of('another'))).toEqual([65, 'wrong_digest']);
     expect(await refusalOf('2030-01-01')).toEqual([69, 'version_not_found']);
+  });
+
+  test('reads a plain tar without its end blocks if its digest is given', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    const archive = rawTar([{ name: 'index.html', body: '<title>Home</title>' }], Buffer.alloc(512));
+    await writeFile(join(home.folder, 'open.tar'), archive);
+    const refused = await home.bundle(['verify', 'open.tar']);
+    expect([refused.code, refused.json().code]).toEqual([65, 'truncated']);
+    expect(refused.json<{ next: string }>().next).toContain('sha256');
+    expect((await home.bundle(['verify', 'open.tar', '--sha256', sha256Of(archive)])).json()).toMatchObject({
+      pages: 1,
+    });
   });
 
   test.each(['', 'abc', 'g'.repeat(64)])('takes no digest that is none: "%s"', async (digest) => {

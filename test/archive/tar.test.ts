@@ -1,5 +1,16 @@
+import { zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gz, longNameMember, paxMember, paxRecord, rawTar, TAR_END, tarMember } from '../helpers/archives.ts';
+import {
+  gz,
+  longNameMember,
+  paxMember,
+  paxRecord,
+  rawTar,
+  TAR_END,
+  tarMember,
+  zst,
+  zstSkippable,
+} from '../helpers/archives.ts';
 import { Workbench } from './workbench.ts';
 
 const PAGE = { name: 'index.html', body: 'x' };
@@ -51,6 +62,7 @@ describe('a tar', () => {
     ['without an entry', rawTar([]), 'no_pages'],
     ['of zeros alone', Buffer.alloc(10_240), 'no_pages'],
     ['without end blocks', rawTar([PAGE], Buffer.alloc(0)), 'truncated'],
+    ['with one end block', rawTar([PAGE], Buffer.alloc(512)), 'truncated'],
     ['that ends in the middle of a block', rawTar([PAGE], Buffer.alloc(1100)), 'truncated'],
     ['cut off inside an entry', rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600), 'truncated'],
     ['with an entry after one end block', rawTar([PAGE, Buffer.alloc(512), PAGE]), 'trailing_garbage'],
@@ -90,6 +102,74 @@ describe('a tar', () => {
     const comment = paxMember(paxRecord('comment', 'again'), 'g');
     const tar = rawTar([...Array.from({ length: 20 }, () => comment), PAGE]);
     expect(await bench.codeOf(tar, { entriesMax: 2 })).toBe('too_many_entries');
+  });
+});
+
+describe.each([
+  ['tar.gz', gz],
+  ['tar.zst', zst],
+  ['tar.zst without a checksum', (bytes: Buffer) => zstdCompressSync(bytes)],
+])('a whole %s', (_format, compress) => {
+  it.each([
+    ['without end blocks', Buffer.alloc(0)],
+    ['with one end block', Buffer.alloc(512)],
+    ['with both', TAR_END],
+    ['with padding after them', Buffer.alloc(20 * 512)],
+  ])('is complete %s', async (_case, end) => {
+    expect(await namesOf(compress(rawTar([PAGE], end)))).toEqual(['index.html']);
+  });
+
+  it.each([
+    ['cut off inside an entry', rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600), 'truncated'],
+    ['cut off inside the padding of its last entry', rawTar([PAGE], Buffer.alloc(0)).subarray(0, 513), 'truncated'],
+    ['cut off inside a header', rawTar([PAGE, PAGE]).subarray(0, 1100), 'truncated'],
+    ['cut off behind a PAX header', rawTar([PAGE, paxMember(paxRecord('path', 'b'))], Buffer.alloc(0)), 'truncated'],
+    ['cut off behind a long name', rawTar([PAGE, longNameMember('b')], Buffer.alloc(0)), 'truncated'],
+    ['that ends in the middle of a block', rawTar([PAGE], Buffer.alloc(700)), 'truncated'],
+    [
+      'with an entry after one end block',
+      rawTar([PAGE, Buffer.alloc(512), { ...PAGE, name: 'b' }]),
+      'trailing_garbage',
+    ],
+    ['with bytes after one end block', rawTar([PAGE], Buffer.alloc(1024, 'x').fill(0, 0, 512)), 'trailing_garbage'],
+    ['without an entry', Buffer.alloc(0), 'no_pages'],
+  ])('is refused %s', async (_case, tar, code) => {
+    expect(await bench.codeOf(compress(tar))).toBe(code);
+    expect(await bench.written()).toEqual([]);
+  });
+
+  it('is refused wherever it is cut off, without end blocks too', async () => {
+    const bytes = compress(rawTar([PAGE], Buffer.alloc(0)));
+    for (let length = 0; length < bytes.length; length += 1) {
+      expect((await bench.attempt(bytes.subarray(0, length))).stage, `${length} bytes`).toBe('inspected');
+    }
+  });
+
+  it('may be of several streams, each of them whole', async () => {
+    const tar = rawTar([PAGE], Buffer.alloc(0));
+    const [first, second] = [compress(tar.subarray(0, 700)), compress(tar.subarray(700))];
+    expect(await namesOf(Buffer.concat([first, second]))).toEqual(['index.html']);
+    expect(await bench.codeOf(Buffer.concat([first, second.subarray(0, -1)]))).toBe('truncated');
+  });
+});
+
+it('reads a tar.zst without end blocks before a skippable frame', async () => {
+  const bytes = Buffer.concat([zst(rawTar([PAGE], Buffer.alloc(0))), zstSkippable(Buffer.from('index'))]);
+  expect(await namesOf(bytes)).toEqual(['index.html']);
+});
+
+describe('a plain tar whose digest or signature was checked', () => {
+  it.each([
+    ['without end blocks', 0],
+    ['with one end block', 512],
+  ])('is complete %s', async (_case, endBytes) => {
+    const tar = rawTar([PAGE], Buffer.alloc(endBytes));
+    expect((await bench.attempt(tar, {}, false, true)).extracted.map((file) => file.path)).toEqual(['index.html']);
+  });
+
+  it('is refused if it ends inside an entry', async () => {
+    const cut = rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600);
+    expect((await bench.attempt(cut, {}, false, true)).error?.code).toBe('truncated');
   });
 });
 

@@ -34,11 +34,16 @@ export class Workbench {
   }
 
   /** Inspects and extracts these bytes. Errors that are not `DocshelfError` are thrown. */
-  async attempt(bytes: Buffer, limits: Partial<ArchiveLimits> = {}, foldsCase = false): Promise<Attempt> {
+  async attempt(
+    bytes: Buffer,
+    limits: Partial<ArchiveLimits> = {},
+    foldsCase = false,
+    isVerified = false,
+  ): Promise<Attempt> {
     await rm(join(this.dir, 'staging'), { recursive: true, force: true });
     const file = join(this.dir, 'archive');
     await writeFile(file, bytes);
-    const options = { name: 'archive', limits: { ...ARCHIVE_LIMITS, ...limits }, foldsCase };
+    const options = { name: 'archive', limits: { ...ARCHIVE_LIMITS, ...limits }, foldsCase, isVerified };
     let listing: ArchiveListing | null = null;
     try {
       listing = await inspectArchive(file, options);

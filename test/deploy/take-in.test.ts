@@ -75,6 +75,37 @@ describe('takeIn()', () => {
     expect((await store.info(bundle.digest))?.manifest).toBeNull();
   });
 
+  test('labels a second download of a bundle by the version before its mark', async () => {
+    store = await copyOf(seed);
+    for (const [name, version] of [
+      ['acme-export-2024-06-04 (1).tar.gz', '2024-06-04'],
+      ['acme-v1.2.3(2).tar.gz', 'v1.2.3'],
+    ] as const) {
+      expect(await takeInBundle(store, { ...seed.january, fileName: name })).toMatchObject({ version });
+    }
+  });
+
+  test('takes a plain tar without its end blocks if its digest or signature was checked', async () => {
+    const file = join(await newFolder(), 'site-v1.0.0.tar');
+    const bytes = rawTar([{ name: 'index.html', body: '<p>' }], Buffer.alloc(512));
+    await writeFile(file, bytes);
+    const bundle = { file, fileName: 'site-v1.0.0.tar' };
+    const signer = { keyId: 'x', trustedComment: '' };
+    store = await newStore();
+    expect(await codeOf(takeInBundle(store, bundle))).toBe('truncated');
+    expect(await codeOf(takeInBundle(store, bundle, {}, { sha256: 'a'.repeat(64) }))).toBe('truncated');
+    const ways = [
+      [{ digest: hash('sha256', bytes), isVerified: true }, {}],
+      [{}, { sha256: hash('sha256', bytes) }],
+      [{}, { checkSignature: async () => signer }],
+    ] as const;
+    for (const [request, settings] of ways) {
+      store = await newStore();
+      const taken = await takeInBundle(store, bundle, request, settings, unpackInThreads());
+      expect(taken).toMatchObject({ version: 'v1.0.0', unpacked: true });
+    }
+  });
+
   test("labels a bundle by the end of its file name, and takes its time from the label's date", async () => {
     store = await copyOf(seed);
     const taken = await takeInBundle(store, { ...seed.january, fileName: 'docs-v1.2.3.zip' });

@@ -82,8 +82,16 @@ export class TarGuard {
     }
   }
 
-  end(): void {
-    if (this.#zeroBlocks < 2) throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing');
+  /** @param isKnownWhole true if the input is known to be complete: many writers omit one end block or both */
+  end(isKnownWhole: boolean): void {
+    const isInEntry = this.#skipBytes > 0 || this.#extended !== null || this.#pax !== null || this.#longName !== null;
+    if (isInEntry) throw this.#refuse('truncated', 'it is cut off inside an entry');
+    if (this.#heldBytes > 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
+    if (this.#zeroBlocks < 2 && !isKnownWhole) {
+      throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing', {
+        next: 'Fetch or copy the archive again. If its SHA-256 is that of the original, set staticExport.sha256 to it.',
+      });
+    }
     if (this.#paddingBytes % TAR_BLOCK_BYTES !== 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
   }
 

@@ -11,11 +11,13 @@ import { TarGuard, type TarMember } from './guard.ts';
 /** tar-stream's `extract` with the option that its types leave out. */
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
+type TarFormat = Exclude<ArchiveFormat, 'zip'>;
+
 /**
  * Bounded in ratio, every checksum verified. @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`,
  * `wrong_crc`, `wrong_size`, `window_too_large`, `damaged_archive`
  */
-export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFormat, 'zip'>): AsyncGenerator<Buffer> {
+async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerator<Buffer> {
   const { limits, refuse } = archive;
   if (format === 'tar') return yield* archive.chunks();
   let bytes = 0;
@@ -26,16 +28,19 @@ export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFor
   }
 }
 
+/** True if something other than its end blocks shows that a tar is not cut off, as the end of a compressed stream does. */
+const isKnownWhole = (archive: ArchiveFile, format: TarFormat): boolean => format !== 'tar' || archive.isVerified;
+
 /** @throws DocshelfError what the guard refuses and, before what it calls damage, the fault of the compressed data that is behind it */
 export async function walkTar(
   archive: ArchiveFile,
-  blocks: AsyncIterable<Buffer>,
+  format: TarFormat,
   onMember: (member: TarMember) => void,
 ): Promise<void> {
   const guard = new TarGuard(archive, onMember);
   let damage: unknown = null;
   let bytes = 0;
-  for await (const chunk of blocks) {
+  for await (const chunk of tarBytes(archive, format)) {
     bytes += chunk.length;
     if (damage === null) {
       try {
@@ -48,7 +53,7 @@ export async function walkTar(
     } else if (bytes > archive.limits.totalBytesMax) break;
   }
   if (damage !== null) throw damage;
-  guard.end();
+  guard.end(isKnownWhole(archive, format));
 }
 
 const isDamage = (error: unknown): boolean =>
@@ -62,7 +67,7 @@ const HANDED_OUT_MAX = 256;
  */
 export async function readTar(
   archive: ArchiveFile,
-  blocks: AsyncIterable<Buffer>,
+  format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
   // Members that the guard has passed and tar-stream not yet handed out: what fits into the few chunks that are under way.
@@ -71,7 +76,7 @@ export async function readTar(
   const guard = new TarGuard(archive, (member) => seen.push(member));
   // Tars older than 1988 carry no magic; the guard has checked their checksums.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
-  pipeline(Readable.from(guarded(blocks, guard)), reader, () => {});
+  pipeline(Readable.from(guarded(archive, format, guard)), reader, () => {});
   for await (const entry of reader) {
     const member = seen[handedOut];
     handedOut += 1;
@@ -88,10 +93,10 @@ export async function readTar(
   }
 }
 
-async function* guarded(blocks: AsyncIterable<Buffer>, guard: TarGuard): AsyncGenerator<Buffer> {
-  for await (const chunk of blocks) {
+async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard): AsyncGenerator<Buffer> {
+  for await (const chunk of tarBytes(archive, format)) {
     guard.push(chunk);
     yield chunk;
   }
-  guard.end();
+  guard.end(isKnownWhole(archive, format));
 }

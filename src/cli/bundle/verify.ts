@@ -73,7 +73,8 @@ async function verifyFile(file: string, options: VerifyOptions, config: Config, 
   }
   const signature = await signerOf(file, options, config);
   const { inspectArchive, verifyArchive } = await import('../../archive/index.ts');
-  const reading = { name, limits: archiveLimits(config), foldsCase: false };
+  const isVerified = signature !== null || [options.sha256, config.staticExport.sha256].includes(digest);
+  const reading = { name, limits: archiveLimits(config), isVerified, foldsCase: false };
   const draw = (phase: string) => (done: number, total: number) =>
     progress.draw(phase, done / Math.max(1, total), name);
   const listing = await inspectArchive(file, { ...reading, onProgress: draw('inspecting') });

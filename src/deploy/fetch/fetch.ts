@@ -28,6 +28,8 @@ export interface FetchedBundle {
   readonly digest: string;
   readonly sizeBytes: number;
   readonly fileName: string | null;
+  /** True if the digest is the one that the request or the source named. */
+  readonly isVerified: boolean;
 }
 
 export interface FetchTools extends RetryTools {
@@ -55,10 +57,10 @@ export async function fetchBundle(
     const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
     try {
       const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
-      const fileName = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
+      const transferred = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
       const { bytes: sizeBytes, digest } = part;
       await part.complete(settings.bundleFile);
-      return { digest, sizeBytes, fileName };
+      return { digest, sizeBytes, ...transferred };
     } finally {
       await part.release();
     }
@@ -78,13 +80,13 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
   });
 }
 
-/** One attempt. @returns the file name that the source knows */
+/** One attempt. */
 async function transfer(
   source: BundleSource,
   part: Part,
   { link, sha256, signal, onProgress }: FetchRequest,
   bytesMax: number,
-): Promise<string | null> {
+): Promise<Pick<FetchedBundle, 'fileName' | 'isVerified'>> {
   const opened = await source.open(link, { resume: part.resume, signal });
   try {
     const { totalBytes } = opened;
@@ -110,13 +112,14 @@ async function transfer(
       if (receivedBytes > totalBytes) await part.discard();
       throw wrongLength(link, receivedBytes, totalBytes);
     }
-    const expected = [sha256, opened.sha256].find((wanted) => wanted != null && wanted !== part.digest);
-    if (expected != null) {
+    const named = [sha256, opened.sha256].filter((wanted) => wanted != null);
+    const expected = named.find((wanted) => wanted !== part.digest);
+    if (expected !== undefined) {
       const found = part.digest;
       await part.discard();
       throw wrongDigest(link, expected, found, opened);
     }
-    return opened.fileName;
+    return { fileName: opened.fileName, isVerified: named.length > 0 };
   } finally {
     opened.close();
   }

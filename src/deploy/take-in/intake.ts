@@ -48,6 +48,7 @@ export class Intake {
         limits,
         pin: version === null ? null : { version, sha256 },
         minVersion,
+        sha256,
         checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
         unpack,
         unpacking: slots.unpacking,
@@ -89,7 +90,10 @@ export class Intake {
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     try {
-      const { fileName, digest } = await slots.fetching.run(() => this.#transfer(order, file, signal), signal);
+      const { fileName, digest, isVerified } = await slots.fetching.run(
+        () => this.#transfer(order, file, signal),
+        signal,
+      );
       return await this.takeIn({
         file,
         fileName,
@@ -98,6 +102,7 @@ export class Intake {
         digest,
         signature: signature ?? null,
         linkDigest,
+        isVerified,
         pinnedFrom: version === null ? null : shownLink,
         activates: true,
         signal,

@@ -20,6 +20,8 @@ export interface TakeInRequest extends LabelRequest {
   readonly file: string;
   readonly source: BundleSourceKind;
   readonly digest: string | null;
+  /** True if the digest was compared with one from a trusted source. */
+  readonly isVerified?: boolean;
   readonly signature?: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: UnpackProgress;
@@ -27,6 +29,8 @@ export interface TakeInRequest extends LabelRequest {
 
 export interface TakeInSettings extends LabelSettings {
   readonly limits: ArchiveLimits;
+  /** `staticExport.sha256`. An archive with this digest is known to be complete. */
+  readonly sha256?: string | null;
   /** @throws DocshelfError `bad_signature`, `no_signature` and others */
   readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<Signer | null>;
   readonly unpack: Unpack;
@@ -63,7 +67,8 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   const signer = await settings.checkSignature(archive, signal);
 
   const signed = signer === null ? null : readSignedComment(signer.trustedComment);
-  const bundle = { digest, name, stamp, signed, isSigned: signer !== null };
+  const isVerified = request.isVerified === true || signer !== null || settings.sha256 === digest;
+  const bundle = { digest, name, stamp, signed, isSigned: signer !== null, isVerified };
   const stored = await takeStored(store, request, settings, bundle);
   if (stored !== null) return stored;
   return store.whileUnpacking(digest, signal, async () => {
@@ -78,6 +83,7 @@ interface ArrivedBundle {
   readonly stamp: string | null;
   readonly signed: SignedWords | null;
   readonly isSigned: boolean;
+  readonly isVerified: boolean;
 }
 
 /** Null where it is not stored, or damaged. */
@@ -108,7 +114,7 @@ async function unpackAndTake(
   store: SiteStore,
   request: TakeInRequest,
   settings: TakeInSettings,
-  { digest, name, stamp, signed, isSigned }: ArrivedBundle,
+  { digest, name, stamp, signed, isSigned, isVerified }: ArrivedBundle,
 ): Promise<TakenIn> {
   const { signal } = request;
   const isDamaged = await store.has(digest);
@@ -121,6 +127,7 @@ async function unpackAndTake(
       name,
       releaseDir,
       limits: settings.limits,
+      isVerified,
       foldsCase: await foldsCase(store.paths),
       isIndexed: settings.beforeSeal.length > 0,
       linkTo: await releasesToLinkTo(store),

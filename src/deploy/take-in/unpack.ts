@@ -25,6 +25,8 @@ export interface UnpackOrder {
   /** Empty, in staging: gets `site/`, `_docshelf/` and its file table. */
   readonly releaseDir: string;
   readonly limits: ArchiveLimits;
+  /** True if a digest or signature has shown that the archive is complete. */
+  readonly isVerified?: boolean;
   readonly foldsCase: boolean;
   /** True where search makes an index of it. */
   readonly isIndexed: boolean;
@@ -56,8 +58,8 @@ export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes:
  * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`
  */
 export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Promise<UnpackSummary> {
-  const { archive, name, limits, foldsCase, releaseDir } = order;
-  const options = { name, limits, foldsCase };
+  const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = order;
+  const options = { name, limits, isVerified, foldsCase };
 
   const listing = await inspectArchive(archive, {
     ...options,
@@ -105,12 +107,12 @@ function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'fi
 
 /** A listing has no digests: only where all files would be too much, the archive is read for those that will be links. */
 async function checkFreeSpace(listing: ArchiveListing, order: UnpackOrder, findSame: FindSame): Promise<void> {
-  const { archive, name, releaseDir, limits, foldsCase, isIndexed, linkTo } = order;
+  const { archive, name, releaseDir, limits, isVerified = false, foldsCase, isIndexed, linkTo } = order;
   const { bavail, bsize } = await statfs(releaseDir);
   const freeBytes = bavail * bsize;
   const allBytes = bytesNeeded(listing, isIndexed);
   if (allBytes <= freeBytes) return;
-  const read = async () => (await verifyArchive(archive, listing, { name, limits, foldsCase })).files;
+  const read = async () => (await verifyArchive(archive, listing, { name, limits, isVerified, foldsCase })).files;
   const neededBytes = allBytes - linkedBytes(linkTo.length > 0 ? await read() : [], findSame);
   if (neededBytes <= freeBytes) return;
   throw new DocshelfError(
