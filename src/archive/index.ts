@@ -15,7 +15,7 @@ import { guardZip } from './zip/guard.ts';
 
 export { SharedTexts } from './compact.ts';
 export { type ExtractedFile, ExtractedFiles } from './extracted-files.ts';
-export { type ArchiveEntry, NAMED_MAX } from './layout.ts';
+export { type ArchiveEntry, isByProduct, NAMED_MAX } from './layout.ts';
 export type { ArchiveFormat, ArchiveListing } from './listing.ts';
 export { BundleManifest, type ManifestHead } from './manifest.ts';
 export { readSignedComment, type SignedWords, signedComment } from './minisign/comment.ts';

@@ -32,11 +32,27 @@ export interface Placement {
 /** Of a kind that a site has a few of; a hostile archive has as many as it likes. */
 export const NAMED_MAX = 100;
 
+/**
+ * Files that packers and file managers add to an archive: AppleDouble files, Finder's folder of them and its views,
+ * previews and folder settings of Windows, which ignores case.
+ */
+const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
+
+/** Checked like every entry, and never part of the site, its root, its counts or its lists. */
+export function isByProduct(name: string): boolean {
+  return BY_PRODUCT.test(name);
+}
+
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;
 const BESIDE_LAUNCHERS: ReadonlySet<string> = new Set(['serve.js', 'README.txt']);
 
-/** @param entries read more than once */
-export function layoutOf(entries: Iterable<NamedEntry>): Layout {
+/** @param all read more than once */
+export function layoutOf(all: Iterable<NamedEntry>): Layout {
+  const entries: Iterable<NamedEntry> = {
+    *[Symbol.iterator]() {
+      for (const entry of all) if (!isByProduct(entry.name)) yield entry;
+    },
+  };
   const root = rootOf(entries);
   const ownRoot =
     [OWN_FOLDER, `${root}${OWN_FOLDER}`].find((own) => hasAny(entries, (entry) => isBelow(entry, own))) ?? '';
@@ -61,9 +77,10 @@ function hasAny(entries: Iterable<NamedEntry>, isIt: (entry: NamedEntry) => bool
   return false;
 }
 
-/** The destination of an entry; null for the wrapping folder itself, the archive's root and launchers. */
+/** The destination of an entry; null for the wrapping folder itself, the archive's root, launchers and by-products. */
 export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoot' | 'launchers'>): Placement | null {
   const { name } = entry;
+  if (isByProduct(name)) return null;
   if (layout.ownRoot !== '' && isBelow(entry, layout.ownRoot)) {
     const path = name.slice(layout.ownRoot.length);
     return path === '' ? null : { place: 'own', path };

@@ -2,7 +2,7 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import { OWN_FOLDER } from '../domain/release.ts';
 import { Texts } from './compact.ts';
 import { EntryTable, NameTable } from './entry-table.ts';
-import { type ArchiveEntry, type Layout, layoutOf, NAMED_MAX, placeOf } from './layout.ts';
+import { type ArchiveEntry, isByProduct, type Layout, layoutOf, NAMED_MAX, placeOf } from './layout.ts';
 import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
@@ -12,7 +12,7 @@ export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
   readonly entries: EntryTable;
-  /** Files and their bytes in the whole archive, launchers and docshelf's own folder included. */
+  /** Files and their bytes, with launchers and docshelf's own folder, without by-products. */
   readonly files: number;
   readonly totalBytes: number;
   /** Names, folders too, that differ only by case, the first `NAMED_MAX`; where the data folder folds case they are refused instead. */
@@ -33,6 +33,7 @@ export class ListingBuilder {
   readonly #caseConflicts: (readonly [string, string])[] = [];
   #files = 0;
   #totalBytes = 0;
+  readonly #byProducts = { files: 0, bytes: 0 };
   #namesBytes = 0;
 
   constructor(refuse: Refuse, limits: ArchiveLimits, foldsCase: boolean) {
@@ -48,6 +49,10 @@ export class ListingBuilder {
     this.#entries.add(this.#place(entry), Buffer.byteLength(entry.name), entry.kind, entry.size);
     this.#totalBytes += entry.size;
     if (entry.kind === 'file') this.#files += 1;
+    if (isByProduct(entry.name)) {
+      this.#byProducts.files += Number(entry.kind === 'file');
+      this.#byProducts.bytes += entry.size;
+    }
     if (Math.max(this.#files, this.#nodes.size - this.#files) > entriesMax) {
       throw this.#refuse('too_many_entries', `it has more than ${entriesMax} files, or as many folders`);
     }
@@ -64,8 +69,9 @@ export class ListingBuilder {
       if (placed?.place !== 'site' || !placed.path.startsWith(OWN_FOLDER)) continue;
       throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, entry);
     }
-    const sums = { files: this.#files, totalBytes: this.#totalBytes, caseConflicts: this.#caseConflicts };
-    return { format, archiveBytes, entries, ...sums, ...layout };
+    const files = this.#files - this.#byProducts.files;
+    const totalBytes = this.#totalBytes - this.#byProducts.bytes;
+    return { format, archiveBytes, entries, files, totalBytes, caseConflicts: this.#caseConflicts, ...layout };
   }
 
   /** @returns where its name lies */
@@ -107,7 +113,7 @@ export class ListingBuilder {
     if (other === null) return;
     if (this.#foldsCase)
       throw this.#refused('name_case_conflict', `differs from "${other}" only by case: "${name}"`, entry);
-    if (this.#caseConflicts.length < NAMED_MAX) this.#caseConflicts.push([other, name]);
+    if (this.#caseConflicts.length < NAMED_MAX && !isByProduct(name)) this.#caseConflicts.push([other, name]);
   }
 
   #refused(code: Parameters<Refuse>[0], state: string, entry: ArchiveEntry) {

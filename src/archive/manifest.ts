@@ -6,7 +6,7 @@ import type { ShapeOf } from '../domain/shape.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
 import { SharedTexts } from './compact.ts';
 import type { ExtractedFiles } from './extracted-files.ts';
-import { nameAt, placeOf } from './layout.ts';
+import { isByProduct, nameAt, placeOf } from './layout.ts';
 import type { ArchiveListing } from './listing.ts';
 import { ManifestSplitter } from './manifest-splitter.ts';
 import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
@@ -142,6 +142,8 @@ export class BundleManifest {
   readonly #types: SharedTexts;
   readonly #differences: string[] = [];
   #differing = 0;
+  /** By-products that it lists as pages: earlier exporters did not recognize them. */
+  #byProductPages = 0;
 
   constructor(listing: ArchiveListing, name: string) {
     this.index = manifestIndex(listing);
@@ -161,7 +163,7 @@ export class BundleManifest {
   /** Compares files (the manifest aside), sizes, digests and pages. @throws DocshelfError `bad_manifest`, `manifest_mismatch` */
   check(extracted: ExtractedFiles): ManifestHead {
     const head = this.#reader.end();
-    let pages = 0;
+    let pages = this.#byProductPages;
     for (const index of extracted.indexes()) {
       const file = extracted.at(index);
       if (file.path === MANIFEST_PATH) continue;
@@ -183,6 +185,10 @@ export class BundleManifest {
   }
 
   #take({ path, size, sha256, type }: ManifestFile): void {
+    if (isByProduct(path)) {
+      this.#byProductPages += Number(isSitePage({ path }));
+      return;
+    }
     const index = this.#indexOf(path);
     if (index < 0) {
       this.#differ(`"${showName(path)}" is missing`);

@@ -1,5 +1,5 @@
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
-import { type ArchiveEntry, type Placement, placeOf } from './layout.ts';
+import { type ArchiveEntry, isByProduct, type Placement, placeOf } from './layout.ts';
 import type { ArchiveListing } from './listing.ts';
 import type { Refuse } from './rules.ts';
 import { readTar } from './tar/read.ts';
@@ -49,7 +49,7 @@ export async function readEntries(
     const placement = placeOf(entry, listing);
     if (placement === null) await drain(exact);
     else await take(entry, placement, exact, index);
-    doneBytes += entry.size;
+    if (!isByProduct(entry.name)) doneBytes += entry.size;
     options.onProgress?.(doneBytes, listing.totalBytes);
   };
   if (listing.format === 'zip') {

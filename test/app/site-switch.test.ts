@@ -25,6 +25,32 @@ it('serves by the form that holds at the swap, where a reload came between', asy
   expect(swap.mock.lastCall?.[0]?.find('a')).toEqual({ kind: 'redirect', status: 308, location: 'a/' });
 });
 
+it.each([
+  ['has no index.html', ['guide.html'], null, true],
+  ['has one in a folder alone', ['site/index.html', 'other/index.html'], null, true],
+  ['has one', ['index.html', 'guide.html'], null, false],
+  ['redirects it', ['guide.html'], '/ /guide 302', false],
+  ['rewrites it', ['guide.html'], '/ /guide 200', false],
+  ['rewrites it to a missing page', ['guide.html'], '/ /start 200', true],
+])('reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
+  const siteDir = await mkdtemp(join(tmpdir(), 'docshelf-switch-'));
+  try {
+    const rules = redirects === null ? [] : [['_redirects', redirects] as const];
+    for (const [path, text] of rules) await writeFile(join(siteDir, path), text);
+    const entry = (path: string, text = '') =>
+      [path, { path, type: 'text/html', size: text.length, sha256: 'ab'.repeat(32) }] as const;
+    const files = new Map([...paths.map((path) => entry(path)), ...rules.map(([path, text]) => entry(path, text))]);
+    const facts = { version: 'v9', builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir, digest: 'd', files };
+    const site = new SiteSwitch({ swap: () => undefined } as unknown as SiteServer, { trailingSlash: 'never' });
+    expect(await site.notices()).toEqual([]);
+    await (await site.prepare(facts as unknown as ReleaseView, []))();
+    const about = (await site.notices()).filter((notice) => notice.includes('start page of version "v9"'));
+    expect(about).toHaveLength(isReported ? 1 : 0);
+  } finally {
+    await rm(siteDir, { recursive: true });
+  }
+});
+
 it('has all who follow prepared before it swaps, and is done when they are', async () => {
   const told: string[] = [];
   const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>(() => void told.push('swapped here'));
@@ -98,7 +124,9 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   let survey = { hasOthers: true, own: [] as string[] };
   const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(headIn('en', additions)));
   const site = new SiteSwitch(server, { trailingSlash: 'auto' }, null, onServed, async () => survey);
-  const release = { builtFor: '/', version: 'v"2', siteDir: '/', digest: 'd', files: new Map() };
+  const entry = { path: 'index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
+  const files = new Map([[entry.path, entry]]);
+  const release = { builtFor: '/', version: 'v"2', siteDir: '/', digest: 'd', files };
   await (await site.prepare(release as unknown as ReleaseView, []))();
   const untilServed = (count: number) => vi.waitUntil(() => onServed.mock.calls.length === count, { timeout: 30_000 });
   const switcher = { script: '/a.js', style: '/a.css' };

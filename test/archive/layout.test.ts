@@ -20,6 +20,15 @@ describe('layoutOf()', () => {
     ['one folder and a manifest, which names it', ['_docshelf/manifest.json', 'en/index.html'], ''],
     ['one folder with a manifest in it', ['html/_docshelf/manifest.json', 'html/index.html'], 'html/'],
     ["only docshelf's own", ['_docshelf/', '_docshelf/index.html'], ''],
+    [
+      'one folder and what macOS tar writes',
+      ['._html', '._.', 'html/', 'html/._index.html', 'html/index.html'],
+      'html/',
+    ],
+    ['one folder and what Finder writes', ['html/index.html', '__MACOSX/', '__MACOSX/html/._a', '.DS_Store'], 'html/'],
+    ['one folder and what Windows writes', ['html/index.html', 'Thumbs.db', 'Desktop.ini'], 'html/'],
+    ['one folder and an AppleDouble manifest', ['html/index.html', '_docshelf/._manifest.json'], 'html/'],
+    ['one folder whose index.html is an AppleDouble file', ['html/._index.html', 'html/a.html'], ''],
   ])('finds the root of %s', (_case, names, root) => {
     expect(layoutOf(entriesOf(...names)).root).toBe(root);
   });
@@ -39,6 +48,32 @@ describe('layoutOf()', () => {
       path: 'guide/serve.js',
     });
   });
+
+  it.each([
+    '._index.html',
+    'a/._b.html',
+    '._a/b.html',
+    '__MACOSX/a.html',
+    'a/__MACOSX/b.html',
+    '.DS_Store',
+    'a/.DS_Store',
+    'a/Thumbs.db',
+    'a/thumbs.db',
+    'a/desktop.ini',
+    '_docshelf/._manifest.json',
+  ])('places %s, a by-product of a packer, nowhere', (name) => {
+    const layout = layoutOf(entriesOf('index.html', '_docshelf/manifest.json', name));
+    expect(layout).toMatchObject({ root: '', pages: 1, launchers: [] });
+    expect(placeOf({ name, kind: 'file' }, layout)).toBeNull();
+  });
+
+  it.each(['a._b.html', '_.html', 'a/DS_Store', 'a/MACOSX/b.html', 'desktop.ini/index.html', 'Thumbs.db.html'])(
+    'places %s in the site',
+    (name) => {
+      const layout = layoutOf(entriesOf('index.html', name));
+      expect(placeOf({ name, kind: 'file' }, layout)).toEqual({ place: 'site', path: name });
+    },
+  );
 
   it('counts the pages of the site, of all three extensions', () => {
     expect(layoutOf(entriesOf('a.html', 'b.HTM', 'c.xhtml', 'd.txt', '_docshelf/e.html')).pages).toBe(3);

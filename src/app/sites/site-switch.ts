@@ -87,6 +87,10 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
   return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
 }
 
+/** For operators: readers of an archive that was packed in another way than its site is laid out get 404 at first. */
+const startPageNotice = (version: string): string =>
+  `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
+
 /** Other processes that serve the site, too. */
 export interface SwapFollower {
   /** Resolves when all of them are ready for the act, which resolves when all of them have made the swap. */
@@ -111,7 +115,7 @@ export class SiteSwitch {
   readonly #searches = new OwnSearches();
   #form: SiteForm;
   #served: Served | null = null;
-  #areScriptsAllowed = true;
+  #snapshot: SiteSnapshot | null = null;
 
   constructor(
     server: SiteServer,
@@ -136,15 +140,17 @@ export class SiteSwitch {
     return this.#served?.rules ?? null;
   }
 
-  /** What of the site's own rules was not understood, why its pages have no switcher, which of their searches find nothing, and what their policy keeps away. */
+  /** A missing start page, invalid rules, why pages have no switcher, searches that find nothing, and what the policy of the pages blocks. */
   async notices(): Promise<readonly string[]> {
-    if (this.#served === null) return [];
+    if (this.#served === null || this.#snapshot === null) return [];
+    const snapshot = this.#snapshot;
     const { active, rules, survey } = this.#served;
     const { switcher, searchBox = null } = this.#form;
     const why = switcher ? switcherNotice(active.version, survey.versions) : null;
     const searches = ownSearchNotices(active.version, await this.#searches.of(active), searchBox);
-    const kept = this.#areScriptsAllowed ? null : policyNotice(active.version, this.#form);
-    return [...rules.notices, ...[why, kept].filter((notice) => notice !== null), ...searches];
+    const kept = allowsOwnScripts(snapshot.contentPolicy) ? null : policyNotice(active.version, this.#form);
+    const start = (await snapshot.find('')).kind === 'missing' ? startPageNotice(active.version) : null;
+    return [start, ...rules.notices, why, kept, ...searches].filter((notice) => notice !== null);
   }
 
   /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */
@@ -168,6 +174,7 @@ export class SiteSwitch {
 
   readonly turnOff = async (): Promise<void> => {
     this.#served = null;
+    this.#snapshot = null;
     this.#server.swap(null);
     await this.#follower?.follow(null, this.#form);
   };
@@ -195,7 +202,7 @@ export class SiteSwitch {
 
   #swap(served: Served, snapshot: SiteSnapshot, sent: SnapshotForm): void {
     this.#served = served;
-    this.#areScriptsAllowed = allowsOwnScripts(snapshot.contentPolicy);
+    this.#snapshot = snapshot;
     this.#server.swap(snapshot);
     this.#onServed(served, sent);
   }

@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { isByProduct } from '../../archive/layout.ts';
 import { canonicalName, decodeName } from '../../archive/name.ts';
 import { refusalsOf } from '../../archive/rules.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -42,6 +43,7 @@ interface Found {
 
 const NEITHER = 'it is neither a file nor a folder';
 const OWN = "it is docshelf's own folder, which each export makes anew";
+const BY_PRODUCT = 'packers and file managers write it, and it is not part of a site';
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
 /** Entries looked at side by side: twice the threads of the pool. */
@@ -148,6 +150,7 @@ class FolderWalk {
     try {
       const path = canonicalName(`${folder.path}${decodeName(entry.name, refuse)}`, this.#limits, refuse);
       if (`${path}/`.startsWith(OWN_FOLDER)) return this.#leaveOut(path, OWN);
+      if (isByProduct(path)) return this.#leaveOut(path, BY_PRODUCT);
       // With its slash a folder is judged by what it holds: `.well-known` has its dot by right.
       const isServed = !isHidden(entry.isFile() ? path : `${path}/`);
       return isServed ? path : this.#leaveOut(path, 'its name begins with a dot, and such files are never served');

@@ -61,6 +61,15 @@ describe('FolderSource', () => {
     expect([files.has('_headers'), files.has('_redirects'), files.has('.env')]).toEqual([true, true, false]);
   });
 
+  it('leaves out and reports the by-products of packers, which do not hide the top folder', async () => {
+    const files = { 'Thumbs.db': '', 'html/index.html': 'x', 'html/._index.html': '', '__MACOSX/html/a.html': '' };
+    await write({ ...files, 'html/a/Desktop.ini': '', 'html/a/b.html': 'y', '.DS_Store': '' });
+    const sink = await collect();
+    expect(sink.paths).toEqual(['a/b.html', 'index.html']);
+    const left = ['.DS_Store', 'Thumbs.db', '__MACOSX', 'html/._index.html', 'html/a/Desktop.ini'];
+    expect(sink.leftOut.sort()).toEqual(left);
+  });
+
   it.each(ARCHIVE_FORMATS)('gives the site out of a %s', async (format) => {
     const path = join(dir, 'site.bin');
     await writeFile(path, siteArchive(format));
