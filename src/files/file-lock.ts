@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { refuseLink } from './write.ts';
 
 /** `shared`: beside others that share it. */
 export type LockMode = 'shared' | 'exclusive';
@@ -15,12 +16,13 @@ const POLL_MS = 20;
 
 /**
  * A lock that ends with its process, on a file that stays empty; 'taken' by another process or another part of this
- * one, null where the file system knows no locks. SQLite's lock on a database is the one lock of the operating system
+ * one, null if the file system knows no locks or the file is a symbolic link. SQLite's lock on a database is the one lock of the operating system
  * that Node reaches.
  */
 export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | null {
   let database: DatabaseSync | null = null;
   try {
+    refuseLink(file);
     database = new DatabaseSync(file, { timeout: 0 });
     const begin = mode === 'shared' ? 'BEGIN; SELECT * FROM sqlite_schema' : 'BEGIN EXCLUSIVE';
     database.exec(`PRAGMA journal_mode = MEMORY; ${begin}`);

@@ -17,6 +17,8 @@ export {
   flushPath,
   flushTree,
   isLinkRefused,
+  openToAppend,
+  refuseLink,
   replaceFile,
   sweepTemporaries,
   temporaryIn,

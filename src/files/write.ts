@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { constants, type FileHandle, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { Lanes } from './lanes.ts';
 import { ifThere } from './read.ts';
 
@@ -57,6 +58,30 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
   for (const part of parts) await handle.writeFile(part);
   await handle.chmod(mode);
   await handle.sync();
+}
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+
+/**
+ * Opens a file of the data folder to append to it, never through a symbolic link.
+ * @throws DocshelfError `cannot_write` for a link; the system's own errors
+ */
+export async function openToAppend(file: string, mode = MODE): Promise<FileHandle> {
+  return open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, mode).catch((error: unknown) => {
+    throw errnoOf(error) === 'ELOOP' ? linkFault(file, error) : error;
+  });
+}
+
+/** For SQLite, which follows links. @throws DocshelfError `cannot_write` for a symbolic link */
+export function refuseLink(file: string): void {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw linkFault(file);
+}
+
+function linkFault(file: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot write "${file}": it is a symbolic link`, {
+    next: 'Remove the link, or put a file in its place. To keep the data elsewhere, set storage.dir.',
+    cause,
+  });
 }
 
 const TEMPORARY = '.tmp-';

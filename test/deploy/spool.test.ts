@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,6 +43,25 @@ describe('a part', () => {
     await part.release();
     expect(await readFile(join(dir, 'whole'), 'utf8')).toBe('begin and end');
     expect(await names()).toEqual(['whole']);
+  });
+
+  test('is neither resumed nor written through a symbolic link', async () => {
+    await leavePart(LINK, 'begin');
+    const [part, etag] = [join(dir, `${KEY}.part`), join(dir, `${KEY}.json`)];
+    const theirs = [join(dir, 'theirs.part'), join(dir, 'theirs.json')] as const;
+    await rename(part, theirs[0]);
+    await symlink(theirs[0], part);
+    const resumed = await Part.open(dir, LINK, 0);
+    expect(resumed.resume).toBe(null);
+    await copyFile(etag, theirs[1]);
+    await rm(etag);
+    await symlink(theirs[1], etag);
+    await resumed.restart('"v2"');
+    await resumed.append(Buffer.from('another'));
+    await resumed.release();
+    expect(await readFile(theirs[0], 'utf8')).toBe('begin');
+    expect(await readFile(theirs[1], 'utf8')).toContain('v1');
+    expect(await readFile(part, 'utf8')).toBe('another');
   });
 
   test('without a validator is not left behind', async () => {

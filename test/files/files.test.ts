@@ -1,6 +1,8 @@
-import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { openDatabase } from '../../src/export/jobs/queue/database.ts';
+import { lockFile } from '../../src/files/file-lock.ts';
 import { flushTree, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
 import { newFolder, newStore } from '../deploy/workbench.ts';
 
@@ -29,6 +31,24 @@ describe('replaceFile()', () => {
     for (let read = 0; read < 20; read += 1) expect(contents).toContain(await readFile(file, 'utf8'));
     await writing;
     expect(contents).toContain(await readFile(file, 'utf8'));
+  });
+});
+
+describe('a lock and a database', () => {
+  test.each([
+    ['lockFile()', (file: string) => lockFile(file, 'exclusive')],
+    ['openDatabase()', (file: string) => openDatabase(file)],
+  ])('are not made through a symbolic link by %s', async (_case, open) => {
+    const folder = await newFolder();
+    await symlink(join(folder, 'elsewhere'), join(folder, 'link'));
+    let opened: { close(): void } | 'taken' | null = null;
+    try {
+      opened = open(join(folder, 'link'));
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'cannot_write' });
+    }
+    if (opened !== 'taken') opened?.close();
+    expect(await readdir(folder)).toEqual(['link']);
   });
 });
 

@@ -1,8 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
+import { replaceFile } from '../../files/index.ts';
 import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
 import type { AnswerRequest, RenderSession } from '../render/rendered-page.ts';
 import { hasText, type LivePage, livePageOf } from '../render/rendered-page.ts';
@@ -132,7 +133,7 @@ class Verification {
       if (screenshot === null) continue;
       await mkdir(picturesDir, { recursive: true });
       const name = `${number}-${side}.png`;
-      await writeFile(join(picturesDir, name), screenshot);
+      await replaceFile(join(picturesDir, name), screenshot);
       names.push(name);
     }
     if (names.length > 0) find({ kind: 'pictures', page: path, detail: names.join(', ') });

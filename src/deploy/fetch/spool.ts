@@ -1,10 +1,11 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { type FileLock, lockFile } from '../../files/file-lock.ts';
+import { openToAppend, replaceFile } from '../../files/index.ts';
 
 /**
  * The spool folder: bundles on their way in.
@@ -55,7 +56,7 @@ export class Part {
     this.#handle = await open(this.#file, 'wx', 0o600);
     this.#etag = this.#lock === null ? null : etag;
     // Before the first byte: a validator on disk never names other bytes than those beside it.
-    if (this.#etag !== null) await writeFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
+    if (this.#etag !== null) await replaceFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
   }
 
   async append(chunk: Uint8Array): Promise<void> {
@@ -96,15 +97,15 @@ export class Part {
   }
 
   async #takeUp(oldestMs: number): Promise<void> {
-    const info = await stat(this.#file).catch(() => null);
+    const info = await lstat(this.#file).catch(() => null);
     const etag = await readEtag(`${this.#base}.json`);
-    if (info === null || etag === null || info.mtimeMs < oldestMs) return;
+    if (info?.isFile() !== true || etag === null || info.mtimeMs < oldestMs) return;
     for await (const chunk of createReadStream(this.#file) as AsyncIterable<Buffer>) {
       this.#hash.update(chunk);
       this.bytes += chunk.length;
     }
     this.#etag = etag;
-    this.#handle = await open(this.#file, 'a');
+    this.#handle = await openToAppend(this.#file);
   }
 
   async #closeFile(): Promise<void> {

@@ -1,9 +1,9 @@
-import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rethrowAs } from '../../domain/errors.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { whileLocked } from '../../files/file-lock.ts';
-import { ifThere, readIfThere } from '../../files/index.ts';
+import { ifThere, openToAppend, readIfThere } from '../../files/index.ts';
 import type { AuditLine, AuditPage } from './audit-line.ts';
 import type { AuditStore } from './audit-trail.ts';
 
@@ -62,7 +62,7 @@ export class AuditFile implements AuditStore {
 
   /** @returns bytes of the file */
   async #write(file: string, line: string): Promise<number> {
-    await using handle = await open(file, 'a+', 0o600);
+    await using handle = await openToAppend(file, 0o600);
     const { size } = await handle.stat();
     const last = Buffer.alloc(1, '\n');
     if (size > 0) await handle.read(last, 0, 1, size - 1);

@@ -1,7 +1,7 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { readBytesIfThere, replaceFile } from '../../files/index.ts';
+import { openToAppend, readBytesIfThere, replaceFile } from '../../files/index.ts';
 
 export interface RateLogFileOptions {
   readonly dir: string;
@@ -83,7 +83,7 @@ export class RateLogFile {
       this.#written.set(organization, kept);
       return;
     }
-    const handle = await open(file, 'a');
+    const handle = await openToAppend(file);
     try {
       // Fills up what a crash has cut off.
       const { size } = await handle.stat();

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
@@ -185,11 +185,13 @@ function isRising(sections: Uint32Array): boolean {
   return sections.every((section, at) => section >= (sections[at - 1] ?? 0) && section < ROWS_MAX);
 }
 
-function openIfThere(file: string, flags: string): number | null {
+/** A symbolic link is not written through, and counts as missing. */
+function openIfThere(file: string, flags: 'r' | 'r+'): number | null {
+  const { O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
   try {
-    return openSync(file, flags);
+    return openSync(file, O_NOFOLLOW | (flags === 'r' ? O_RDONLY : O_RDWR));
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ELOOP') return null;
     throw error;
   }
 }

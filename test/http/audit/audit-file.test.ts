@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -42,6 +42,19 @@ describe('AuditFile', () => {
     await Promise.all([one.append(lineAt(timeOf(1))), two.append(lineAt(timeOf(2))), one.append(lineAt(timeOf(3)))]);
     expect((await fileWith().read(10, null)).lines).toEqual([3, 2, 1].map((at) => lineAt(timeOf(at))));
     expect((await stat(join(dir, 'audit.jsonl'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not written through a symbolic link', async () => {
+    const target = join(dir, 'other');
+    await writeFile(target, 'theirs');
+    await symlink(target, join(dir, 'audit.jsonl'));
+    await fileWith().append(lineAt(timeOf(1)));
+    expect(await readFile(target, 'utf8')).toBe('theirs');
+    expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining('it is a symbolic link') }]);
+    await rm(join(dir, 'audit.jsonl'));
+    await symlink(join(dir, 'missing'), join(dir, 'audit.jsonl'));
+    await fileWith().append(lineAt(timeOf(1)));
+    expect((await readdir(dir)).sort()).toEqual(['audit.jsonl', 'other']);
   });
 
   it('is read page by page, and lines of one moment are never parted', async () => {

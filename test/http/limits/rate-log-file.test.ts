@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -40,6 +40,19 @@ describe('RateLogFile', () => {
     expect(await log.load('acme')).toEqual([T, T + 1, T + 2]);
     expect(await log.load('other')).toEqual([]);
     expect((await stat(fileIn(dir))).size).toBe(24);
+  });
+
+  it('is not written through a symbolic link', async () => {
+    const dir = await folder();
+    const target = join(dir, 'other');
+    await writeFile(target, 'theirs');
+    await mkdir(join(dir, 'rates'));
+    await symlink(target, fileIn(dir));
+    const { log, faults } = logIn(dir);
+    log.append('acme', T);
+    await log.flush();
+    expect(await readFile(target, 'utf8')).toBe('theirs');
+    expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining('it is a symbolic link') }]);
   });
 
   it('writes by itself within a second', async () => {

@@ -1,10 +1,13 @@
 import {
   closeSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -45,6 +48,17 @@ function read(modelDigest = MODEL) {
 }
 
 describe('VectorTable', () => {
+  it('does not open a table through a symbolic link', () => {
+    create(0);
+    const theirs = join(folder, 'theirs.bin');
+    renameSync(file, theirs);
+    symlinkSync(theirs, file);
+    expect(VectorTable.open(file, MODEL, 'r+')).toBeNull();
+    expect(VectorTable.open(file, MODEL)).toBeNull();
+    create(1);
+    expect(lstatSync(file).isSymbolicLink()).toBe(false);
+  });
+
   it('gives back the rows that were put, in order, and leaves nothing beside it', () => {
     create(2, 0);
     expect(read()).toEqual({

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DocshelfError } from '../../../domain/errors.ts';
+import { refuseLink } from '../../../files/index.ts';
 
 /** A call's wait for other processes. A transaction takes as long as the disk's flush, some milliseconds. */
 const BUSY_MS_MAX = 5000;
@@ -16,9 +17,13 @@ const BUSY_PAUSE_MS = 1;
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const [BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 8, 10, 11, 13, 14, 26];
 
-/** Every commit is flushed to the disk. @throws DocshelfError `data_folder_newer`; errors of SQLite and of the file system */
+/**
+ * Every commit is flushed to the disk.
+ * @throws DocshelfError `data_folder_newer`, `cannot_write` for a symbolic link; errors of SQLite and of the file system
+ */
 export function openDatabase(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
+  refuseLink(file);
   const database = new DatabaseSync(file, { timeout: BUSY_SPELL_MS });
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
