@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -67,6 +68,41 @@ describe('config.example.yaml', () => {
     const cwd = await folderWith({ 'config.yaml': await read('config.example.yaml') });
     const { config } = await loadConfig({ file: null, env: {}, cwd });
     expect(config.staticExport).toMatchObject({ enabled: true, version: '2024-06-01' });
+  });
+
+  it('shows the defaults of the schema, but for what it switches on', async () => {
+    const load = async (text: string) => {
+      const cwd = await folderWith({ 'config.yaml': text });
+      return (await loadConfig({ file: null, env: {}, cwd })).config;
+    };
+    const [shown, defaults] = [await load(await read('config.example.yaml')), await load('')];
+    const leavesOf = (value: unknown, path: string): [string, unknown][] =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.entries(value).flatMap(([key, each]) => leavesOf(each, `${path}.${key}`))
+        : [[path.slice(1), typeof value === 'string' ? basename(value) : value]];
+    const byDefault = new Map(leavesOf(defaults, ''));
+    const others = leavesOf(shown, '').filter(([path, value]) => !isDeepStrictEqual(value, byDefault.get(path)));
+    expect(Object.fromEntries(others)).toEqual({
+      'staticExport.enabled': true,
+      'staticExport.version': '2024-06-01',
+      // Null follows the feature table, which has it on.
+      'features.apiPlayground.enabled': true,
+    });
+  });
+
+  it('shows the defaults of the schema in its comments, too', async () => {
+    const keys = new Map(listKeys().map(({ path, schema }) => [path.join('.'), schema as SchemaNode]));
+    let section = '';
+    const compared: string[] = [];
+    for (const line of (await read('config.example.yaml')).split('\n')) {
+      section = /^(\w+):/.exec(line)?.[1] ?? section;
+      const [, key = '', value = ''] = /^ {2}# (\w+): ([^#{]+?)(?: +#.*)?$/.exec(line) ?? [];
+      const fallback = keys.get(`${section}.${key}`)?.default;
+      if (fallback === undefined || fallback === null) continue;
+      compared.push(`${section}.${key}`);
+      expect(parse(value), `${section}.${key}`).toEqual(fallback);
+    }
+    expect(compared).toContain('staticExport.preload');
   });
 
   it('shows several sites that load in place of the one', async () => {
