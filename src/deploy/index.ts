@@ -1,6 +1,8 @@
 /**
  * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `reconcile.ts` loops, `plan.ts` decides, purely.
  */
+
+export { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 export { type DaemonSocket, handOnPath, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, DaemonRegistration, runningDaemons } from './daemons.ts';
 export { type Delivered, type Delivery, Deployment } from './deployment.ts';
@@ -20,7 +22,7 @@ export {
   storedVersions,
 } from './status.ts';
 export { Inbox } from './take-in/inbox.ts';
-export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './take-in/signature.ts';
+export { checkSignature, type Signer } from './take-in/signature.ts';
 export { spoolStream } from './take-in/spool-stream.ts';
 export { sweepDataFolder } from './take-in/sweep.ts';
 export type { BeforeSeal } from './take-in/take-in.ts';

@@ -140,6 +140,26 @@ describe('a command', () => {
     expect([unread.code, unread.json().code]).toEqual([77, 'unauthorized']);
   });
 
+  test('refuses a signature and a name that cannot be shown, with a daemon and without one', async () => {
+    const folder = await home();
+    await bench.writeConfig(folder, {});
+    const names = { 'docs.zip.minisig': 'unknown_format', 'docs\u202egz.zip': 'name_control' };
+    for (const name of Object.keys(names)) await writeFile(join(folder, name), 'untrusted comment: x');
+    const codes = async () => {
+      const found: Record<string, unknown> = {};
+      for (const name of Object.keys(names)) {
+        const { code, ...result } = await bundleCommand(folder, 'import', name);
+        found[name] = result.json().code;
+        expect(code).toBe(65);
+        expect(result.stdout + result.stderr).not.toContain('\u202e');
+      }
+      return found;
+    };
+    expect(await codes()).toEqual(names);
+    await bench.start(null, { folder });
+    expect(await codes()).toEqual(names);
+  });
+
   test('is refused by the daemon in its own words, before and after the archive is sent', async () => {
     const daemon = await bench.start({}, { folder: await home() });
     await writeFile(join(daemon.folder, 'page.tar.gz'), '<html>'.repeat(100_000));

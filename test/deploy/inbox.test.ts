@@ -1,7 +1,19 @@
-import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { Inbox, type SiteStore } from '../../src/deploy/index.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { copyOf, fault, newStore, putInto, type Seed, seedShelf, startDaemon, until } from './workbench.ts';
@@ -71,10 +83,84 @@ describe.concurrent('the inbox', () => {
     expect(daemon.deployment.lastError?.code).toBe('unknown_format');
   });
 
+  test.each(['a\u202egz.zip', 'a\nb.zip', 'a\u0085b.zip'])(
+    'moves an archive named %j away under a name that can be shown',
+    async (name) => {
+      const store = await copyOf(seed);
+      const daemon = await startDaemon(store, { version: '2024-01-01' });
+      const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
+      inbox.start();
+      await copyFile(seed.february.file, join(store.paths.inbox, name));
+      const shown = name.replace(/[^a-z.]/, '_');
+      await until(async () => expect(await filesIn(store.paths.rejected)).toEqual([shown, `${shown}.reason.txt`]));
+      await inbox.stop();
+      const reason = await readFile(join(store.paths.rejected, `${shown}.reason.txt`), 'utf8');
+      expect(reason).toContain('code: name_control');
+      expect(reason).not.toContain(name);
+      expect(daemon.deployment.lastError).toMatchObject({ code: 'name_control' });
+      expect(JSON.stringify(daemon.events)).not.toContain(name);
+    },
+  );
+
+  test('keeps the newest rejected archives, with their reasons and signatures, and removes no other file', async ({
+    expect,
+  }) => {
+    const store = await newStore();
+    const { rejected } = store.paths;
+    const seconds = (count: number) => new Date(1_700_000_000_000 + count * 1000);
+    for (let at = 0; at < 40; at += 1) {
+      for (const end of ['', '.minisig', '.reason.txt']) {
+        await writeFile(join(rejected, `old-${at}.zip${end}`), 'text');
+        await utimes(join(rejected, `old-${at}.zip${end}`), seconds(at), seconds(at));
+      }
+    }
+    await writeFile(join(rejected, 'notes.txt'), 'of an operator');
+    await utimes(join(rejected, 'notes.txt'), seconds(0), seconds(0));
+    const { inbox } = inboxOver(store, () => Promise.reject(fault('truncated')));
+    await until(async () => expect(await filesIn(rejected)).toHaveLength(20 * 3 + 1));
+    await writeFile(join(store.paths.inbox, 'new.zip'), 'text');
+    await until(async () => expect(await filesIn(rejected)).toContain('new.zip'));
+    await until(async () => expect(await filesIn(rejected)).toHaveLength(19 * 3 + 2 + 1));
+    await inbox.stop();
+    const kept = await filesIn(rejected);
+    expect(kept).toEqual(
+      expect.arrayContaining(['notes.txt', 'new.zip.reason.txt', 'old-39.zip', 'old-21.zip.minisig']),
+    );
+    expect(kept.filter((name) => /^old-(?:\d|1\d|20)\./.test(name))).toEqual([]);
+  });
+
+  test('keeps the newest rejected archive, however large, and no older one beyond 8 GiB', async ({ expect }) => {
+    const store = await newStore();
+    const { rejected } = store.paths;
+    const sizes = { 'a.zip': 5 * 1024 ** 3, 'b.zip': 3 * 1024 ** 3, 'c.zip': 9 * 1024 ** 3 };
+    for (const [at, [name, size]] of Object.entries(sizes).entries()) {
+      await writeFile(join(rejected, name), '');
+      await truncate(join(rejected, name), size);
+      await writeFile(join(rejected, `${name}.reason.txt`), 'text');
+      await utimes(join(rejected, `${name}.reason.txt`), at, at);
+    }
+    const { inbox } = inboxOver(store, async () => undefined);
+    await until(async () => expect(await filesIn(rejected)).toEqual(['c.zip', 'c.zip.reason.txt']));
+    await inbox.stop();
+  });
+
+  test('writes the reason through no symbolic link', async ({ expect }) => {
+    const store = await newStore();
+    const target = join(store.paths.dir, 'theirs');
+    await writeFile(target, 'theirs');
+    await symlink(target, join(store.paths.rejected, 'broken.zip.reason.txt'));
+    const { inbox } = inboxOver(store, () => Promise.reject(fault('truncated')));
+    await writeFile(join(store.paths.inbox, 'broken.zip'), 'text');
+    await until(async () => expect(await filesIn(store.paths.rejected)).toContain('broken.zip'));
+    await inbox.stop();
+    expect(await readFile(target, 'utf8')).toBe('theirs');
+    expect(await readFile(join(store.paths.rejected, 'broken.zip.reason.txt'), 'utf8')).toContain('truncated');
+  });
+
   test('leaves names that are not whole, hidden ones and folders alone', async ({ expect }) => {
     const store = await newStore();
     const { inbox, delivered } = inboxOver(store, async () => undefined);
-    const alone = ['.hidden.zip', 'copying.zip.part'];
+    const alone = ['.hidden.zip', 'copying.zip.part', '._whole.zip', 'Thumbs.db', 'desktop.ini'];
     for (const name of alone) await writeFile(join(store.paths.inbox, name), 'text');
     await mkdir(join(store.paths.inbox, 'folder'));
     await writeFile(join(store.paths.inbox, 'whole.zip'), 'text');
@@ -82,7 +168,13 @@ describe.concurrent('the inbox', () => {
     await rename(join(store.paths.inbox, 'copying.zip.part'), join(store.paths.inbox, 'copied.zip'));
     await until(() => expect(delivered).toEqual(['whole.zip', 'copied.zip']));
     await inbox.stop();
-    expect((await readdir(store.paths.inbox)).sort()).toEqual(['.hidden.zip', 'folder']);
+    expect((await readdir(store.paths.inbox)).sort()).toEqual([
+      '._whole.zip',
+      '.hidden.zip',
+      'Thumbs.db',
+      'desktop.ini',
+      'folder',
+    ]);
   });
 
   test('waits for an archive that grows', async ({ expect }) => {

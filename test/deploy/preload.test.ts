@@ -62,6 +62,21 @@ describe('takeInPreload()', () => {
     expect(await run()).toMatchObject({ versions: [V1, V2, V3], codes: [] });
   });
 
+  test('refuses an archive whose name cannot be shown, and stores the name nowhere', async () => {
+    await putInto(folder, seed.january);
+    const names = ['a\u202egz.tar', 'b\n.tar.gz', 'c\u009b.zip'];
+    for (const name of names) await copyFile(seed.february.file, join(folder, name));
+    await writeFile(join(folder, 'desktop.ini'), 'x');
+    expect(await run()).toEqual({
+      taken: [seed.january.fileName],
+      versions: [V1],
+      codes: Array(3).fill('name_control'),
+    });
+    expect(Object.keys(JSON.parse((await store.preloadTable()) ?? '{}'))).toEqual([
+      join(folder, seed.january.fileName),
+    ]);
+  });
+
   test('does not read an archive again that has not changed', async () => {
     await putInto(folder, seed.january);
     const file = join(folder, seed.january.fileName);

@@ -7,6 +7,7 @@ import { readText } from '../../config/read-text.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
 import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
+import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { ifThere } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
@@ -87,6 +88,10 @@ export async function importArchive(
   archive: ArchiveInput,
   request: ImportRequest,
 ): Promise<Delivered> {
+  if (request.fileName !== null) {
+    refuseUnfitName(request.fileName);
+    refuseSignatureName(request.fileName);
+  }
   const daemon = await findDaemon(site, options);
   if (daemon !== null) return upload(daemon, archive, request);
   const delivered = await importHere(site.config, archive, request);

@@ -2,6 +2,7 @@ import { type FileHandle, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { cleanFileName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { openNamed } from '../../files/index.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
@@ -39,7 +40,7 @@ export class FileBundleSource implements BundleSource {
         totalBytes: info.size,
         endIsCertain: true,
         etag: null,
-        fileName: basename(path),
+        fileName: cleanFileName(basename(path)),
         close,
       };
     } catch (error) {

@@ -1,5 +1,6 @@
 import { parse } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
+import { cleanFileName, isFileName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
@@ -125,10 +126,6 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
 
 /** Fit to be printed and to be a label's source; never used as a path. */
 function plainName(path: string): string | null {
-  const name =
-    path
-      .split(/[/\\]/)
-      .at(-1)
-      ?.replace(/[\u0000-\u001f\u007f]/g, '') ?? '';
-  return name === '' || name === '.' || name === '..' || name.length > 255 ? null : name;
+  const name = cleanFileName(path.split(/[/\\]/).at(-1) ?? '');
+  return isFileName(name) ? name : null;
 }

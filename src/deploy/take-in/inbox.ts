@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   ARCHIVE_CODES,
@@ -8,10 +8,11 @@ import {
   type ErrorCode,
   toDocshelfError,
 } from '../../domain/errors.ts';
-import { ifThere } from '../../files/index.ts';
+import { cleanFileName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
+import { ifThere, replaceFile } from '../../files/index.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SitePaths } from '../releases/data-folder.ts';
-import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
+import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';
 
 /** Watching alone misses changes on network volumes; and while there are archives, that one of them is complete. */
@@ -20,6 +21,12 @@ const POLL_MS = 1_000;
 const SETTLED_MS = 1_500;
 /** After a failure that is not the archive's own (disk full). */
 const TRY_AGAIN_MS = 60_000;
+
+const REASON_EXTENSION = '.reason.txt';
+/** Rejected archives that stay, the newest first. */
+const REJECTED_MAX = 20;
+/** Bytes of them together, the default limit of one archive. The newest stays whatever its size. */
+const REJECTED_BYTES_MAX = 8 * 1024 ** 3;
 
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
 
@@ -45,6 +52,8 @@ export class Inbox {
   #look: Promise<void> = Promise.resolve();
   #isLooking = false;
   #isStopped = false;
+  /** An earlier version of docshelf may have left more in `rejected/`. */
+  #isBounded = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
@@ -87,6 +96,8 @@ export class Inbox {
 
   async #lookOnce(): Promise<void> {
     const { paths } = this.#options;
+    if (!this.#isBounded) await boundRejected(paths.rejected);
+    this.#isBounded = true;
     const names = new Set((await readdir(paths.inbox)).filter(isArchiveName));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
     for (const name of names) {
@@ -125,15 +136,35 @@ export class Inbox {
   async #reject(name: string, error: DocshelfError): Promise<void> {
     const { inbox, rejected } = this.#options.paths;
     const reason = [error.message, ...(error.next === undefined ? [] : [error.next]), `code: ${error.code}`].join('\n');
-    await writeFile(join(rejected, `${name}.reason.txt`), `${reason}\n`);
+    const target = join(rejected, cleanFileName(name, '_'));
+    await replaceFile(target + REASON_EXTENSION, `${reason}\n`);
     // The newest reason replaces an earlier one of that name.
-    await rename(join(inbox, name), join(rejected, name));
-    await ifThere(rename(join(inbox, name + SIGNATURE_EXTENSION), join(rejected, name + SIGNATURE_EXTENSION)));
+    await rename(join(inbox, name), target);
+    await ifThere(rename(join(inbox, name + SIGNATURE_EXTENSION), target + SIGNATURE_EXTENSION));
     this.#seen.delete(name);
+    await boundRejected(rejected);
   }
 
   #postpone(name: string): void {
     const before = this.#seen.get(name);
     if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
+  }
+}
+
+/** Removes the oldest rejected archives beyond the bounds, each with its reason and signature, and no other file. */
+async function boundRejected(folder: string): Promise<void> {
+  const reasons = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.endsWith(REASON_EXTENSION));
+  const rejected = await Promise.all(
+    reasons.map(async (name) => {
+      const archive = join(folder, name.slice(0, -REASON_EXTENSION.length));
+      const [reason, stored] = await Promise.all([ifThere(lstat(join(folder, name))), ifThere(lstat(archive))]);
+      return { archive, atMs: reason?.mtimeMs ?? 0, bytes: stored?.size ?? 0 };
+    }),
+  );
+  let bytes = 0;
+  for (const [n, each] of rejected.sort((a, b) => b.atMs - a.atMs).entries()) {
+    bytes += each.bytes;
+    if (n === 0 || (n < REJECTED_MAX && bytes <= REJECTED_BYTES_MAX)) continue;
+    for (const end of ['', SIGNATURE_EXTENSION, REASON_EXTENSION]) await rm(each.archive + end, { force: true });
   }
 }

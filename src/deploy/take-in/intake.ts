@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
 import { fetchOnce } from '../fetch/fetch-once.ts';
@@ -36,6 +37,7 @@ export class Intake {
     const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
     const { domain, limits, version, sha256, minVersion, fromExports } = settings();
     const name = request.fileName ?? 'the archive';
+    refuseUnfitName(name);
     const startedMs = performance.now();
     const onProgress: TakeInRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
       journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
@@ -46,9 +48,9 @@ export class Intake {
       const rules: TakeInSettings = {
         domain,
         limits,
+        sha256,
         pin: version === null ? null : { version, sha256 },
         minVersion,
-        sha256,
         checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
         unpack,
         unpacking: slots.unpacking,
@@ -100,9 +102,9 @@ export class Intake {
         version,
         source: 'url',
         digest,
+        isVerified,
         signature: signature ?? null,
         linkDigest,
-        isVerified,
         pinnedFrom: version === null ? null : shownLink,
         activates: true,
         signal,

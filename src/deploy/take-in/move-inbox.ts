@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { ifThere } from '../../files/index.ts';
-import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
+import { isArchiveName } from './signature.ts';
 
 /** Archives that were dropped before the config went over to a list, or back. One whose name is taken stays. */
 export async function moveInbox(from: string, to: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { refuseUnfitName } from '../../domain/file-name.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { versionFromFileName } from '../../domain/version.ts';
 import { ifThere } from '../../files/index.ts';
@@ -52,6 +53,7 @@ export async function takeInPreload(options: PreloadOptions) {
   for (const name of names.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     const file = join(folder, name);
     try {
+      refuseUnfitName(name);
       const stamp = await stampOf(file);
       if (stamp === null) continue;
       const known = before[file]?.stamp === stamp ? before[file] : null;

@@ -1,4 +1,6 @@
+import { isByProduct } from '../../archive/index.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
+import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { collect, ifThere, openNamed } from '../../files/index.ts';
 import { RETRY_TOOLS, retry } from '../../net/retry.ts';
@@ -13,10 +15,10 @@ export interface SignatureSettings {
   readonly link: Secret | null;
 }
 
-export const SIGNATURE_EXTENSION = '.minisig';
-
 export function isArchiveName(name: string): boolean {
-  return !name.startsWith('.') && !name.endsWith('.part') && !name.endsWith(SIGNATURE_EXTENSION);
+  const isOther = name.startsWith('.') || name.endsWith('.part') || name.endsWith(SIGNATURE_EXTENSION);
+  // A share that Windows opens as a folder has such files.
+  return !isOther && !isByProduct(name);
 }
 
 /** Twice what minisign writes at most. */

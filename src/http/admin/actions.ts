@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import type { Delivered, Deployment } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { DaemonFeatures } from '../../domain/feature.ts';
+import { requireFileName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import type { Organization } from '../../domain/organization.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -119,8 +120,6 @@ type Run<Id extends OperationId> = (
 ) => Response | Promise<Response>;
 
 const UPLOAD_IDLE_MS_MAX = 60_000;
-/** Limit of file systems, so that the name can be shown and stored as it is. */
-const FILE_NAME_BYTES_MAX = 255;
 
 export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
   const { actions, door, readiness, states, status, features, metrics } = options;
@@ -184,7 +183,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     uploadSignature: async (c) => {
       siteOf(c);
       const fileName = fileNameOf(c);
-      const name = pendingName(c, fileName.replace(/\.minisig$/, ''));
+      const name = pendingName(c, fileName.slice(0, -SIGNATURE_EXTENSION.length));
       const facts = { site: c.req.param('domain') ?? features().domain, target: fileName };
       await options.audit.record(actorFor(c), 'signature', facts, async () =>
         signatures.put(name, await readSignature(openBody(c, door))),
@@ -284,12 +283,7 @@ function versionOf(c: Context<AdminEnv>): string {
   );
 }
 
-function fileNameOf(c: Context<AdminEnv>): string {
-  const fileName = c.req.param('fileName') ?? '';
-  const isPlain = /^[^/\\\x00-\x1f\x7f-\x9f]+$/.test(fileName) && fileName !== '.' && fileName !== '..';
-  if (isPlain && Buffer.byteLength(fileName) <= FILE_NAME_BYTES_MAX) return fileName;
-  throw badField('fileName', `it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`);
-}
+const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param('fileName') ?? '');
 
 function badField(name: string, state: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });

@@ -14,6 +14,12 @@ test.each([
   [null, ['https://a.example/d%20e.zip'], 'd e.zip'],
   [null, ['https://a.example/100%.zip'], '100%.zip'],
   [null, ['https://a.example/'], null],
+  ['attachment; filename="acme-2024-06-04 (1).tar.gz"', [LINK], 'acme-2024-06-04 (1).tar.gz'],
+  ["attachment; filename*=UTF-8''acme-2024-06-04%20%281%29.tar.gz", [LINK], 'acme-2024-06-04 (1).tar.gz'],
+  [null, ['https://a.example/acme-2024-06-04%20%281%29.tar.gz?sig=1'], 'acme-2024-06-04 (1).tar.gz'],
+  ["attachment; filename*=UTF-8''a%E2%80%AEgz.zip", [LINK], 'agz.zip'],
+  ['attachment; filename="a\u0085b.zip"', [LINK], 'ab.zip'],
+  [null, ['https://a.example/a%0A%E2%81%A6b.zip'], 'ab.zip'],
 ])('bundleFileName(%j, %j) is %j', (contentDisposition, links, name) => {
   expect(bundleFileName(contentDisposition, links)).toBe(name);
 });

@@ -238,16 +238,69 @@ describe('an upload on the console', () => {
       expect(page).toContain(text);
   });
 
-  it('with a name of a folder above is refused as by the interface', async () => {
+  it.each(['../evil.zip', '.', '..', 'a/..', 'a\\b.zip', 'x'.repeat(256)])(
+    'under the name %s is refused as by the interface',
+    async (name) => {
+      const operator = await Operator.signedIn();
+      const fields: [string, string | File][] = [
+        ['formToken', await operator.formToken()],
+        ['bundle', zip(name)],
+      ];
+      const answer = await send(operator, fields, { Accept: 'application/json' });
+      expect(answer.status).toBe(200);
+      expect(await answer.json()).toMatchObject([{ problem: { code: 'bad_request' } }]);
+      expect(operator.calls.filter(([called]) => called === 'upload')).toEqual([]);
+    },
+  );
+
+  it.each(['100%.zip', '%2e%2e', 'a?b#c.zip', 'größe ۱.zip', 'a;b=".zip', '.zip', 'a.part'])(
+    'under the name %s is taken in by that name',
+    async (name) => {
+      const operator = await Operator.signedIn();
+      const fields: [string, string | File][] = [
+        ['formToken', await operator.formToken()],
+        ['bundle', zip(name)],
+      ];
+      await send(operator, fields, { Accept: 'application/json' });
+      expect(operator.calls.filter(([called]) => called === 'upload').map(([, fileName]) => fileName)).toEqual([name]);
+    },
+  );
+
+  it.each([
+    ['alone', ['a.minisig'], []],
+    ['beside its archive', ['a.zip', 'a.zip.minisig'], ['a.zip']],
+    ['and named as one of one', ['a.minisig.minisig'], []],
+  ])('of a signature chosen for an archive is refused, %s', async (_case, names, taken) => {
     const operator = await Operator.signedIn();
     const fields: [string, string | File][] = [
       ['formToken', await operator.formToken()],
-      ['bundle', zip('../evil.zip')],
+      ...names.map((name): [string, File] => ['bundle', zip(name)]),
     ];
     const answer = await send(operator, fields, { Accept: 'application/json' });
-    expect(await answer.json()).toMatchObject([{ problem: { code: 'bad_request' } }]);
-    expect(operator.calls.filter(([name]) => name === 'upload')).toEqual([]);
+    expect(answer.status).toBe(200);
+    expect((await answer.json()).at(-1)).toMatchObject({
+      text: `${names.at(-1)} was refused`,
+      problem: { code: 'unknown_format', error: expect.stringContaining('it is a signature, not an archive') },
+    });
+    const calls = operator.calls.filter(([name]) => name === 'upload');
+    expect(calls.map(([, fileName]) => fileName)).toEqual(taken);
   });
+
+  it.each(['a\u202egz.zip', 'a\u0085b.zip', 'a\u2028b.zip', 'a\u2066b.zip'])(
+    'under the name %j is refused, and the name is shown escaped',
+    async (name) => {
+      const operator = await Operator.signedIn();
+      const fields: [string, string | File][] = [
+        ['formToken', await operator.formToken()],
+        ['bundle', zip(name)],
+      ];
+      const answer = await send(operator, fields, { Accept: 'application/json' });
+      const [verdict] = await answer.json();
+      expect(verdict).toMatchObject({ problem: { code: 'bad_request' } });
+      expect(verdict.text).toMatch(/^a\\u\{\w+\}/);
+      expect(operator.calls.filter(([called]) => called === 'upload')).toEqual([]);
+    },
+  );
 
   it('without a file says so', async () => {
     const operator = await Operator.signedIn();

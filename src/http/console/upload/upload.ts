@@ -1,6 +1,8 @@
 import { ReadableStream } from 'node:stream/web';
-import { DocshelfError } from '../../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
+import { refuseSignatureName, requireFileName, SIGNATURE_EXTENSION } from '../../../domain/file-name.ts';
 import type { Problem } from '../../../domain/problem.ts';
+import { showName } from '../../../domain/secret.ts';
 import type { ShapeOf } from '../../../domain/shape.ts';
 import { collect } from '../../../files/index.ts';
 import type { takenInSchema } from '../../admin/answer-schemas.ts';
@@ -13,7 +15,6 @@ import { backTo, call, parameterOf, type SessionVisit } from '../visit.ts';
 import { type FormPart, formParts } from './multipart.ts';
 
 const FIELD_BYTES_MAX = 64 * 1024;
-const SIGNATURE_END = '.minisig';
 
 /** Takes archives in, each as it comes: fields and signatures stand before them in the form. A script is told in JSON. */
 export async function upload(visit: SessionVisit): Promise<Response> {
@@ -28,7 +29,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
     requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
-      const own = signatures.get(part.fileName + SIGNATURE_END);
+      const own = signatures.get(part.fileName + SIGNATURE_EXTENSION);
       // One that was chosen for one archive may bear another name.
       const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
       verdicts.push(await takeIn(visit, part, fields, own ?? only ?? null));
@@ -49,7 +50,12 @@ async function takeIn(
 ): Promise<Verdict> {
   const name = fileName ?? '';
   const target = { domain: parameterOf(visit, 'domain'), parameters: { fileName: name } };
-  const failed = (problem: Problem): Verdict => ({ text: `${name} was refused`, problem });
+  const failed = (problem: Problem): Verdict => ({ text: `${showName(name)} was refused`, problem });
+  try {
+    refuseSignatureName(requireFileName(name));
+  } catch (error) {
+    return failed(problemOf(toDocshelfError(error), requestIdOf(visit.c.env)));
+  }
   if (signature !== null) {
     const { problem } = await call(visit, 'uploadSignature', { ...target, body: signature });
     if (problem !== null) return failed(problem);
@@ -60,7 +66,7 @@ async function takeIn(
   const { version, activated, moved } = answer.value as ShapeOf<typeof takenInSchema>;
   const former = moved === undefined ? '' : `, whose label led to ${moved.slice(0, 12)} before`;
   return {
-    text: `${name} is taken in: version ${version} is ${activated ? 'active' : 'stored'}${former}`,
+    text: `${showName(name)} is taken in: version ${version} is ${activated ? 'active' : 'stored'}${former}`,
     problem: null,
   };
 }

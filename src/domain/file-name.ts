@@ -1,0 +1,47 @@
+import { DocshelfError } from './errors.ts';
+import { showName } from './secret.ts';
+
+/** Limit of file systems, so that a name can be shown and stored as it is. */
+const FILE_NAME_BYTES_MAX = 255;
+export const SIGNATURE_EXTENSION = '.minisig';
+
+/** Controls, line separators and controls of the writing direction: they forge lines, and hide how a name ends. */
+const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** Without the characters that are unfit for logs, terminals and lists. */
+export function cleanFileName(name: string, replacement = ''): string {
+  return name.replace(UNFIT, replacement);
+}
+
+/** True for a name that can be shown, and stored in a folder. */
+export function isFileName(name: string): boolean {
+  const isPlain = name !== '' && name !== '.' && name !== '..' && !/[/\\]/.test(name) && cleanFileName(name) === name;
+  return isPlain && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
+}
+
+/** Of an upload. `.minisig` alone names no archive. @throws DocshelfError `bad_request` */
+export function requireFileName(name: string): string {
+  if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
+  const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;
+  throw new DocshelfError('bad_request', message, {
+    next: 'Rename the file: without slashes, control characters and changes of the writing direction.',
+    fields: { field: 'fileName' },
+  });
+}
+
+/** @throws DocshelfError `name_control` */
+export function refuseUnfitName(name: string): void {
+  if (cleanFileName(name) === name) return;
+  const state = 'its file name contains a control character or changes the writing direction';
+  throw new DocshelfError('name_control', `Cannot import "${showName(name)}": ${state}`, {
+    next: 'Rename the archive, then import it again.',
+  });
+}
+
+/** The content of a signature is for the archive of the same name. @throws DocshelfError `unknown_format` */
+export function refuseSignatureName(name: string): void {
+  if (!name.endsWith(SIGNATURE_EXTENSION)) return;
+  throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {
+    next: `Import "${showName(name.slice(0, -SIGNATURE_EXTENSION.length))}", with this signature beside it.`,
+  });
+}
