@@ -87,7 +87,7 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
   return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
 }
 
-/** For operators: readers of an archive that was packed in another way than its site is laid out get 404 at first. */
+/** For operators. The usual cause is an archive with more than one top-level folder. */
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
