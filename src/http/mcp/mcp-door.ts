@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { DocshelfError, statusOf } from '../../domain/errors.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
+import { acceptsType, prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
@@ -29,6 +30,9 @@ const ANSWER_MS_MAX = 60_000;
 
 const HEADERS = { 'Cache-Control': 'no-store', ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
 
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+
 /** What the connection is for, the listener says: HTTP/2 refuses it (RFC 9113, section 8.2.2). */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
@@ -52,6 +56,9 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
       const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
       clients.take(client);
       const parsedBody = parsed(await jsonText(request, env));
+      const form = formOf(request.headers.get('accept'));
+      if (form === null)
+        return protocolFault(-32000, `Not Acceptable: accept ${JSON_TYPE}, ${STREAM_TYPE}, or both`, 406);
       if (parsedBody === undefined) return protocolFault(-32700, 'Parse error: the body is malformed JSON');
       const messages = Array.isArray(parsedBody) ? parsedBody.length : 1;
       if (messages > BATCH_MAX)
@@ -67,16 +74,25 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
       const signal = AbortSignal.any([left.signal, late.signal]);
       const handler = createMcpHandler(() => mcpServer({ site, programVersion, onFault }), {
         onerror: () => undefined,
+        ...(form === 'stream' ? { responseMode: 'sse' } : {}),
       });
       const { url, headers } = request;
-      const answer = await handler.fetch(new Request(url, { method: 'POST', headers: withoutBody(headers), signal }), {
+      const answer = await handler.fetch(new Request(url, { method: 'POST', headers: forHandler(headers), signal }), {
         parsedBody,
       });
-      return await whole(answer, signal);
+      return await whole(answer, { signal, isJson: form === 'json', isBatch: Array.isArray(parsedBody) });
     } catch (cause) {
       return answerFault(cause, request, requestId, options);
     }
   };
+}
+
+/** `either`: the client names both, as clients of the protocol must, and the package chooses. Null: it takes neither. */
+type Form = 'json' | 'stream' | 'either';
+
+function formOf(accept: string | null): Form | null {
+  if (!acceptsType(accept, JSON_TYPE)) return acceptsType(accept, STREAM_TYPE) ? 'stream' : null;
+  return prefersType(accept ?? '', STREAM_TYPE, JSON_TYPE) ? 'either' : 'json';
 }
 
 const isCancellation = (message: unknown): boolean =>
@@ -113,24 +129,46 @@ function parsed(text: string): unknown {
   }
 }
 
-/** As the package answers what it cannot read (JSON-RPC 2.0, section 5.1). */
-function protocolFault(code: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status: 400, headers: HEADERS });
+/** The package responds with the same object to a request that it cannot read (JSON-RPC 2.0, section 5.1). */
+function protocolFault(code: number, message: string, status = 400): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: HEADERS });
 }
 
-function withoutBody(headers: Headers): Headers {
+/** Without the body. The package rejects clients that do not name both forms. */
+function forHandler(headers: Headers): Headers {
   const others = new Headers(headers);
   for (const name of ['content-length', 'transfer-encoding']) others.delete(name);
+  others.set('Accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
   return others;
 }
 
+interface WholeForm {
+  readonly signal: AbortSignal;
+  readonly isJson: boolean;
+  readonly isBatch: boolean;
+}
+
 /** Nothing is sent before it is done: a fault has its status, and a client that leaves ends the work. */
-async function whole(answer: Response, signal: AbortSignal): Promise<Response> {
-  const body = answer.body === null ? null : await answer.arrayBuffer();
+async function whole(answer: Response, { signal, isJson, isBatch }: WholeForm): Promise<Response> {
+  const text = answer.body === null ? null : await answer.text();
   signal.throwIfAborted();
   const headers = new Headers(answer.headers);
   for (const name of OF_CONNECTION) headers.delete(name);
   for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  const isStream = headers.get('Content-Type')?.startsWith(STREAM_TYPE) === true;
+  const isConverted = isJson && isStream && text !== null;
+  if (isConverted) headers.set('Content-Type', JSON_TYPE);
+  const body = text === null ? null : Buffer.from(isConverted ? jsonOf(text, isBatch) : text);
   headers.set('Content-Length', String(body?.byteLength ?? 0));
   return new Response(body, { status: answer.status, headers });
+}
+
+/** The responses in a stream of events. The notifications between them concern requests that have ended. */
+function jsonOf(events: string, isBatch: boolean): string {
+  const responses = events
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => line.slice('data: '.length))
+    .filter((data) => !('method' in JSON.parse(data)));
+  return isBatch ? `[${responses.join()}]` : (responses[0] ?? '');
 }

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
@@ -537,6 +538,66 @@ describe('the door', () => {
     const noted = await site.ask(post(note));
     expect([noted.status, await noted.text()]).toEqual([202, '']);
   });
+
+  it.each<[string | null, string]>([
+    ['application/json', 'application/json'],
+    ['APPLICATION/JSON;charset=utf-8', 'application/json'],
+    ['application/*', 'application/json'],
+    ['*/*', 'application/json'],
+    ['', 'application/json'],
+    [null, 'application/json'],
+    ['text/html, */*;q=0.1', 'application/json'],
+    ['application/json, text/event-stream;q=0', 'application/json'],
+    ['application/json, text/event-stream;q=0.5', 'application/json'],
+    ['application/json;q=0.5, text/event-stream', 'text/event-stream'],
+    ['application/json, text/event-stream', 'text/event-stream'],
+    ['text/event-stream', 'text/event-stream'],
+    ['text/*', 'text/event-stream'],
+    ['application/json;q=0, */*', 'text/event-stream'],
+  ])('responds to Accept %s with %s, to a request, a batch and a notification', async (accept, type) => {
+    const site = await opened();
+    const asked = async (body: string) => {
+      const sent = request(site.url, { method: 'POST', headers: { 'Content-Type': 'application/json' } });
+      if (accept !== null) sent.setHeader('Accept', accept);
+      sent.end(body);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      let text = '';
+      for await (const part of answer.setEncoding('utf8')) text += part;
+      return { status: answer.statusCode, type: answer.headers['content-type'], text };
+    };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const one = await asked(message('initialize', params));
+    expect(one).toMatchObject({ status: 200, type });
+    if (type === 'application/json') expect(JSON.parse(one.text)).toMatchObject({ id: 1, result: {} });
+    const batch = await asked(`[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`);
+    expect(batch).toMatchObject({ status: 200, type });
+    if (type === 'application/json') expect(JSON.parse(batch.text)).toMatchObject([{ id: 'a' }, { id: 'b' }]);
+    const single = await asked(`[${message('ping', {}, 'a')}]`);
+    if (type === 'application/json') expect(JSON.parse(single.text)).toMatchObject([{ id: 'a' }]);
+    const note = await asked(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    expect([note.status, note.text]).toEqual([202, '']);
+  });
+
+  it('responds with one JSON object, whatever characters end a line elsewhere', async () => {
+    const site = await bench.open(bench.release({ 'index.html': 'x', 'index.html.md': '# a\u2028b\r\ndata: {}\n' }));
+    const body = message('tools/call', { name: 'read_page', arguments: { address: '/' } });
+    const response = await site.ask(post(body, { accept: '*/*' }));
+    expect(saidBy((JSON.parse(await response.text()) as { result: object }).result).text).toBe(
+      '# a\u2028b\r\ndata: {}\n',
+    );
+  });
+
+  it.each(['text/html', 'application/json;q=0', 'application/json;q=0, text/event-stream;q=0.0', '*/*;q=0'])(
+    'rejects Accept %s with 406, at both addresses',
+    async (accept) => {
+      const site = await opened();
+      for (const path of ['/_docshelf/mcp', '/mcp']) {
+        const response = await site.ask(post(message('ping'), { accept }), path);
+        expect([response.status, (await messageOf(response)).error?.code]).toEqual([406, -32_000]);
+      }
+      expect((await site.ask(post(message('ping'), { accept: '*/*' }), '/mcp')).status).toBe(200);
+    },
+  );
 
   it('refuses a batch that cancels what it asks, which nobody would answer', async () => {
     const site = await opened();
