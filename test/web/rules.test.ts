@@ -228,24 +228,42 @@ describe('_headers', () => {
       '/',
       { Link: '</a.css>; rel=preload, </c.js>; rel="a, b"' },
     ],
-    [
-      "/*\n  Content-Security-Policy: default-src 'self'; report-uri https://x.example/r; img-src *",
-      '/',
-      { 'Content-Security-Policy': "default-src 'self'; img-src *" },
-    ],
-    [
-      "/*\n  Content-Security-Policy: default-src 'self'; report-uri /r; report-to x",
-      '/',
-      { 'Content-Security-Policy': "default-src 'self'; report-uri /r" },
-    ],
-    [
-      '/*\n  Content-Security-Policy-Report-Only: img-src *; report-uri /r //x.example/r',
-      '/',
-      { 'Content-Security-Policy-Report-Only': 'img-src *' },
-    ],
   ])('%j, asked %s', (text, path, expected) => {
     expect(of(text, path)).toEqual(expected);
     expect(headers(text).notices).toEqual([]);
+  });
+
+  it.each<[string, string, string, string | null]>([
+    [
+      '',
+      "default-src 'self'; report-uri https://x.example/r; img-src *",
+      "default-src 'self'; img-src *",
+      'report-uri https://x.example/r',
+    ],
+    ['', "default-src 'self'; report-uri /r; report-to x", "default-src 'self'; report-uri /r", 'report-to x'],
+    ['-Report-Only', 'img-src *; report-uri /r //x.example/r', 'img-src *', 'report-uri /r //x.example/r'],
+    [
+      '',
+      "default-src 'self', img-src *; REPORT-URI\thttps://x.example",
+      "default-src 'self', img-src *",
+      'REPORT-URI\thttps://x.example',
+    ],
+    ['', 'img-src *; report-uri a.example/r; report-to b', 'img-src *', 'report-uri a.example/r; report-to b'],
+    ['', 'img-src *; report-uri', 'img-src *', 'report-uri'],
+    ['', 'img-src *; report-uri /r', 'img-src *; report-uri /r', null],
+  ])('keeps a policy%s %j without a reporting address elsewhere, and tells that', (end, written, kept, dropped) => {
+    const name = `Content-Security-Policy${end}`;
+    const text = `/*\n  ${name}: ${written}`;
+    expect(of(text, '/')).toEqual({ [name]: kept });
+    const { notices, faultCount } = headers(text);
+    expect(notices).toEqual(
+      dropped === null
+        ? []
+        : [
+            `_headers of the bundle, line 2, has a reporting address in ${name} that docshelf does not take from a bundle: "${dropped}"; it is left out.`,
+          ],
+    );
+    expect(faultCount).toBe(notices.length);
   });
 
   it.each([

@@ -86,8 +86,14 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   const joined = set.has(name) ? `${set.get(name)}, ${taken}` : taken;
   if (joined.length > VALUE_CHARS_MAX) return `makes ${name} longer than ${VALUE_CHARS_MAX} characters`;
   set.set(name, joined);
-  return null;
+  const dropped = name.startsWith(POLICY) ? directivesOf(value).filter(reportsElsewhere) : [];
+  if (dropped.length === 0) return null;
+  return `has a reporting address in ${name} that docshelf does not take from a bundle: "${dropped.join('; ').slice(0, 100)}"`;
 }
+
+const POLICY = 'Content-Security-Policy';
+
+const directivesOf = (policies: string): string[] => policies.split(/[,;]/).map((directive) => directive.trim());
 
 /** What of it neither reports to another host nor lets pages load from one; null for nothing. */
 function takenValue(name: string, value: string): string | null {
@@ -96,7 +102,7 @@ function takenValue(name: string, value: string): string | null {
     const own = links.map(withoutCommas).filter((link) => /^<\/(?![/\\])/.test(link));
     return own.length === 0 ? null : own.join(', ');
   }
-  if (!name.startsWith('Content-Security-Policy')) return value;
+  if (!name.startsWith(POLICY)) return value;
   const policies = value.split(',').map((policy) =>
     policy
       .split(';')
