@@ -8,7 +8,15 @@ import type { FoundStore, PageContents } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
 import { baseOf, type ReferenceTarget, type ReferenceTargets } from './reference-target.ts';
 
-const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
+const NO_FILE: ReadonlySet<FoundKind> = new Set([
+  'prefix',
+  'canonical',
+  'base',
+  'hint',
+  'integrity',
+  'scope',
+  'pattern',
+]);
 
 export class PageReading {
   readonly #contents: PageContents;

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { encodePath, type FoundReference, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/index.ts';
+import {
+  encodePath,
+  type FoundKind,
+  type FoundReference,
+  relativeUrl,
+  rewriteFile,
+  spliceBytes,
+} from '../../web/rewrite/index.ts';
 import { namesPage } from '../ask/answer-type.ts';
 import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
@@ -15,6 +22,7 @@ import {
   type ReferenceTargets,
 } from './reference-target.ts';
 
+const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
 interface Written {
@@ -84,7 +92,7 @@ export class PageWriting {
   /** Null: unchanged. */
   #replacement(reference: FoundReference, file: Written): string | null {
     const { kind } = reference;
-    if (kind === 'canonical' || kind === 'mention' || isMapped(reference, file.base)) return null;
+    if (STAYING.has(kind) || isMapped(reference, file.base)) return null;
     const target = this.#targets.of(reference, file.base);
     if (target === null) return null;
     switch (kind) {

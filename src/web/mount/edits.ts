@@ -31,10 +31,20 @@ export function rebaseAt(
   const { from, to } = mount;
   const rebased = rebase(url, mount);
   if (rebased === null) return null;
-  if (text.startsWith(from, start) && url.startsWith(from) && start + from.length <= end) {
-    return { start, end: start + from.length, text: to };
-  }
+  const written = url.startsWith(from) ? endOfStart(text, start, from) : null;
+  if (written !== null && written <= end) return { start, end: written, text: to };
   return { start, end, text: writtenUrl(rebased, writing) };
+}
+
+/** End of `from` in the text, whose slashes JSON and scripts may write as `\/`; null: it is written in another way. */
+function endOfStart(text: string, start: number, from: string): number | null {
+  let at = start;
+  for (const character of from) {
+    if (character === '/' && text[at] === '\\') at += 1;
+    if (text[at] !== character) return null;
+    at += 1;
+  }
+  return at;
 }
 
 /** Every match whose group `url` (without escapes) is below `from`. The pattern has the flags `dg`. */

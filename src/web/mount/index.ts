@@ -3,7 +3,7 @@ import { referencesOf } from '../rewrite/reference.ts';
 import { isUtf16 } from '../rewrite/source-text.ts';
 import type { SourceType } from '../rewrite/source-type.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
-import { rebase } from './base-path.ts';
+import { type Mount, rebase } from './base-path.ts';
 import { type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace } from './generators.ts';
 import { editsOfFeed, editsOfForms } from './markup.ts';
@@ -47,13 +47,17 @@ export function mountFile(
   const source = referring(file, isData ? 'script' : kind);
   const text = textOf(source);
   const edits: Edit[] = [];
+  // The label of a version may contain `+`, which has a meaning in patterns. The string has two backslashes for one.
+  const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isUtf16(text.charset)) edits.push(...editsOfGenerators(placeOf(kind), { text: text.units, site }));
   if (!isData) {
     const found = findReferences(source, text);
     for (const { kind: each, url, start, end, writing } of referencesOf(found)) {
       if (each === 'mention') continue;
       const edit =
-        each === 'integrity' ? digestEdit(start, end, digestOf(url), writing) : editAt(start, end, url, writing);
+        each === 'integrity'
+          ? digestEdit(start, end, digestOf(url), writing)
+          : editAt(start, end, url, writing, each === 'pattern' ? patterned : site);
       if (edit !== null) edits.push(edit);
     }
     if (!isUtf16(text.charset)) {
@@ -64,9 +68,9 @@ export function mountFile(
   const made = withoutOverlaps(edits);
   return made.length === 0 ? file.bytes : spliceBytes(file.bytes, made, text.charset);
 
-  function editAt(start: number, end: number, url: string, writing: number): Edit | null {
-    if (!isUtf16(text.charset)) return rebaseAt(text.units, start, end, url, writing, site);
-    const rebased = rebase(url, site);
+  function editAt(start: number, end: number, url: string, writing: number, mount: Mount): Edit | null {
+    if (!isUtf16(text.charset)) return rebaseAt(text.units, start, end, url, writing, mount);
+    const rebased = rebase(url, mount);
     return rebased === null ? null : { start, end, text: writtenUrl(rebased, writing) };
   }
 }

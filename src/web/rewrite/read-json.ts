@@ -3,19 +3,40 @@ import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
-/** Members of a web app manifest that are addresses; indexes are left out of the path. `scope` and `id` are names. */
+/** Members of a web app manifest that are addresses. Paths have no indexes. */
 const MANIFEST_MEMBERS: Readonly<Record<string, FoundKind>> = {
+  id: 'scope',
+  scope: 'scope',
   start_url: 'link',
   'icons.src': 'asset',
   'screenshots.src': 'asset',
+  'splash_screens.src': 'asset',
   'shortcuts.url': 'link',
   'shortcuts.icons.src': 'asset',
   'serviceworker.src': 'script',
+  'serviceworker.scope': 'scope',
+  'share_target.action': 'scope',
+  'protocol_handlers.url': 'scope',
+  'file_handlers.action': 'scope',
+  'file_handlers.icons.src': 'asset',
+  'note_taking.new_note_url': 'scope',
+  'lock_screen.start_url': 'scope',
+  'tab_strip.home_tab.icons.src': 'asset',
+  'tab_strip.home_tab.scope_patterns.pathname': 'pattern',
+  'tab_strip.new_tab_button.url': 'scope',
+  'related_applications.url': 'scope',
+  'widgets.ms_ac_template': 'asset',
+  'widgets.data': 'asset',
+  'widgets.icons.src': 'asset',
+  'widgets.screenshots.src': 'asset',
 };
+/** `icons_localized.de.src` is read as `icons.src`. */
+const LOCALIZED = /\b(icons|shortcuts|screenshots)_localized\.[^.]+/g;
 
 export function readManifest(region: Region, list: ReferenceList): void {
   for (const { path, isKey, start, end, value } of jsonStrings(region)) {
-    const kind = isKey ? undefined : MANIFEST_MEMBERS[path.filter((step) => typeof step === 'string').join('.')];
+    const name = isKey ? '' : path.filter((step) => typeof step === 'string').join('.');
+    const kind = MANIFEST_MEMBERS[name.replace(LOCALIZED, '$1')];
     if (kind !== undefined) list.add(kind, region, start, end, value);
   }
 }
@@ -36,12 +57,24 @@ export function readImportMap(region: Region, list: ReferenceList): void {
   }
 }
 
-/** The pages that speculation rules list. Rules that match the links of the page name none. */
+/** Members of a pattern that may name another origin. */
+const OF_ORIGIN = new Set(['protocol', 'hostname', 'port', 'baseURL']);
+
+/** The pages that speculation rules list, and the patterns of links that they match (URL pattern standard). */
 export function readSpeculationRules(region: Region, list: ReferenceList): void {
-  for (const { path, isKey, start, end, value } of jsonStrings(region)) {
+  const strings = jsonStrings(region);
+  const parentOf = ({ path }: JsonString): string => path.slice(0, -1).join('\n');
+  const elsewhere = new Set(strings.filter(({ path }) => OF_ORIGIN.has(String(path.at(-1)))).map(parentOf));
+  for (const string of strings) {
+    const { path, isKey, start, end, value } = string;
     const [action, , member] = path;
-    if (!isKey && member === 'urls' && (action === 'prefetch' || action === 'prerender'))
-      list.add('link', region, start, end, value);
+    if (isKey || (action !== 'prefetch' && action !== 'prerender')) continue;
+    if (member === 'urls') list.add('link', region, start, end, value);
+    const at = path.lastIndexOf('href_matches');
+    if (at === -1) continue;
+    const names = path.slice(at + 1).filter((step) => typeof step === 'string');
+    const isPathname = names.length === 1 && names[0] === 'pathname' && !elsewhere.has(parentOf(string));
+    if (names.length === 0 || isPathname) list.add('pattern', region, start, end, value);
   }
 }
 

@@ -1,5 +1,6 @@
 import { parse } from 'es-module-lexer/minimal/js';
 import { readLiterals, readMentions } from './mentions.ts';
+import type { FoundKind } from './reference.ts';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 import { SPECIFIER } from './write.ts';
@@ -22,6 +23,7 @@ const IMPORT_CALL = 'import(';
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
+  readScopes(region, list);
   readLiterals(region, list);
 }
 
@@ -63,6 +65,37 @@ function onSpecifier(
   else
     for (const { start, end, value } of stringArguments(region.text, s)) list.add('script', region, start, end, value);
 }
+
+const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
+/** Where the scope of a service worker follows, by whatever library it is registered, or a pattern of speculation rules. */
+const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
+
+/** Each is put in an `import()` of its own: the lexer then says which are code. */
+function readScopes(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  if (!MAY_HAVE_SCOPES.test(text)) return;
+  const found = new Map<number, { readonly kind: FoundKind; readonly literals: readonly StringLiteral[] }>();
+  let code = '';
+  let copied = 0;
+  for (const { 0: start, index } of text.matchAll(SCOPES)) {
+    const at = index + start.length;
+    const first = at < copied || isAlternative(text, index) ? null : stringAt(text, at);
+    if (first === null) continue;
+    code += `${text.slice(copied, at)}${IMPORT_CALL}`;
+    const literals = start.includes('[') ? [...stringArguments(text, at)] : [first];
+    found.set(code.length, { kind: start.includes('href_matches') ? 'pattern' : 'scope', literals });
+    copied = first.end + 1;
+    code += `${text.slice(at, copied)})`;
+  }
+  if (found.size === 0) return;
+  for (const { d } of lexImports(code + text.slice(copied))) {
+    const { kind, literals } = found.get(d + 1) ?? { kind: 'scope', literals: [] };
+    for (const { start, end, value } of literals) list.add(kind, region, start, end, value);
+  }
+}
+
+/** `isOwn ? scope : '/'` */
+const isAlternative = (text: string, at: number): boolean => text[skipBlankBack(text, at) - 1] === '?';
 
 interface StringLiteral {
   readonly start: number;

@@ -7,6 +7,8 @@
  * - `hint`: hosts to connect to, and pings. An empty text takes it out of work.
  * - `integrity`: a digest, `url` being what it is the digest of.
  * - `mention`: an address in a framework's data, to be fetched and never written.
+ * - `scope`: the start of addresses, of a service worker or a manifest, which names no file. `pattern`: a pattern of addresses (URL
+ *   pattern standard), in a string of JSON or a script.
  */
 export const REFERENCE_KINDS = [
   'link',
@@ -24,6 +26,8 @@ export const REFERENCE_KINDS = [
   'hint',
   'integrity',
   'mention',
+  'scope',
+  'pattern',
 ] as const;
 
 export type FoundKind = (typeof REFERENCE_KINDS)[number];

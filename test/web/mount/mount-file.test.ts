@@ -46,6 +46,22 @@ describe('mountFile() of a page', () => {
       '<script type="importmap">{"imports":{"a":"/a.js","/b/":"/c/"}}</script>',
       '<script type="importmap">{"imports":{"a":"/team/docs/a.js","/team/docs/b/":"/team/docs/c/"}}</script>',
     ],
+    [
+      `<script>navigator.serviceWorker.register('/sw.js',{scope:'/'})</script>`,
+      `<script>navigator.serviceWorker.register('/team/docs/sw.js',{scope:'/team/docs/'})</script>`,
+    ],
+    [
+      `<p>navigator.serviceWorker: {scope:'/'}</p><script>/* serviceWorker */ a = { scope: "./" }</script>`,
+      `<p>navigator.serviceWorker: {scope:'/'}</p><script>/* serviceWorker */ a = { scope: "./" }</script>`,
+    ],
+    [
+      String.raw`<script type="speculationrules">{"prerender":[{"urls":["/a"]},{"where":{"and":[{"href_matches":"\/*\\?(.*)"},{"not":{"href_matches":["/b/:id{/c}?","*://x.example/*","d/*"]}}]}}]}</script>`,
+      String.raw`<script type="speculationrules">{"prerender":[{"urls":["/team/docs/a"]},{"where":{"and":[{"href_matches":"/team/docs/*\\?(.*)"},{"not":{"href_matches":["/team/docs/b/:id{/c}?","*://x.example/*","d/*"]}}]}}]}</script>`,
+    ],
+    [
+      '<script type="speculationrules">{"prefetch":[{"where":{"or":[{"href_matches":{"pathname":"/a/*"}},{"href_matches":{"hostname":"x","pathname":"/b"}},{"selector_matches":"/c"}]}}]}</script>',
+      '<script type="speculationrules">{"prefetch":[{"where":{"or":[{"href_matches":{"pathname":"/team/docs/a/*"}},{"href_matches":{"hostname":"x","pathname":"/b"}},{"selector_matches":"/c"}]}}]}</script>',
+    ],
     ['<svg><use href="/s.svg#x"/></svg>', '<svg><use href="/team/docs/s.svg#x"/></svg>'],
     ['<iframe srcdoc="&lt;a href=&quot;/a&quot;>">', '<iframe srcdoc="&lt;a href=&quot;/team/docs/a&quot;>">'],
   ])('%s', (html, expected) => {
@@ -70,6 +86,21 @@ describe('mountFile() of a page', () => {
     expect(mounted('a.html', '<a href="/docs/a"><a href="/docs"><a href="/blog">', ABOVE)).toBe(
       '<a href="/a"><a href="/"><a href="/blog">',
     );
+  });
+
+  it('takes the base path away from scopes', () => {
+    const script = (scope: string) =>
+      `<script>navigator.serviceWorker.register("sw.js",{scope:"${scope}"})</script><script type="speculationrules">{"prefetch":[{"where":{"href_matches":"${scope}*"}}]}</script>`;
+    expect(mounted('a.html', script('/docs/'), ABOVE)).toBe(script('/'));
+    expect(mounted('a.html', script('/blog/'), ABOVE)).toBe(script('/blog/'));
+  });
+
+  it('writes the label of a version into patterns so that they stay patterns', () => {
+    const mount = { from: '/', to: '/_docshelf/v/1.0+a/' };
+    const rules = '<script type="speculationrules">{"prefetch":[{"where":{"href_matches":"/b/*"}}]}</script>';
+    const made = /\{.*\}/.exec(mounted('a.html', rules, mount))?.[0] ?? '';
+    const pathname = JSON.parse(made).prefetch[0].where.href_matches;
+    expect(new URLPattern({ pathname }).test({ pathname: '/_docshelf/v/1.0+a/b/c' })).toBe(true);
   });
 
   it('keeps other encodings', () => {
@@ -116,6 +147,21 @@ describe('mountFile() of other files', () => {
     ],
     ['manifest.json', '{"start_url":"/"}', '{"start_url":"/team/docs/"}'],
     [
+      'site.webmanifest',
+      String.raw`{"id":"/?x","scope":"\/","share_target":{"action":"\/s"},"protocol_handlers":[{"url":"/p?q=%s"}],"scope_extensions":[{"origin":"https://x.example"}]}`,
+      '{"id":"/team/docs/?x","scope":"/team/docs/","share_target":{"action":"/team/docs/s"},"protocol_handlers":[{"url":"/team/docs/p?q=%s"}],"scope_extensions":[{"origin":"https://x.example"}]}',
+    ],
+    [
+      'registerSW.js',
+      `if('serviceWorker' in navigator)addEventListener('load',()=>{navigator.serviceWorker.register('/sw.js', { scope: '/' })})`,
+      `if('serviceWorker' in navigator)addEventListener('load',()=>{navigator.serviceWorker.register('/team/docs/sw.js', { scope: '/team/docs/' })})`,
+    ],
+    [
+      'pwa.js',
+      `import("./workbox-window.js").then(({Workbox:e})=>new e(location.origin+"/x",{scope:"/",type:"classic"}))`,
+      `import("./workbox-window.js").then(({Workbox:e})=>new e(location.origin+"/x",{scope:"/team/docs/",type:"classic"}))`,
+    ],
+    [
       'sitemap.xml',
       '<urlset><url><loc>/a</loc></url><url><loc>https://other.example/a</loc></url></urlset>',
       '<urlset><url><loc>/team/docs/a</loc></url><url><loc>https://other.example/a</loc></url></urlset>',
@@ -145,6 +191,9 @@ describe('mountFile() of hostile files', () => {
     ['a.js', '__VP_SITE_DATA__='],
     ['a.js', '__pageData href="/a'],
     ['a.js', 'location   = "/'],
+    ['a.js', 'serviceWorker scope:"/"'],
+    ['a.js', 'serviceWorker ? scope     '],
+    ['a.html', '<script type=speculationrules>{"prefetch":[{"href_matches":"/'],
     ['a.js', 'docusaurus {"path":"/'],
     ['a.txt', '0:[{'],
     ['a.xml', '<link '],

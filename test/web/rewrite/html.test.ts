@@ -200,8 +200,8 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   [
     'speculation rules',
     '<script type=speculationrules>{"prerender":[{"urls":["/a","/b"]},{"where":{"href_matches":"/*"}}]}</script>',
-    ['link /a', 'link /b'],
-    '<script type=speculationrules>{"prerender":[{"urls":["N&","N&"]},{"where":{"href_matches":"/*"}}]}</script>',
+    ['link /a', 'link /b', 'pattern /*'],
+    '<script type=speculationrules>{"prerender":[{"urls":["N&","N&"]},{"where":{"href_matches":"N&"}}]}</script>',
   ],
   [
     'a refresh',

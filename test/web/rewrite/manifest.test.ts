@@ -8,6 +8,8 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
 
   it('finds its pages and pictures, whatever the escapes', () => {
     expect(found('manifest', manifest)).toEqual([
+      'scope /x',
+      'scope /',
       'link /?a=1',
       'asset a.png',
       'asset b.png',
@@ -20,13 +22,34 @@ describe('findReferences() and rewriteFile() in a web app manifest', () => {
   it('leaves the rest as it was', () => {
     const after = rewritten('manifest', manifest, 'N');
     expect(JSON.parse(after)).toMatchObject({
-      scope: '/',
+      id: 'N',
+      scope: 'N',
       start_url: 'N',
       icons: [{ src: 'N', sizes: '1x1' }, { src: 'N' }],
     });
     expect(after.replaceAll('"N"', '')).toBe(
-      manifest.replace(/"(?:\\\/\?a=1|a\.png|\\u0062\.png|c\.png|\/d|e\.png)"/g, ''),
+      manifest.replace(/"(?:\/x|\/|\\\/\?a=1|a\.png|\\u0062\.png|c\.png|\/d|e\.png)"/g, ''),
     );
+  });
+
+  it.each<[string, string]>([
+    ['share_target', '{"action":"/a","method":"GET","params":{"title":"/t"}}'],
+    ['protocol_handlers', '[{"protocol":"web+a","url":"/a"}]'],
+    ['file_handlers', '[{"action":"/a","accept":{"text/x":["/no"]}}]'],
+    ['note_taking', '{"new_note_url":"/a"}'],
+    ['serviceworker', '{"scope":"/a"}'],
+    ['tab_strip', '{"home_tab":{"scope_patterns":[{"pathname":"/a"}]}}'],
+    ['tab_strip', '{"new_tab_button":{"url":"/a"}}'],
+    ['related_applications', '[{"platform":"webapp","url":"/a"}]'],
+  ])('finds the address in %s %s', (member, value) => {
+    expect(found('manifest', `{"${member}":${value}}`)).toEqual([
+      value.includes('pathname') ? 'pattern /a' : 'scope /a',
+    ]);
+  });
+
+  it('finds localized pictures and shortcuts', () => {
+    const text = '{"icons_localized":{"de":[{"src":"/a"}]},"shortcuts_localized":{"de":[{"url":"/b"}]}}';
+    expect(found('manifest', text)).toEqual(['asset /a', 'link /b']);
   });
 
   it('reads a byte order mark, and nothing of what is no JSON', () => {

@@ -54,6 +54,31 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
     `await x.audioWorklet.addModule('N');navigator.serviceWorker.register("N", {})`,
   ],
   [
+    'the scope of a service worker',
+    `navigator.serviceWorker.register('/sw.js',{scope:'/'});navigator.serviceWorker.getRegistration("/a/")`,
+    ['worker /sw.js', 'scope /', 'scope /a/'],
+    `navigator.serviceWorker.register('N',{scope:'N'});navigator.serviceWorker.getRegistration("N")`,
+  ],
+  [
+    'the scope of a service worker that a library registers, however it is written',
+    `new Workbox(url,{type:'classic',"scope" : "/a/"+x});const scope = \`/b/\`;f({scope='/c/'}={});o.scope="\\/d/";`,
+    ['scope /a/', 'scope /b/', 'scope /c/', 'scope /d/'],
+    `new Workbox(url,{type:'classic',"scope" : "N"+x});const scope = \`N\`;f({scope='N'}={});o.scope="N";`,
+  ],
+  [
+    'patterns of speculation rules',
+    `s.textContent=JSON.stringify({prefetch:[{where:{or:[{href_matches:"/*"},{href_matches:['/a/*', "/b"]}]}}]})`,
+    ['pattern /*', 'pattern /a/*', 'pattern /b'],
+    `s.textContent=JSON.stringify({prefetch:[{where:{or:[{href_matches:"N"},{href_matches:['N', "N"]}]}}]})`,
+  ],
+  [
+    'no scope in strings, comments and comparisons, and none without a service worker',
+    `"serviceWorker {scope:'/'}";// {scope:'/a'}\n/* scope:'/b' */a.scope=="/c";d?scope:'/d';microscope='/e';/scope:'/`,
+    [],
+    `"serviceWorker {scope:'/'}";// {scope:'/a'}\n/* scope:'/b' */a.scope=="/c";d?scope:'/d';microscope='/e';/scope:'/`,
+  ],
+  ['the scope of something else', `x({scope:'/'})`, [], `x({scope:'/'})`],
+  [
     'importScripts()',
     `importScripts('a.js', "/b.js",c);self.importScripts("d.js")`,
     ['script a.js', 'script /b.js', 'script d.js'],
