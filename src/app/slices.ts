@@ -6,6 +6,7 @@ import { ARCHIVE_LIMITS, type ArchiveLimits } from '../domain/limits.ts';
 import type { Organization, SourceSettings } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
+import type { ReportedSite } from '../http/site/page-reports.ts';
 
 /** The config, cut into the slice that each room takes. */
 
@@ -146,6 +147,13 @@ function sourceOf(source: ConfiguredSource): SourceSettings | null {
 
 export function enforcementOf({ deployment, features }: Config): 'off' | 'report' | 'on' {
   return features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
+}
+
+/** Where browsers may report what a policy keeps from pages. */
+export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedSite {
+  const { publicUrl } = config.server;
+  const named = publicUrl === null ? hosts : [...hosts, new URL(publicUrl).host];
+  return { policy: enforcementOf(config), basePath, hosts: named };
 }
 
 /**

@@ -7,9 +7,12 @@ import { PageReports } from '../../src/http/site/page-reports.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
 
 it('findings have what notices of the status say, piece by piece', async () => {
-  const reports = new PageReports(() => undefined);
+  const reports = new PageReports(
+    () => undefined,
+    () => ({ policy: 'on', basePath: '/', hosts: [] }),
+  );
   for (const origin of ['https://a.example', 'https://b.example', 'https://b.example']) {
-    const body = JSON.stringify({ 'csp-report': { 'blocked-uri': `${origin}/x.js` } });
+    const body = JSON.stringify({ 'csp-report': { 'document-uri': 'http://x/', 'blocked-uri': `${origin}/x.js` } });
     await reports.answer(new Request('http://x/', { method: 'POST', body }));
   }
   const rules = readSiteRules(new Map([['_redirects', Buffer.from('/a /b\n/only')]]));

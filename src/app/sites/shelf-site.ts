@@ -20,7 +20,7 @@ import { isPagePart } from '../../web/media-type.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
 import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log/log-events.ts';
-import { deploySlice, featureReport, heldConfig } from '../slices.ts';
+import { deploySlice, featureReport, heldConfig, reportedSite } from '../slices.ts';
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
@@ -127,7 +127,10 @@ export class ShelfSite {
     this.#held = config;
     this.#host = host;
     this.#parts = parts;
-    this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
+    this.#reports = new PageReports(
+      (origin) => host.metrics.onPageReport(origin),
+      () => reportedSite(this.#config),
+    );
     this.#signIn = this.#openSignIn(config);
     this.search =
       localSearch &&

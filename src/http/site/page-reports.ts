@@ -1,4 +1,6 @@
+import { hostName } from '../../domain/deployment.ts';
 import { collect } from '../../files/index.ts';
+import { protocolLine } from '../../serve/index.ts';
 
 /** Below the base path. */
 export const REPORTS_PATH = '/_docshelf/csp-report';
@@ -8,6 +10,8 @@ export const REPORT_BYTES_MAX = 16 * 1024;
 const ORIGINS_MAX = 100;
 const TOLD_MAX = 10;
 const OTHERS = 'others';
+/** Names of hosts have at most 253 letters. */
+const ORIGIN_LENGTH_MAX = 270;
 /** Of one request: browsers gather what happens within a minute. */
 const REPORTS_MAX = 100;
 
@@ -19,26 +23,53 @@ export interface ReportedOrigin {
   readonly reports: number;
 }
 
-/** Counts what a policy of docshelf has kept pages from, by origin (contract, section 4.1). */
+/** The site whose documents may be reported, as the config is now. */
+export interface ReportedSite {
+  /** Mode of `features.enforce`. With `off`, browsers send no reports. */
+  readonly policy: 'off' | 'report' | 'on';
+  /** With its last slash. */
+  readonly basePath: string;
+  /** Host names that the config gives it, in addition to the host of the request. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * Counts what a policy of docshelf has kept pages from, by origin (contract, section 4.1). The endpoint needs no sign-in, so that a
+ * report is a stranger's word: no origin of one is ever recommended.
+ */
 export class PageReports {
   readonly #counts = new Map<string, number>();
   readonly #onReport: (origin: string) => void;
+  readonly #site: () => ReportedSite;
 
-  constructor(onReport: (origin: string) => void) {
+  constructor(onReport: (origin: string) => void, site: () => ReportedSite) {
     this.#onReport = onReport;
+    this.#site = site;
   }
 
   async answer(request: Request): Promise<Response> {
     const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, REPORT_BYTES_MAX);
     if (bytes === null) return new Response(null, { status: 413, headers: { Connection: 'close' } });
-    const origins = originsOf(bytes);
-    if (origins === null) return new Response(null, { status: 400 });
-    for (const origin of origins) this.#count(origin);
+    if (!this.#isOn) return protocolLine('POST', 404, 'Not found: features.enforce is off');
+    const reports = reportsIn(bytes);
+    if (reports === null) return protocolLine('POST', 400, 'Bad request: the body is no report of a browser');
+    const own = isFromElsewhere(request, this.#site()) ? [] : reports.filter(isOwn(request, this.#site()));
+    if (own.length === 0)
+      return protocolLine('POST', 403, 'Forbidden: the report is not about a document of this site');
+    for (const { blocked } of own) {
+      const origin = loadedOrigin(blocked);
+      if (origin !== null) this.#count(origin);
+    }
     return new Response(null, { status: 204 });
+  }
+
+  get #isOn(): boolean {
+    return this.#site().policy !== 'off';
   }
 
   /** The most frequent first. */
   get counts(): ReportedOrigin[] {
+    if (!this.#isOn) return [];
     return Array.from(this.#counts, ([origin, reports]) => ({ origin, reports })).sort((a, b) => b.reports - a.reports);
   }
 
@@ -48,33 +79,70 @@ export class PageReports {
       .slice(0, TOLD_MAX)
       .map(
         ({ origin, reports }) =>
-          `Pages tried to load from ${origin} (${reports} reports of browsers), which features.enforce keeps to the features that are on; name it in the origins of one that needs it.`,
+          `Pages tried to load from ${origin} (${reports} reports of browsers), which features.enforce does not allow; anybody can send such reports, so check the pages with docshelf bundle audit.`,
       );
   }
 
   #count(origin: string): void {
-    const counted = this.#counts.has(origin) || this.#counts.size < ORIGINS_MAX ? origin : OTHERS;
+    const isKept = this.#counts.has(origin) || this.#counts.size < ORIGINS_MAX;
+    const counted = isKept && origin.length <= ORIGIN_LENGTH_MAX ? origin : OTHERS;
     this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + 1);
     this.#onReport(counted);
   }
 }
 
-/** Null for what is no report. Schemes, inline scripts and what is no address are left out. */
-function originsOf(bytes: Buffer): string[] | null {
+interface Report {
+  readonly document: unknown;
+  readonly blocked: unknown;
+}
+
+/** In the format of `report-uri` or of `report-to`. Null for a body in neither format. */
+function reportsIn(bytes: Buffer): Report[] | null {
   let said: unknown;
   try {
     said = JSON.parse(bytes.toString());
   } catch {
     return null;
   }
-  const reports = Array.isArray(said)
-    ? said.slice(0, REPORTS_MAX).map((each) => memberOf(each, 'body'))
-    : [memberOf(said, 'csp-report')];
-  if (reports.every((report) => report === undefined)) return null;
-  return reports
-    .map((report) => URL.parse(String(memberOf(report, 'blockedURL') ?? memberOf(report, 'blocked-uri'))))
-    .filter((url) => url !== null && /^(?:https?|wss?):$/.test(url.protocol))
-    .map((url) => url?.origin ?? '');
+  if (!Array.isArray(said)) {
+    const report = memberOf(said, 'csp-report');
+    if (report === undefined) return null;
+    return [{ document: memberOf(report, 'document-uri'), blocked: memberOf(report, 'blocked-uri') }];
+  }
+  const reports = said.slice(0, REPORTS_MAX).filter((each) => memberOf(each, 'body') !== undefined);
+  if (reports.length === 0) return null;
+  return reports.map((each) => {
+    const body = memberOf(each, 'body');
+    return { document: memberOf(body, 'documentURL') ?? memberOf(each, 'url'), blocked: memberOf(body, 'blockedURL') };
+  });
+}
+
+const namesOf = ({ headers, url }: Request, { hosts }: ReportedSite): ReadonlySet<string> =>
+  new Set([headers.get('host') ?? new URL(url).host, ...hosts].map(hostName));
+
+/** True for a request that a page of another site makes, in the reader's browser. */
+function isFromElsewhere(request: Request, site: ReportedSite): boolean {
+  const fetchSite = request.headers.get('sec-fetch-site');
+  if (fetchSite !== null && fetchSite !== 'same-origin' && fetchSite !== 'none') return true;
+  const origin = request.headers.get('origin');
+  if (origin === null || origin === 'null') return false;
+  return !namesOf(request, site).has(hostName(URL.parse(origin)?.host ?? ''));
+}
+
+/** A proxy may change scheme and port. */
+function isOwn(request: Request, site: ReportedSite): (report: Report) => boolean {
+  const names = namesOf(request, site);
+  return ({ document }) => {
+    const url = URL.parse(String(document));
+    if (url === null || !/^https?:$/.test(url.protocol) || !names.has(hostName(url.host))) return false;
+    return `${url.pathname}/`.startsWith(site.basePath);
+  };
+}
+
+/** Null for schemes, inline scripts and other texts that are no address. */
+function loadedOrigin(blocked: unknown): string | null {
+  const url = URL.parse(String(blocked));
+  return url !== null && /^(?:https?|wss?):$/.test(url.protocol) ? url.origin : null;
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -1,14 +1,66 @@
 import { describe, expect, it } from 'vitest';
-import { PageReports } from '../../../src/http/site/page-reports.ts';
+import { PageReports, type ReportedSite } from '../../../src/http/site/page-reports.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
 
-const post = (body: string) => new Request('http://x/_docshelf/csp-report', { method: 'POST', body });
-const old = (blocked: unknown) => JSON.stringify({ 'csp-report': { 'blocked-uri': blocked } });
+const post = (body: string, headers = {}) =>
+  new Request('http://x/_docshelf/csp-report', { method: 'POST', body, headers });
+const old = (blocked: unknown, document: unknown = 'http://x/a') =>
+  JSON.stringify({ 'csp-report': { 'document-uri': document, 'blocked-uri': blocked } });
 const now = (...blocked: unknown[]) =>
-  JSON.stringify(blocked.map((blockedURL) => ({ type: 'csp-violation', body: { blockedURL } })));
+  JSON.stringify(
+    blocked.map((blockedURL) => ({ type: 'csp-violation', body: { documentURL: 'http://x/a', blockedURL } })),
+  );
+const SITE: ReportedSite = { policy: 'on', basePath: '/', hosts: [] };
 
 describe('PageReports', () => {
+  it.each<[string, Partial<ReportedSite>, string, Readonly<Record<string, string>>, number]>([
+    ['with enforcement on', {}, 'http://x/a', {}, 204],
+    ['with enforcement in report mode', { policy: 'report' }, 'http://x/a', {}, 204],
+    ['with enforcement off', { policy: 'off' }, 'http://x/a', {}, 404],
+    ['about a document of another site', {}, 'https://other.example/a', {}, 403],
+    ['about no document', {}, '', {}, 403],
+    ['about a document of another scheme', {}, 'file:///x/a', {}, 403],
+    ['about a document below the base path', { basePath: '/docs/' }, 'http://x/docs/a', {}, 204],
+    ['about the base path itself', { basePath: '/docs/' }, 'http://x/docs', {}, 204],
+    ['about a document beside the base path', { basePath: '/docs/' }, 'http://x/docs2/a', {}, 403],
+    ['about a document of the host that a proxy hides', { hosts: ['docs.example'] }, 'https://DOCS.example/a', {}, 204],
+    ['about a document at another port', {}, 'http://x:8443/a', { origin: 'http://x:8443' }, 204],
+    ['as a browser sends it', {}, 'http://x/a', { 'sec-fetch-site': 'same-origin', origin: 'http://x' }, 204],
+    ['from a document without an origin', {}, 'http://x/a', { origin: 'null' }, 204],
+    ['from a page of another site', {}, 'http://x/a', { origin: 'https://evil.example' }, 403],
+    ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
+    ['from a site beside it', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
+  ])('judges a report %s', async (_, site, document, headers, status) => {
+    const told: string[] = [];
+    const reports = new PageReports(
+      (origin) => told.push(origin),
+      () => ({ ...SITE, ...site }),
+    );
+    const newer = JSON.stringify([
+      { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },
+    ]);
+    for (const body of [old('https://cdn.example/a', document), newer]) {
+      expect((await reports.answer(post(body, headers))).status).toBe(status);
+    }
+    expect(told).toEqual(status === 204 ? ['https://cdn.example', 'https://cdn.example'] : []);
+    expect([reports.counts.length, reports.notices.length]).toEqual(status === 204 ? [1, 1] : [0, 0]);
+  });
+
+  it('recommends no origin, whatever its name, and forgets them while enforcement is off', async () => {
+    let policy: ReportedSite['policy'] = 'on';
+    const reports = new PageReports(
+      () => undefined,
+      () => ({ ...SITE, policy }),
+    );
+    await reports.answer(post(old('https://evil.example/a.js')));
+    await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));
+    expect(reports.counts.map(({ origin }) => origin)).toEqual(['https://evil.example', 'others']);
+    expect(reports.notices.join()).not.toMatch(/name it|origins/);
+    policy = 'off';
+    expect([reports.counts, reports.notices]).toEqual([[], []]);
+  });
+
   it.each<[string, string, number, string[]]>([
     ['the older format', old('https://cdn.example/a.js?token=x'), 204, ['https://cdn.example']],
     [
@@ -23,10 +75,14 @@ describe('PageReports', () => {
     ['a list of none', '[1, null]', 400, []],
     ['no JSON', 'x', 400, []],
     ['nothing', '', 400, []],
+    ['a number', '7', 400, []],
     ['too much', `"${'a'.repeat(16 * 1024)}"`, 413, []],
   ])('counts by origin alone: %s', async (_, body, status, origins) => {
     const told: string[] = [];
-    const reports = new PageReports((origin) => told.push(origin));
+    const reports = new PageReports(
+      (origin) => told.push(origin),
+      () => SITE,
+    );
     expect((await reports.answer(post(body))).status).toBe(status);
     expect(told).toEqual(origins);
     expect(reports.notices).toHaveLength(origins.length);
@@ -34,7 +90,10 @@ describe('PageReports', () => {
 
   it('keeps a bounded number of origins, and tells the most frequent', async () => {
     const told = new Set<string>();
-    const reports = new PageReports((origin) => told.add(origin));
+    const reports = new PageReports(
+      (origin) => told.add(origin),
+      () => SITE,
+    );
     for (let n = 0; n < 300; n++) await reports.answer(post(old(`https://h${n}.example/`)));
     for (let n = 0; n < 3; n++) await reports.answer(post(old('https://h7.example/')));
     expect(told.size).toBe(101);
@@ -44,13 +103,18 @@ describe('PageReports', () => {
 });
 
 it('are taken at their address below the base path, from nothing but POST', async () => {
-  const reports = new PageReports(() => undefined);
+  const reports = new PageReports(
+    () => undefined,
+    () => ({ ...SITE, basePath: '/docs/' }),
+  );
   const server = new SiteServer(new BodyCache(1024));
   const state = () => 'off' as const;
   const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
   const app = createSiteApp({ server, basePath: '/docs/', state, features, reports });
   const at = '/docs/_docshelf/csp-report';
-  expect((await app.request(at, { method: 'POST', body: old('https://cdn.example/a.js') })).status).toBe(204);
+  expect(
+    (await app.request(at, { method: 'POST', body: old('https://cdn.example/a.js', 'http://localhost/docs/') })).status,
+  ).toBe(204);
   expect((await app.request(at)).status).toBe(404);
   expect(reports.notices).toHaveLength(1);
 });

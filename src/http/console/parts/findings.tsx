@@ -5,11 +5,11 @@ import { countInWords } from './wording.ts';
 /** What becomes of what pages ask for elsewhere. */
 const POLICIES: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
   on: {
-    note: 'blocked by features.enforce; name what a feature needs in its origins',
+    note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
     empty: 'No browser has reported that a page asks another origin for anything.',
   },
   report: {
-    note: 'reported by features.enforce, not blocked; name what a feature needs in its origins',
+    note: 'reported by features.enforce, not blocked; anybody can send such reports, so check the pages with docshelf bundle audit',
     empty: 'No browser has reported that a page asks another origin for anything.',
   },
   off: {
