@@ -157,8 +157,8 @@ export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedS
 }
 
 /**
- * What `features.enforce` sends with documents (contract, section 4.1): they load from the site and from the origins of features that
- * are on. Generators need inline scripts and `eval`.
+ * Headers of `features.enforce` (contract, section 4.1): pages load from the site and from the origins of features that are on.
+ * Generators need inline scripts and `eval`. Browsers that do not know `webrtc` ignore it.
  */
 export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
   const { features } = config;
@@ -177,11 +177,13 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
     "base-uri 'self'",
     `form-action ${self}`,
     "frame-ancestors 'self'",
+    "webrtc 'block'",
     `report-uri ${reports}`,
     'report-to docshelf',
   ].join('; ');
-  const name = enforce === 'on' ? 'Content-Security-Policy' : 'Content-Security-Policy-Report-Only';
-  return { [name]: policy, 'Reporting-Endpoints': `docshelf="${reports}"` };
+  const endpoints = { 'Reporting-Endpoints': `docshelf="${reports}"` };
+  if (enforce === 'report') return { 'Content-Security-Policy-Report-Only': policy, ...endpoints };
+  return { 'Content-Security-Policy': policy, ...endpoints, 'X-DNS-Prefetch-Control': 'off' };
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {

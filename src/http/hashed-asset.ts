@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { negotiateEncoding } from '../serve/encoding.ts';
+import { OWN_HEADERS } from '../serve/index.ts';
 
 /** A file of docshelf's own pages, under a name that changes with its content. */
 export interface HashedAsset {
@@ -36,7 +37,7 @@ export function answerAsset(
       'Content-Length': String(body.length),
       'Cache-Control': 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
-      'X-Content-Type-Options': 'nosniff',
+      ...OWN_HEADERS,
       ...(coding === null ? {} : { 'Content-Encoding': coding }),
     },
   });

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, statusOf, toDocshelfError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
+import { OWN_HEADERS } from '../serve/index.ts';
 
 /** What a caller who does not run docshelf is told of a database that is away, but by faults `isForCallers`: its address is in the log. */
 const DATABASE_AWAY = new DocshelfError('database_unavailable', 'Cannot answer now: the database does not answer', {
@@ -35,7 +36,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   const headers: Record<string, string> = {
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
+    ...OWN_HEADERS,
   };
   if (problem.status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (problem.status === 405) headers.Allow = String(error.fields.allow);

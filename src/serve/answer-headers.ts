@@ -2,14 +2,26 @@ import { type HeaderRules, NO_HEADERS, type SiteHeaders } from '../web/rules/ind
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
+const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
+
+/**
+ * Of docshelf's own responses that are no page. A page of the same origin can open any of them in a frame and run its scripts in there:
+ * the frame must not be allowed more than the page.
+ */
+export const OWN_HEADERS: AnswerHeaders = {
+  ...COMMON_HEADERS,
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
 
 /** Headers of the operator's making (contract, section 4.1). */
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
   /** Wins over preset and site; an empty value takes a header away. */
   readonly set: AnswerHeaders;
-  /** Sent with documents beside whatever policy the site and the operator have: each can only forbid more. */
+  /**
+   * Sent with every file, in addition to the policies of the site and the operator: each can only forbid more. A script may become a
+   * worker, and any file the document of a frame, in which the page then runs its scripts.
+   */
   readonly policy: AnswerHeaders;
 }
 
@@ -122,7 +134,7 @@ export class HeaderPolicy {
     for (const [name, value] of Object.entries(usual)) if (!own.removed.has(name)) headers.set(name, value);
     for (const [name, value] of own.set) headers.set(name, value);
     for (const [name, value] of Object.entries(set)) headers.set(name, value);
-    if (isDocument) for (const [name, value] of Object.entries(policy)) headers.add(name, value);
+    for (const [name, value] of Object.entries(policy)) headers.add(name, value);
     const cacheControl = headers.take('Cache-Control');
     return { id, headers: headers.toObject(), cacheControl };
   }

@@ -20,7 +20,7 @@ import type { SiteSnapshot } from './snapshot.ts';
 import { namesMarkdown } from './twins/accept.ts';
 import { HEADER_BYTES } from './variants/variant-file.ts';
 
-export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
+export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export * from './notices/notice.ts';
 export { SiteLanguages } from './notices/site-languages.ts';

@@ -228,7 +228,7 @@ describe('headers', () => {
     expect(await header(await less.ask('/a'), 'x-robots-tag')).toBeNull();
   });
 
-  it('of a policy are added to what site and operator say, for documents alone', async () => {
+  it('of a policy are added to what site and operator say, for every file', async () => {
     const policy = { 'Content-Security-Policy': "default-src 'self'" };
     const set = { 'Content-Security-Policy': 'img-src *' };
     for (const [own, expected] of [
@@ -243,8 +243,12 @@ describe('headers', () => {
       expect(await header(await ask('/folder/'), 'content-security-policy')).toMatch(/default-src 'self'$/);
       expect(await header(await ask('/gone'), 'content-security-policy')).toBe(expected);
     }
-    const { ask } = await site({}, { headers: { preset: 'none', set: {}, policy } });
-    expect(await header(await ask('/app.js'), 'content-security-policy')).toBeNull();
+    const files = { 'a.html': 'x', 'app.js': 'x', 'a.svg': '<svg/>', 'a.pdf': 'x', 'a.xml': '<x/>', 'a.xhtml': '<x/>' };
+    const more = { 'a.png': 'x', 'a.txt': 'x', 'a.json': '{}', 'a.wasm': 'x', a: 'x', 'a.css': 'x', 'b.html': 'x' };
+    const { ask } = await site({}, { headers: { preset: 'none', set: {}, policy } }, { ...files, ...more });
+    for (const path of Object.keys({ ...files, ...more })) {
+      expect(await header(await ask(`/${path}`), 'content-security-policy'), path).toBe("default-src 'self'");
+    }
   });
 
   it('are those of the address that was asked, with 200, 304, 206 and from memory', async () => {

@@ -1,6 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { DocshelfError } from '../../domain/errors.ts';
-import { noticeAnswer } from '../../serve/index.ts';
+import { noticeAnswer, OWN_HEADERS } from '../../serve/index.ts';
 import { problemOf } from '../problem.ts';
 import { requestField } from './request-field.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
@@ -107,7 +107,7 @@ export function refusalParts(
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Content-Length': String(Buffer.byteLength(body)),
     'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
+    ...OWN_HEADERS,
     [REQUEST_ID_HEADER]: requestId,
   };
   return { headers, body };

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { DocshelfError, statusOf } from '../../domain/errors.ts';
-import { COMMON_HEADERS } from '../../serve/index.ts';
+import { OWN_HEADERS } from '../../serve/index.ts';
 import { acceptsType, prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
@@ -28,7 +28,7 @@ const BATCH_MAX = 20;
 /** A tool takes seconds at the most; a request that its own batch cancels is never answered. */
 const ANSWER_MS_MAX = 60_000;
 
-const HEADERS = { 'Cache-Control': 'no-store', ...COMMON_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
+const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';

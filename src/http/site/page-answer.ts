@@ -1,5 +1,5 @@
 import { type Encoding, negotiateEncoding } from '../../serve/encoding.ts';
-import { COMMON_HEADERS, type SiteRequest } from '../../serve/index.ts';
+import { OWN_HEADERS, type SiteRequest } from '../../serve/index.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { madeBody } from '../made-body.ts';
 
@@ -14,7 +14,7 @@ const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   // What a reader looks for is no other origin's business.
   'Referrer-Policy': 'same-origin',
-  ...COMMON_HEADERS,
+  ...OWN_HEADERS,
 };
 
 export interface OwnPage {
@@ -52,7 +52,7 @@ export function documentAnswer(method: string, type: string, body: string): Resp
       'Content-Type': `${type}; charset=utf-8`,
       'Content-Length': String(Buffer.byteLength(body)),
       'Cache-Control': 'no-cache',
-      ...COMMON_HEADERS,
+      ...OWN_HEADERS,
     },
   });
 }

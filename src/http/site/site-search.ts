@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
 import { negotiateEncoding } from '../../serve/encoding.ts';
-import { COMMON_HEADERS } from '../../serve/index.ts';
+import { OWN_HEADERS } from '../../serve/index.ts';
 import { prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
@@ -41,7 +41,7 @@ const HEADERS = {
   'Content-Type': `${JSON_TYPE}; charset=utf-8`,
   // After a swap a cached answer would lead to pages that are gone.
   'Cache-Control': 'no-store',
-  ...COMMON_HEADERS,
+  ...OWN_HEADERS,
   // Keeps other origins from loading it.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../web/escape-html.ts';
 import { type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
-import { type AnswerHeaders, COMMON_HEADERS } from '../answer-headers.ts';
+import { type AnswerHeaders, OWN_HEADERS } from '../answer-headers.ts';
 import { flatHeaders, type PlainAnswer, toResponse } from '../plain-answer.ts';
 import type { SiteRequest } from '../request.ts';
 
@@ -29,7 +29,7 @@ export interface SearchForm {
 
 export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
 
-const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...COMMON_HEADERS };
+const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
 
 /** Only the page's own style runs: markup in a sentence stays text. */
 const policyOf = (formAction = "'none'"): string =>
