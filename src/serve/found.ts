@@ -7,13 +7,19 @@ export interface Asked {
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
+  /** The script of a service worker, which no older release has to offer (contract, section 3). Default false. */
+  readonly isWorker?: boolean;
 }
 
 export const NOTHING_ELSE: Asked = { query: '', host: undefined };
 
 export function askedOf(request: SiteRequest, query: string): Asked {
-  return { query, host: request.header('host'), accept: request.header('accept') };
+  const isWorker = isWorkerScript(request.header('service-worker'));
+  return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
+
+/** @param field `Service-Worker`, which browsers send with the script itself and not with its imports (Service Workers, section 4.4) */
+export const isWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
   /** `isPassing`: not what every request for this path gets, now and later: of an older release, or by the host that was asked. */

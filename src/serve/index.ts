@@ -22,6 +22,7 @@ import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
+export { isWorkerScript } from './found.ts';
 export * from './notices/notice.ts';
 export { SiteLanguages } from './notices/site-languages.ts';
 export { type PlainAnswer, redirect } from './plain-answer.ts';

@@ -155,7 +155,8 @@ export class SiteSnapshot {
       const isAsset = path !== null && isAssetPath(path);
       return { kind: 'missing', page: this.#pageAt(resolution.notFoundPage, built), isAsset };
     };
-    if (path === null || this.#older.length === 0 || isWithheld(path) || !isPagePart(path)) return missing();
+    const mayBeOlder = this.#older.length > 0 && asked.isWorker !== true;
+    if (path === null || !mayBeOlder || isWithheld(path) || !isPagePart(path)) return missing();
     return this.#findOlder(path, built).then((file) =>
       file === null ? missing() : { kind: 'file', file, isPassing: true },
     );

@@ -7,6 +7,7 @@ import type { DeployState } from '../../domain/status.ts';
 import { mapAhead } from '../../files/lanes.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
+import { forWorker } from '../../http/site/site.ts';
 import type { PlainAnswer } from '../../serve/index.ts';
 import { ShelfSite } from './shelf-site.ts';
 import type { SiteHost } from './site-host.ts';
@@ -110,8 +111,12 @@ export class Sites {
     return plainOf(route.site.site, incoming, route.site.domain);
   }
 
-  /** The site of a request, by its host and path. */
+  /** By the site of a request, which its host and path name. */
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
+    return forWorker(env.incoming, this.#answer(request, env));
+  }
+
+  #answer(request: Request, env: HttpBindings): Response | Promise<Response> {
     const { incoming } = env;
     const only = this.isList ? null : this.only;
     if (only !== null) {

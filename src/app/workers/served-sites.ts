@@ -95,7 +95,8 @@ export class ServedSites {
     const { place, site } = found;
     const asked = siteRequest(request, env);
     const stripped = stripBase(asked.target, place.basePath);
-    const isFile = !place.isGuarded && stripped.kind === 'inside' && site.server.current !== null;
+    const isWorker = asked.header('service-worker') !== undefined;
+    const isFile = !place.isGuarded && stripped.kind === 'inside' && site.server.current !== null && !isWorker;
     if (!isFile) return this.#options.handOn(env);
     const path = pathOf(stripped.target);
     if (path.startsWith(OWN) || (place.hasMcp && isMcp(path, site.server, asked.header('host'))))

@@ -22,6 +22,8 @@ const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 export function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { method, url, httpVersion, headers } = incoming;
   if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
+  // Its response may be another than that of the address (`forWorker`).
+  if (headers['service-worker'] !== undefined) return false;
   if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
   return isPlainTarget(url) && headers['transfer-encoding'] === undefined && hasPlainHost(incoming);
 }

@@ -5,8 +5,10 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { DeployState } from '../../domain/status.ts';
 import {
+  isWorkerScript,
   type NoticeRequest,
   noticeResponse,
+  OWN_HEADERS,
   type PlainAnswer,
   type SiteRequest,
   type SiteServer,
@@ -67,6 +69,46 @@ export function plainBelow(
 ): PlainAnswer | null {
   if (basePath === '/') return server.plain(target, headers);
   return target.startsWith(basePath) ? server.plain(target.slice(basePath.length - 1), headers) : null;
+}
+
+/** It unregisters itself, after which its pages come from docshelf again. */
+const RETIRED_WORKER = `addEventListener('install', () => skipWaiting());
+addEventListener('activate', (event) => event.waitUntil(retire()));
+async function retire() {
+  await registration.unregister();
+  const pages = await clients.matchAll({ type: 'window' });
+  await Promise.allSettled(pages.map((page) => page.navigate(page.url)));
+}
+`;
+
+const WORKER_TYPE = /^(?:application|text)\/(?:x-)?(?:java|ecma)script(?:;|$)/i;
+
+/**
+ * The answer to a request, except for the script of a service worker that the active version does not have: a browser keeps the
+ * worker of a former version if its script is missing, redirected or no script, and that worker would respond to readers for ever.
+ */
+export function forWorker(
+  { headers, method }: Pick<IncomingMessage, 'headers' | 'method'>,
+  answer: Response | Promise<Response>,
+): Response | Promise<Response> {
+  if (!isWorkerScript(headers['service-worker']?.toString())) return answer;
+  return Promise.resolve(answer).then(async (found) => {
+    const isMoved = found.status >= 300 && found.status < 400 && found.status !== 304;
+    const isOther = found.status === 200 && !WORKER_TYPE.test(found.headers.get('Content-Type') ?? '');
+    if (!isMoved && !isOther && found.status !== 404 && found.status !== 410) return found;
+    await found.body?.cancel();
+    return new Response(method === 'HEAD' ? null : RETIRED_WORKER, {
+      headers: {
+        ...OWN_HEADERS,
+        'Content-Type': 'text/javascript; charset=utf-8',
+        'Content-Length': String(Buffer.byteLength(RETIRED_WORKER)),
+        'Cache-Control': 'no-store',
+        // The former worker may have had a wider scope than its folder.
+        'Service-Worker-Allowed': '/',
+        Vary: 'Service-Worker',
+      },
+    });
+  });
 }
 
 /** Of what is not below the base path. */
@@ -181,7 +223,8 @@ function respondOrLook(
   lookAgain: SiteAppOptions['lookAgain'],
 ): Response | Promise<Response> {
   const answering = server.respond(request);
-  if (lookAgain === undefined || !isPagePart(pathOf(request.target))) return answering;
+  const mayBeNew = isPagePart(pathOf(request.target)) || isWorkerScript(request.header('service-worker'));
+  if (lookAgain === undefined || !mayBeNew) return answering;
   return Promise.resolve(answering).then(async (answer) => {
     if (answer.status !== 404 || !(await lookAgain())) return answer;
     await answer.body?.cancel();

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { hashSync } from 'bcryptjs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const WORKER = "importScripts('/part.js')";
+const OLD = {
+  'sw.js': WORKER,
+  'part.js': 'part()',
+  'offline.js': 'old',
+  'deep/worker.mjs': 'old',
+  worker: 'old',
+};
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+}
+
+/** Node's own client sends the target as it is, and any header. */
+async function ask(daemon: DaemonProcess, path: string, headers = {}, method = 'GET'): Promise<Answer> {
+  const sent = request(`${daemon.site}/`, { path, headers, method }).end();
+  const [answer] = await once(sent, 'response');
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+}
+
+const script = (daemon: DaemonProcess, path: string, headers = {}): Promise<Answer> =>
+  ask(daemon, path, { 'Service-Worker': 'script', ...headers });
+
+const isRetired = ({ status, headers, body }: Answer): boolean =>
+  status === 200 && headers['content-type'] === 'text/javascript; charset=utf-8' && body.includes('unregister()');
+
+/** Version 2.0 is active, and 1.0, which was active before, had a service worker. */
+async function start(
+  config: ConfigFile = {},
+  newer: Readonly<Record<string, string>> = {},
+  site?: string,
+): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  await folderOf(folder, { 'old.tar.gz': bundle('old', OLD), 'new.tar.gz': bundle('new', newer) });
+  const daemon = await bench.start(config, { folder });
+  for (const [file, version] of [
+    ['old.tar.gz', '1.0'],
+    ['new.tar.gz', '2.0'],
+  ] as const) {
+    const at = site === undefined ? [] : ['--site', site];
+    const taken = await bench.run(['bundle', 'import', file, '--version', version, ...at], { cwd: folder });
+    expect(taken).toMatchObject({ code: 0 });
+  }
+  return daemon;
+}
+
+describe('the script of a service worker', () => {
+  test('is one that retires, for every script that the active version lacks, and only for such requests', async () => {
+    const daemon = await start();
+    for (const path of [
+      '/sw.js',
+      '/sw.js?v=1',
+      '/offline.js',
+      '/deep/worker.mjs',
+      '/worker',
+      '/never.js',
+      '/%2e/sw.js',
+    ])
+      expect([path, isRetired(await script(daemon, path))]).toEqual([path, true]);
+    const { headers } = await script(daemon, '/sw.js');
+    expect(headers).toMatchObject({ 'service-worker-allowed': '/', 'cache-control': 'no-store' });
+    expect(headers.vary).toContain('Service-Worker');
+    const head = await ask(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'HEAD');
+    expect([head.status, head.headers['content-length'], head.body]).toEqual([200, headers['content-length'], '']);
+    // Old assets, and what a worker imports.
+    expect((await ask(daemon, '/offline.js')).body).toBe('old');
+    expect((await ask(daemon, '/part.js')).body).toBe('part()');
+    for (const path of ['/sw.js', '/never.js', '/worker']) expect((await ask(daemon, path)).status).toBe(404);
+    expect((await ask(daemon, '/sw.js', { 'Service-Worker': 'other' })).status).toBe(404);
+    expect((await ask(daemon, '/sw.js', { 'Service-Worker': 'script' }, 'POST')).status).toBe(405);
+    const rolledBack = await bench.run(['bundle', 'rollback'], { cwd: daemon.folder });
+    expect(rolledBack).toMatchObject({ code: 0 });
+    const own = await script(daemon, '/sw.js');
+    expect([own.status, own.body]).toEqual([200, WORKER]);
+    expect((await script(daemon, '/sw.js', { 'If-None-Match': own.headers.etag ?? '' })).status).toBe(304);
+  });
+
+  test('is one that retires below a base path, beside it, and in versions that are gone or moved', async () => {
+    const daemon = await start({ server: { basePath: '/docs' }, staticExport: { serveVersions: 'kept' } });
+    const kept = '/docs/_docshelf/v';
+    for (const path of ['/docs/sw.js', '/sw.js', `${kept}/1.0/gone.js`, `${kept}/0.9/sw.js`, `${kept}/2.0/sw.js`])
+      expect([path, isRetired(await script(daemon, path))]).toEqual([path, true]);
+    expect((await script(daemon, `${kept}/1.0/sw.js`)).body).toBe(`importScripts('${kept}/1.0/part.js')`);
+  });
+
+  test('is one that retires once its site is off, or has left', async () => {
+    const site = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
+    const daemon = await start({ sites: [site('a'), site('b')], staticExport: null }, OLD, 'a');
+    expect((await script(daemon, '/a/sw.js')).body).toContain('importScripts');
+    // It waits for its first version.
+    expect((await script(daemon, '/b/sw.js')).status).toBe(503);
+    expect(isRetired(await script(daemon, '/sw.js'))).toBe(true);
+    await daemon.rewriteConfig({ sites: [{ ...site('a'), staticExport: { enabled: false } }] });
+    await daemon.until((status) => status.lastReload?.ok === true && status.state === 'off');
+    for (const path of ['/a/sw.js', '/b/sw.js']) expect(isRetired(await script(daemon, path))).toBe(true);
+  });
+
+  test('needs the sign-in of its site, whether it exists or not', async () => {
+    const folder = await bench.folder();
+    const usersFile = join(folder, 'users');
+    await writeFile(usersFile, `ada:${hashSync('right', 4)}\n`);
+    const daemon = await start({ server: { auth: { kind: 'basic', usersFile } } }, { 'new.js': 'new' });
+    const asked = [await script(daemon, '/sw.js'), await script(daemon, '/new.js')];
+    expect(asked.map(({ status }) => status)).toEqual([401, 401]);
+    const authorization = `Basic ${Buffer.from('ada:right').toString('base64')}`;
+    expect(isRetired(await script(daemon, '/sw.js', { authorization }))).toBe(true);
+    expect((await script(daemon, '/new.js', { authorization })).body).toBe('new');
+  });
+});
+
+test('every response of an enforced site has a policy that no frame of the same origin can go beyond', async () => {
+  const files = { 'a.js': 'a', 'a.svg': '<svg/>', 'a.pdf': '%PDF', 'a.xml': '<x/>', 'a.png': 'x', 'a.txt': 'x' };
+  const daemon = await start(
+    {
+      features: { enforce: 'on' },
+      search: { enabled: true, widget: true, mcp: true },
+      staticExport: { serveVersions: 'kept' },
+    },
+    { ...files, 'b.xhtml': '<html xmlns="http://www.w3.org/1999/xhtml"/>', '404.html': 'own', _redirects: '/r /a' },
+  );
+  const { body } = await ask(daemon, '/');
+  const assets = [...body.matchAll(/src="([^"]*_docshelf\/assets\/[^"]*)"/g)].map(([, path]) => path ?? '');
+  expect(assets).not.toEqual([]);
+  const enforced = ['/', '/guides/start', '/b', '/gone', '/guides/start.md', '/llms.txt', '/offline.js'];
+  const kept = ['/_docshelf/v/1.0/', '/_docshelf/v/1.0/sw.js', '/_docshelf/v/1.0/gone/'];
+  const files200 = Object.keys(files).map((path) => `/${path}`);
+  for (const path of [...enforced, ...files200, ...kept.slice(0, 2)]) {
+    for (const headers of [
+      {},
+      {},
+      { range: 'bytes=0-0' },
+      { 'accept-encoding': 'gzip' },
+      { accept: 'text/markdown' },
+    ]) {
+      const answer = await ask(daemon, path, headers);
+      expect([path, answer.headers['content-security-policy']]).toEqual([
+        path,
+        expect.stringMatching(/default-src 'self' .*; webrtc 'block'; report-uri /),
+      ]);
+      expect(answer.headers['x-dns-prefetch-control']).toBe('off');
+    }
+  }
+  const own = ['features.json', 'versions.json', 'search?q=x', 'opensearch.xml', 'nothing', 'csp-report', 'mcp'];
+  const faults = ['/gone.js', '/%00', '/%', `/?${'a'.repeat(9000)}`, `/?${'a'.repeat(40_000)}`, '/a.js/../..//%zz'];
+  for (const path of [...assets, ...own.map((each) => `/_docshelf/${each}`), ...faults, kept[2] ?? '']) {
+    for (const [headers, method] of [
+      [{}, 'GET'],
+      [{ accept: 'text/html' }, 'GET'],
+      [{ 'content-type': 'text/plain' }, 'POST'],
+      [{ expect: 'x', 'if-match': '"x"' }, 'GET'],
+    ] as const) {
+      const answer = await ask(daemon, path, headers, method);
+      if (answer.body === '') continue;
+      expect([path, method, answer.status, answer.headers['content-security-policy']]).toEqual([
+        path,
+        method,
+        answer.status,
+        expect.stringMatching(/default-src '(?:none|self)'/),
+      ]);
+    }
+  }
+});

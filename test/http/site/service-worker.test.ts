@@ -1,0 +1,61 @@
+import { afterEach, expect, it } from 'vitest';
+import { createSiteApp, forWorker } from '../../../src/http/site/site.ts';
+import { loadSiteRules, type SnapshotForm } from '../../../src/serve/index.ts';
+import { type Files, serve, TestReleases } from '../../serve/helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+/** @param active files of the active release; the one before it had a worker under several names */
+async function scriptAt(path: string, active: Files, form: Partial<SnapshotForm> = {}, headers = {}): Promise<string> {
+  const old = releases.make({ 'sw.js': 'old', 'offline.js': 'old', 'sw.mjs': 'old' });
+  const release = releases.make({ 'index.html': 'start', 'a.html': 'a', ...active });
+  const { server } = serve([release, old], { ...form, rules: await loadSiteRules(release) });
+  const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
+  const app = createSiteApp({ server, basePath: form.basePath ?? '/', state: () => 'ready', features });
+  const sent = { 'service-worker': 'script', ...headers };
+  const answer = await forWorker({ method: 'GET', headers: sent }, app.request(path, { headers: sent }));
+  const body = await answer.text();
+  const isRetired = body.includes('registration.unregister()');
+  if (isRetired) expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  return `${answer.status} ${isRetired ? 'retired' : body}`;
+}
+
+it.each<[string, string, Files, Partial<SnapshotForm>]>([
+  ['the version lacks it', '/sw.js', {}, {}],
+  ['an older release has it as an asset', '/offline.js', {}, {}],
+  ['the start page answers all paths', '/worker', {}, { spaFallback: true }],
+  ['a rule answers all paths with a page', '/worker', { _redirects: '/* /index.html 200' }, {}],
+  ['a rule answers all paths but scripts', '/sw.js', { _redirects: '/* /index.html 200' }, {}],
+  ['a rule redirects', '/sw.js', { _redirects: '/* /new/:splat 301' }, {}],
+  ['a rule redirects from the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /b.js 301!' }, {}],
+  ['a rule redirects to another host', '/sw.js', { _redirects: '/* https://docs.example/:splat 308!' }, {}],
+  ['a rule hides the file', '/sw.js', { 'sw.js': 'new', _redirects: '/sw.js /a 404!' }, {}],
+  ['a folder has its name', '/sw.js', { 'sw.js/index.html': 'x' }, {}],
+  ['the site has a page for what is missing', '/sw.js', { '404.html': 'not here' }, {}],
+  ['its Markdown is there', '/a.md', {}, { markdown: true }],
+  ['it is outside the base path', '/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }],
+  ['it is hidden', '/.git/sw.js', { '.git/sw.js': 'new' }, {}],
+])('forWorker() retires a worker whose script no browser can load: %s', async (_, path, files, form) => {
+  expect(await scriptAt(path, files, form)).toBe('200 retired');
+});
+
+it.each<[string, string, Files, Partial<SnapshotForm>, string]>([
+  ['a script', '/sw.js', { 'sw.js': 'new' }, {}, '200 new'],
+  ['a module', '/sw.mjs', { 'sw.mjs': 'new' }, {}, '200 new'],
+  ['a script below the base path', '/docs/sw.js', { 'sw.js': 'new' }, { basePath: '/docs/' }, '200 new'],
+  ['a script of another name', '/sw.js', { 'w.js': 'new', _redirects: '/sw.js /w.js 200' }, {}, '200 new'],
+])('forWorker() leaves %s', async (_, path, files, form, expected) => {
+  expect(await scriptAt(path, files, form)).toBe(expected);
+});
+
+it.each(['', 'other', 'scripts'])('forWorker() leaves requests with Service-Worker: %j', async (field) => {
+  expect(await scriptAt('/sw.js', {}, {}, { 'service-worker': field })).toBe('404 Not found\n');
+  expect(await scriptAt('/offline.js', {}, {}, { 'service-worker': field })).toBe('200 old');
+});
+
+it.each([401, 403, 405, 429, 500, 503, 304])('forWorker() leaves status %i, which may pass', async (status) => {
+  const headers = { 'service-worker': 'script' };
+  const answer = new Response(null, { status });
+  expect(await forWorker({ method: 'GET', headers }, answer)).toBe(answer);
+});
