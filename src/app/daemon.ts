@@ -1,7 +1,8 @@
-import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, ConfigError, hasNoSettings, isReduced, type LoadedConfig } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
 import type { DeployEvent } from '../deploy/index.ts';
-import { toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
@@ -59,6 +60,12 @@ const ADMIN_STOP_MS = 1_000;
 /** Of counts that a scrape waits for. */
 const FLUSH_MS_MAX = 1_000;
 
+/** A config with less in it than the one before counts if its files stay the same for so many of these times. */
+const CONFIRM_MS = 1_000;
+const CONFIRMATIONS = 1;
+/** If the files are written in place, which may go on after a pause. */
+const CONFIRMATIONS_IN_PLACE = 5;
+
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
 export class Daemon {
@@ -86,7 +93,7 @@ export class Daemon {
     this.#isStarting = parts.sites.isList;
     this.#apiHasSearch = parts.sites.haveSearch;
     this.#exports = parts.exports;
-    this.#watch = new FileWatch(() => void this.reload());
+    this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
   }
 
   get siteUrl(): string {
@@ -150,8 +157,8 @@ export class Daemon {
     this.#exports.resolve(exports);
   }
 
-  async reload(): Promise<LastReload> {
-    const turn = this.#reloading.then(() => this.#takeConfig());
+  async reload(confirmations = CONFIRMATIONS): Promise<LastReload> {
+    const turn = this.#reloading.then(() => this.#takeConfig(confirmations));
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
     // Outside the turn: a newer config ends the work on this one.
@@ -226,12 +233,10 @@ export class Daemon {
   }
 
   /** A faulty config changes nothing. */
-  async #takeConfig(): Promise<{ result: LastReload; mustSettle: boolean }> {
+  async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
     const { sites, network } = this.#parts;
     try {
-      // Before the files are read: a change while they are is another one.
-      await this.#watch.remember();
-      const loaded = await this.#options.reload();
+      const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
       // From one site to a list, or back, is a restart: until then the sites go on as they are.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
@@ -248,6 +253,29 @@ export class Daemon {
       sites.reloadFailed(error);
       return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
     }
+  }
+
+  /** Half a file can be a valid config that serves less: such a config must be the same twice. @throws ConfigError */
+  async #readConfig(confirmations: number): Promise<LoadedConfig> {
+    // Before the files are read: a change while they are is another one.
+    await this.#watch.remember();
+    let loaded = await this.#readOnce();
+    for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
+      await sleep(CONFIRM_MS, undefined, { ref: false });
+      if (this.#isStopping) throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
+      if (!(await this.#watch.remember())) continue;
+      loaded = await this.#readOnce();
+      same = -1;
+    }
+    return loaded;
+  }
+
+  /** @throws ConfigError */
+  async #readOnce(): Promise<LoadedConfig> {
+    const loaded = await this.#options.reload();
+    const { file, watchedFiles, written } = this.#loaded;
+    if (loaded.written.size === 0 && written.size > 0) throw hasNoSettings(loaded.file && file, watchedFiles);
+    return loaded;
   }
 
   #reloaded(error: string | null): LastReload {

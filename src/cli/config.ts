@@ -3,6 +3,8 @@ import { jsonSchema, printConfig } from '../config/index.ts';
 import { answer, type CommonOptions, command, group, loadFor, printJson } from './command.ts';
 import { table } from './table.ts';
 
+const NO_SETTINGS = 'The file has no settings: a daemon that runs by other ones does not reload it.';
+
 export function configCommand(): Command {
   return group('config', 'check, print or describe the config', 'docshelf config check --config config.yaml', [
     command(
@@ -10,9 +12,10 @@ export function configCommand(): Command {
       'name every fault of the config, or say that it is sound',
       'docshelf config check --config config.yaml',
     ).action(async (options: CommonOptions) => {
-      const { config, file } = await loadFor(options);
+      const { config, file, written } = await loadFor(options);
       const { certificateNotices } = await import('../app/tls.ts');
       const warnings = certificateNotices(config, Date.now());
+      if (file !== null && written.size === 0) warnings.push(NO_SETTINGS);
       answer(options, { ok: true, file, warnings }, () =>
         [
           file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`,

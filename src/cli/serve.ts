@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
+import type { LoadedConfig } from '../config/index.ts';
 import { type CommonOptions, command, loadFor } from './command.ts';
 import { offerInit } from './init/index.ts';
 import { ProgressBar } from './progress-bar.ts';
@@ -11,7 +13,7 @@ export function serveCommand(programVersion: string): Command {
     'run the daemon: serve the site, follow the config',
     'docshelf serve --config config.yaml',
   ).action(async (options: CommonOptions) => {
-    const found = await loadFor(options);
+    const found = await loadWritten(options);
     const loaded = (await offerInit(found)) ? await loadFor(options) : found;
     const progress = new ProgressBar();
     // Before the daemon leaves its first mark: a signal during the start would end the process and leave mark and socket.
@@ -32,6 +34,20 @@ export function serveCommand(programVersion: string): Command {
     void notifyServiceManager('STOPPING=1', 'requests in flight finish', say);
     await stop();
   });
+}
+
+const WRITING_MS_MAX = 2_000;
+const POLL_MS = 200;
+
+/** A file that another program is about to write is empty at first. One that stays empty has the defaults. */
+async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
+  const endMs = performance.now() + WRITING_MS_MAX;
+  let loaded = await loadFor(options);
+  while (loaded.file !== null && loaded.written.size === 0 && performance.now() < endMs) {
+    await sleep(POLL_MS);
+    loaded = await loadFor(options);
+  }
+  return loaded;
 }
 
 function stopSignal(): Promise<void> {

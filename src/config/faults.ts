@@ -21,8 +21,15 @@ export const FAULTS_MAX = 100;
 export class ConfigError extends DocshelfError {
   readonly faults: readonly ConfigFault[];
   readonly watchedFiles: readonly string[];
+  /** As far as the config can be read. */
+  readonly storageDir: string | null;
 
-  constructor(file: string | null, faults: readonly ConfigFault[], watchedFiles: readonly string[]) {
+  constructor(
+    file: string | null,
+    faults: readonly ConfigFault[],
+    watchedFiles: readonly string[],
+    storageDir: string | null = null,
+  ) {
     const shown = inFileOrder(faults).slice(0, FAULTS_MAX);
     const code = faults.some((fault) => fault.code === 'config_invalid') ? 'config_invalid' : 'config_not_built';
     const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
@@ -34,7 +41,15 @@ export class ConfigError extends DocshelfError {
     });
     this.faults = shown;
     this.watchedFiles = watchedFiles;
+    this.storageDir = storageDir;
   }
+}
+
+/** For a config that had settings before: an empty file is one that is being written, or was lost. */
+export function hasNoSettings(file: string | null, watchedFiles: readonly string[]): ConfigError {
+  const next = 'Write the settings. To stop serving, set staticExport.enabled to false.';
+  const message = file === null ? 'the file is gone' : 'the file has no settings';
+  return new ConfigError(file ?? 'config.yaml', [{ ...faultOf(message, null, null), next }], watchedFiles);
 }
 
 /** A link that lost its key must not be shown as a name. */

@@ -19,7 +19,7 @@ import { decodeSites } from './sites.ts';
 import { validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
-export { ConfigError, type ConfigFault } from './faults.ts';
+export { ConfigError, type ConfigFault, hasNoSettings } from './faults.ts';
 export type { LoadedConfig, SiteConfig } from './loaded-config.ts';
 export { printConfig } from './print.ts';
 export type { Config } from './schema/index.ts';
@@ -31,6 +31,8 @@ export interface LoadOptions {
   /** Dotted key to value, of the highest precedence. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
+  /** Last good text of the file, which is read instead of it. Faults are ignored: they lie in files that it names. */
+  readonly lastGood?: string;
 }
 
 export function jsonSchema(): object {
@@ -42,9 +44,9 @@ export function jsonSchema(): object {
  * @throws ConfigError with all faults of all sources
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { env, cwd, flags = {} } = options;
+  const { env, cwd, flags = {}, lastGood } = options;
   const named = options.file ?? (env.DOCSHELF_CONFIG || null);
-  const file = await readConfigFile(named, cwd);
+  const file = await readConfigFile(named, cwd, lastGood);
   const baseDir = file.path === null ? cwd : dirname(file.path);
 
   const environment = await readEnvironment(env, baseDir);
@@ -82,10 +84,32 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...namedFiles.files,
     ]),
   ];
-  if (faults.length > 0) throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles);
+  if (faults.length > 0 && lastGood === undefined) {
+    throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles, config.storage.dir);
+  }
 
   const origins = new Map(listKeys().map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
-  return { config: deepFreeze(config), sites: deepFreeze(many.sites), file: file.path, origins, watchedFiles };
+  return {
+    config: deepFreeze(config),
+    sites: deepFreeze(many.sites),
+    file: file.path,
+    text: file.text === null ? null : new Secret(file.text),
+    written: new Set([...file.written, ...organizations.written]),
+    origins,
+    watchedFiles,
+  };
+}
+
+/** Whether a config lacks settings of the one before it, or serves fewer sites: half a file does. */
+export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
+  const served = new Set(servedSites(after));
+  return !before.written.isSubsetOf(after.written) || servedSites(before).some((domain) => !served.has(domain));
+}
+
+function servedSites({ config, sites }: LoadedConfig): (string | null)[] {
+  return sites
+    .filter((site) => site.config.staticExport.enabled)
+    .map(({ domain }) => (config.sites.length === 0 ? null : domain));
 }
 
 export function pendingRestart(running: Config, wanted: Config): string[] {

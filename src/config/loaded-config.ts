@@ -1,3 +1,4 @@
+import type { Secret } from '../domain/secret.ts';
 import type { Config } from './schema/index.ts';
 
 /** A site as the config has it: the one of the single form, or an entry of `sites`. */
@@ -19,6 +20,10 @@ export interface LoadedConfig {
   readonly sites: readonly SiteConfig[];
   /** Absolute; null where there is none. */
   readonly file: string | null;
+  /** Text of the file; null where there is none. */
+  readonly text: Secret | null;
+  /** JSON pointers of all values in the file and in `organizationsFile`. */
+  readonly written: ReadonlySet<string>;
   /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly origins: ReadonlyMap<string, string>;
   /** The config file and every file that it names, absolute. */

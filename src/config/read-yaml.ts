@@ -40,17 +40,25 @@ class YamlFault extends Error {
   }
 }
 
+export interface YamlReading extends Reading {
+  /** JSON pointers of all values. */
+  readonly written: ReadonlySet<string>;
+}
+
 /**
  * YAML 1.2, core schema, with lines and columns. Where a key wants text its source text stays: `3.10` is `3.10`. Broken
- * syntax tells the first fault and reads nothing: the rest is a guess.
+ * syntax tells the first fault and reads `storage.dir` alone, by which a command finds the daemon: the rest is a guess.
  */
-export function readYaml(text: string, name: string): Reading {
+export function readYaml(text: string, name: string): YamlReading {
   const lines = new LineCounter();
   const whereOf = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${name}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
   };
-  const faultAt = (offset: number, message: string) => faultOf(message, null, whereOf(offset));
+  const refused = (offset: number, message: string): YamlReading => {
+    const found = settingsOf(storageIn(text), { where: name, places: new Map() });
+    return { settings: found, faults: [faultOf(message, null, whereOf(offset))], written: new Set() };
+  };
   try {
     const document = parseDocument(text, {
       lineCounter: lines,
@@ -62,24 +70,32 @@ export function readYaml(text: string, name: string): Reading {
     const broken: YAMLError | undefined = document.errors[0] ?? document.warnings[0];
     if (broken !== undefined) {
       const sentence = OWN_SENTENCES[broken.code] ?? broken.message;
-      return { settings: [], faults: [faultAt(broken.pos[0], `the YAML is broken: ${sentence}`)] };
+      return refused(broken.pos[0], `the YAML is broken: ${sentence}`);
     }
     const faults: ConfigFault[] = [];
     const places = new Map<string, string>();
     const value = plainData(document, {
       onPlace: (pointer, offset) => places.set(pointer, whereOf(offset)),
       onDuplicate: (key, offset) => {
-        faults.push({ ...faultAt(offset, `${key} is there twice; keep one of the two`), key });
+        faults.push(faultOf(`${key} is there twice; keep one of the two`, key, whereOf(offset)));
       },
     });
     if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
-      return { settings: [], faults: [faultAt(0, 'a config is a map of keys, such as "staticExport:"')] };
+      return refused(0, 'a config is a map of keys, such as "staticExport:"');
     }
-    return { settings: settingsOf(value, { where: name, places }), faults };
+    const settings = settingsOf(value, { where: name, places });
+    return { settings, faults, written: new Set(settings.length === 0 ? [] : places.keys()) };
   } catch (error) {
-    if (error instanceof YamlFault) return { settings: [], faults: [faultAt(error.offset, error.message)] };
+    if (error instanceof YamlFault) return refused(error.offset, error.message);
     throw error;
   }
+}
+
+/** `storage.dir` of a text that is broken elsewhere. */
+function storageIn(text: string): object {
+  const [block = ''] = /^storage:.*(?:\n(?:[ \t#].*)?)*/m.exec(text) ?? [];
+  const dir: unknown = parseDocument(block, { logLevel: 'silent' }).getIn(['storage', 'dir']);
+  return typeof dir === 'string' ? { storage: { dir } } : {};
 }
 
 interface NodeEvents {

@@ -1,5 +1,6 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { StatusReport } from '../../src/domain/status.ts';
@@ -182,6 +183,88 @@ describe('a faulty config', () => {
     expect(status).toMatchObject({ lastReload: { ok: false }, active: before.active });
     await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
     await daemon.untilServing('2024-07-01');
+  });
+});
+
+describe('a config that is being written', () => {
+  const JULY = stringify(withDefaults({ staticExport: { version: '2024-07-01' }, admin: { token: TOKEN } }));
+
+  /** Statuses that the site answered with until the act was over. */
+  async function statusesDuring(daemon: DaemonProcess, act: () => Promise<unknown>): Promise<Set<number>> {
+    const statuses = new Set<number>();
+    let isOver = false;
+    const done = act().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      statuses.add((await fetch(`${daemon.site}/`)).status);
+      await sleep(10);
+    }
+    await done;
+    return statuses;
+  }
+
+  test.each([
+    ['is empty', ''],
+    ['contains comments alone', '# generated, do not edit\n---\n'],
+  ])('does not stop serving while it %s, which is reported', async (_what, text) => {
+    const daemon = await startWithTwo();
+    const before = await daemon.status();
+    await writeFile(daemon.configFile, text);
+    const status = await untilReloaded(daemon, before);
+    expect(status).toMatchObject({ state: 'ready', active: before.active, lastReload: { ok: false } });
+    expect(status.lastReload?.error).toMatch(/no settings/);
+    for (const ask of [() => postReload(daemon).then(({ status }) => status), () => hangUp(daemon)]) {
+      expect(await ask()).toBe(422);
+      expect((await fetch(`${daemon.site}/`)).status).toBe(200);
+    }
+    await appendFile(daemon.configFile, JULY);
+    await daemon.untilRecovered('2024-07-01');
+  });
+
+  /** SIGHUP, as the answer that POST /v1/reload would have had. */
+  async function hangUp(daemon: DaemonProcess): Promise<number> {
+    const before = await daemon.status();
+    daemon.signal('SIGHUP');
+    return (await untilReloaded(daemon, before)).lastReload?.ok === false ? 422 : 200;
+  }
+
+  test('is served through while it arrives in pieces, each of which is a valid config', async () => {
+    const daemon = await startWithTwo();
+    const statuses = await statusesDuring(daemon, async () => {
+      await writeFile(daemon.configFile, '');
+      for (const piece of ['server: { port: 0 }\n', 'search: { enabled: false }\n', 'admin: { port: 0 }\n']) {
+        await sleep(400);
+        await appendFile(daemon.configFile, piece);
+      }
+      await sleep(400);
+      await appendFile(daemon.configFile, 'staticExport: { enabled: true, version: 2024-07-01 }\n');
+      await daemon.untilServing('2024-07-01');
+    });
+    expect([...statuses]).toEqual([200]);
+  });
+
+  test('is served through while a reload is asked for at its first piece', async () => {
+    const daemon = await startWithTwo();
+    const statuses = await statusesDuring(daemon, async () => {
+      await writeFile(daemon.configFile, `admin: { port: 0, token: ${TOKEN} }\n`);
+      const asked = postReload(daemon);
+      await sleep(150);
+      await writeFile(daemon.configFile, JULY);
+      expect((await asked).status).toBe(200);
+      await daemon.untilServing('2024-07-01');
+    });
+    expect([...statuses]).toEqual([200]);
+  });
+
+  test.each([
+    ['written in place', (daemon: DaemonProcess, text: string) => writeFile(daemon.configFile, text)],
+    ['replaced in one step', (daemon: DaemonProcess, text: string) => daemon.replaceConfig(text)],
+  ])('stops serving where the text that says so stays, %s', async (_how, write) => {
+    const daemon = await startWithTwo();
+    await write(daemon, stringify(withDefaults({ staticExport: { enabled: false } })));
+    const { lastReload } = await daemon.until((status) => status.state === 'off' && status.lastReload !== null);
+    expect(lastReload).toMatchObject({ ok: true });
   });
 });
 

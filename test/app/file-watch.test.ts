@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,13 +8,13 @@ import { FileWatch } from '../../src/app/file-watch.ts';
 let folder: string;
 let file: string;
 let watch: FileWatch;
-let changes: ReturnType<typeof vi.fn<() => void>>;
+let changes: ReturnType<typeof vi.fn<(isWhole: boolean) => void>>;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docshelf-watch-'));
   file = join(folder, 'config.yaml');
   await writeFile(file, 'one');
-  changes = vi.fn<() => void>();
+  changes = vi.fn<(isWhole: boolean) => void>();
   watch = new FileWatch(changes);
 });
 afterEach(async () => {
@@ -41,6 +41,45 @@ describe('FileWatch', () => {
     await watch.start([file]);
     await rename(join(folder, 'to-second'), file);
     await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
+    expect(changes).toHaveBeenCalledWith(true);
+  });
+
+  it('reports a file that is renamed into place at once, as a whole one', async () => {
+    await watch.start([file]);
+    await writeFile(join(folder, 'next'), 'two');
+    await rename(join(folder, 'next'), file);
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
+    expect(changes).toHaveBeenCalledWith(true);
+  });
+
+  it.each([
+    ['truncated', () => writeFile(file, '')],
+    ['removed and made again', () => rm(file).then(() => writeFile(file, ''))],
+  ])(
+    'reports a file that is %s and written in pieces once, with all of them, as one that may grow',
+    async (_how, begin) => {
+      await watch.start([file]);
+      const seen: string[] = [];
+      changes.mockImplementation(() => void readFile(file, 'utf8').then((text) => seen.push(text)));
+      await begin();
+      for (const piece of ['a', 'b', 'c']) {
+        await sleep(50);
+        await appendFile(file, piece);
+      }
+      await vi.waitFor(() => expect(seen).toHaveLength(1), 30_000);
+      expect([seen, changes.mock.calls]).toEqual([['abc'], [[false]]]);
+    },
+  );
+
+  it('does not take other files of the folder that are written all the time for its own', async () => {
+    await watch.start([file]);
+    const other = join(folder, 'log');
+    const noise = setInterval(() => void appendFile(other, 'line'), 20);
+    await writeFile(join(folder, 'next'), 'two');
+    await rename(join(folder, 'next'), file);
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
+    clearInterval(noise);
+    expect(changes).toHaveBeenCalledWith(true);
   });
 
   it('says a change that came after the files were read and before they were watched anew', async () => {

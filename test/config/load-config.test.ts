@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { archiveLimits, bundleLink, modelSlice, s3Slice } from '../../src/app/slices.ts';
-import { loadConfig } from '../../src/config/index.ts';
+import { isReduced, loadConfig } from '../../src/config/index.ts';
 import { exitCodeOf } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -354,5 +354,63 @@ describe('files that the config names', () => {
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'network.caFile', where: 'config.yaml:1:12' }]);
     await writeFile(join(cwd, 'ca.pem'), '');
     expect((await loading()).watchedFiles).toContain(join(cwd, 'ca.pem'));
+  });
+});
+
+describe('loadConfig() of a broken file', () => {
+  it.each([
+    ['a bracket that is never closed before it', 'features: [\nstorage:\n  # where\n  dir: ./shelf\nlog: {}\n'],
+    ['a bracket that is never closed after it', 'storage: { dir: ./shelf }\nfeatures: [\n'],
+    ['a tab after it', 'storage:\n  dir: "./shelf"\nlog:\n\tlevel: warn\n'],
+    ['an unknown key beside it', 'storage: { dir: ./shelf, folder: x }\n'],
+    ['a document behind it', 'storage: { dir: ./shelf }\n---\nlog: {}\n'],
+  ])('still reads storage.dir, by which a command finds the daemon: %s', async (_what, yaml) => {
+    const cwd = await folderWith({ 'config.yaml': yaml });
+    const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect([error.storageDir, error.faults.length]).toEqual([join(cwd, 'shelf'), 1]);
+    const env = { DOCSHELF__STORAGE__DIR: '/elsewhere' };
+    expect((await errorOf(loadConfig({ file: null, env, cwd }))).storageDir).toBe('/elsewhere');
+  });
+
+  it.each([
+    ['no storage', 'features: [\n'],
+    ['a storage without a folder', 'features: [\nstorage: { dir: [a] }\n'],
+  ])('takes the default of storage.dir with %s', async (_what, yaml) => {
+    const cwd = await folderWith({ 'config.yaml': yaml });
+    expect((await errorOf(loadConfig({ file: null, env: {}, cwd }))).storageDir).toBe(join(cwd, 'data'));
+  });
+
+  it('takes the last good text instead of it, also if a file that this names is missing', async () => {
+    const cwd = await folderWith({ 'config.yaml': 'features: [' });
+    const lastGood = 'server: { port: 1 }\nstaticExport: { bundleUrlFile: ./missing }';
+    const { config } = await loadConfig({ file: null, env: {}, cwd, lastGood, flags: { 'storage.dir': '/data' } });
+    expect([config.server.port, config.storage.dir]).toEqual([1, '/data']);
+  });
+});
+
+describe('isReduced()', () => {
+  const list = (...domains: string[]) =>
+    `sites:\n${domains.map((domain) => `  - { domain: ${domain}, basePath: /${domain}/ }\n`).join('')}`;
+  it.each([
+    ['the same', 'staticExport: { enabled: true }', 'staticExport: { enabled: true }', false],
+    ['more settings', 'log: { level: warn }', 'log: { level: warn, access: false }', false],
+    ['another value', 'staticExport: { version: v1 }', 'staticExport: { version: v2 }', false],
+    ['a setting less', 'staticExport: { version: v1, enabled: true }', 'staticExport: { enabled: true }', true],
+    ['no settings', 'log: { level: warn }', '# nothing', true],
+    ['serving turned off', 'staticExport: { enabled: true }', 'staticExport: { enabled: false }', true],
+    ['serving turned on', 'staticExport: { enabled: false }', 'staticExport: { enabled: true }', false],
+    ['a site less', list('acme', 'beta'), list('acme'), true],
+    ['a site more', list('acme'), list('acme', 'beta'), false],
+  ])('compares settings and sites: %s', async (_what, before, after, expected) => {
+    expect(isReduced(await load(before), await load(after))).toBe(expected);
+  });
+
+  it('counts keys of an organizationsFile', async () => {
+    const of = (...ids: string[]) => `organizations: [${ids.map((id) => `{ id: ${id} }`).join(', ')}]`;
+    const loadWith = async (organizations: string) => {
+      const files = { 'config.yaml': 'organizationsFile: o.yaml', 'o.yaml': organizations };
+      return loadConfig({ file: null, env: {}, cwd: await folderWith(files) });
+    };
+    expect(isReduced(await loadWith(of('a', 'b')), await loadWith(of('a')))).toBe(true);
   });
 });
