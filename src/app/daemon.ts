@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError, hasNoSettings, isReduced, type LoadedConfig } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
-import type { DeployEvent } from '../deploy/index.ts';
+import { type DeployEvent, folderName, identityOf } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
@@ -125,8 +125,9 @@ export class Daemon {
       const ports = [site, admin, api, ...redirects].flatMap((listener) => listener?.port ?? []);
       this.#parts.network.useOwnPorts(ports);
       await this.#openExports();
-      await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null, ports);
-      await this.#watch.start(this.#options.loaded.watchedFiles);
+      const { file, watchedFiles } = this.#options.loaded;
+      await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null, ports, file);
+      await this.#watch.start(watchedFiles);
     } catch (error) {
       this.#exports?.reject(error);
       await this.stop();
@@ -199,7 +200,7 @@ export class Daemon {
 
   #listen(): Promise<Listeners> {
     const { log, logRequest, programVersion } = this.#options;
-    const { sites, keys, audit } = this.#parts;
+    const { sites, keys, audit, folder } = this.#parts;
     const exports = this.#exports?.promise ?? null;
     const config = (): Config => this.#config;
     const sitePort = (): number => this.sitePort ?? this.#config.server.port;
@@ -220,6 +221,10 @@ export class Daemon {
         certificates: () => presentedCertificates(this.#config),
         workers: () => this.#workers(),
         audit,
+        folder: async () => {
+          const found = await identityOf(folder.paths);
+          return found && folderName(found);
+        },
         revisions: daemonRevisions({ keys, audit, exports }),
         service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
         actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),

@@ -142,6 +142,20 @@ export function answer<T>({ json }: CommonOptions, value: T, inWords: (value: T)
   else print(inWords(value));
 }
 
+/** The daemon and the data folder that a command acts on. */
+export interface Place {
+  /** Null for a daemon on another machine. */
+  readonly folder: string | null;
+  /** Null if none runs: the command works on the folder itself. */
+  readonly daemon: string | null;
+}
+
+/** Names the place before a command changes something; with `--json` it is a part of the result. */
+export function namePlace({ json }: CommonOptions, { folder, daemon }: Place): void {
+  if (json === true) return;
+  print(daemon === null ? `Acting on "${folder}": no daemon runs on it.` : `Acting through ${daemon}.`);
+}
+
 /** What a failed command prints with `--json` (contract section 8). */
 function errorObject(error: DocshelfError): object {
   const faults = error instanceof ConfigError ? { faults: error.faults } : {};

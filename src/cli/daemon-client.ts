@@ -9,18 +9,18 @@ import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { getCACertificates } from 'node:tls';
 import type { Config } from '../config/index.ts';
-import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
+import { type DaemonMark, dataPaths, folderName, identityOf, runningDaemons } from '../deploy/index.ts';
 import { bareHost } from '../domain/egress.ts';
 import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
-import { operations } from '../http/admin/operations.ts';
+import { FOLDER_HEADER, operations } from '../http/admin/operations.ts';
 import { sitePath } from '../http/admin/site-operations.ts';
 import { readCertificates } from '../net/certificates.ts';
 import { requestDaemon } from '../net/daemon-request.ts';
-import type { ChosenSite, DaemonChoice } from './command.ts';
+import type { ChosenSite, DaemonChoice, Place } from './command.ts';
 
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 
@@ -42,6 +42,10 @@ export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promi
   const { config, domain } = site;
   const [daemon] = await findDaemons(config, options, domain);
   return daemon === undefined || domain === null ? (daemon ?? null) : onSite(daemon, domain);
+}
+
+export function placeOf(daemon: DaemonClient | null, { config }: ChosenSite, { adminUrl }: DaemonChoice): Place {
+  return { folder: adminUrl === undefined ? config.storage.dir : null, daemon: daemon?.name ?? null };
 }
 
 /** Calls are of that site of the daemon's. */
@@ -80,7 +84,8 @@ export async function findDaemons(
     });
   }
   const hasSite = (mark: DaemonMark): number => (mark.sites.some((site) => site.domain === domain) ? 1 : 0);
-  return meant.toSorted((a, b) => hasSite(b) - hasSite(a)).map((mark) => clientOf(mark, config));
+  const clients = meant.toSorted((a, b) => hasSite(b) - hasSite(a)).map((mark) => clientOf(mark, config));
+  return Promise.all(clients);
 }
 
 /** Of all sites of the daemon that is asked. */
@@ -98,8 +103,12 @@ export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
   return (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
 }
 
-function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config): DaemonClient {
-  if (socket !== null) return clientAt(socket, `the daemon ${owner.pid}`);
+async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config): Promise<DaemonClient> {
+  const { dir } = config.storage;
+  if (socket !== null) {
+    const folder = await identityOf(dataPaths(dir));
+    return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
+  }
   // Its certificate is not for this machine's loopback; that it is the config's own says whose it is.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
@@ -117,8 +126,12 @@ function ownCertificates({ admin: { tls } }: Config): string[] {
   return [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 }
 
-export function clientAt(path: string, name = 'the daemon'): DaemonClient {
-  return clientOver(name, { socketPath: path }, {});
+/** @param folder the data folder's name, which the daemon compares with that of its own */
+export function clientAt(
+  path: string,
+  { name = 'the daemon', folder = null }: { readonly name?: string; readonly folder?: string | null } = {},
+): DaemonClient {
+  return clientOver(name, { socketPath: path }, folder === null ? {} : { [FOLDER_HEADER]: folder });
 }
 
 function overNetwork(adminUrl: string, { admin: { token } }: Config, trust: RequestOptions): DaemonClient {

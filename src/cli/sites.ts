@@ -58,11 +58,12 @@ function removeCommand(): Command {
           next: 'Take its entry out of "sites", wait for the reload, and try again.',
         });
       }
-      const digests = await removeSite(dataPaths(loaded.config.storage.dir), domain);
+      const { dir } = loaded.config.storage;
+      const digests = await removeSite(dataPaths(dir), domain);
       answer(options, { domain, digests }, () => {
         const rest =
           digests.length === 0 ? '' : ` It had ${digests.length} releases; those that another site has stay.`;
-        return `Removed site "${domain}".${rest}`;
+        return `Removed site "${domain}" from "${dir}".${rest}`;
       });
     });
 }

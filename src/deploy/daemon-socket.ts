@@ -54,6 +54,19 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
+/**
+ * The path of a daemon's socket for a process that may have reached the data folder by another path, or after it was renamed.
+ * @param path as the daemon's mark has it; null: that in the data folder
+ */
+export function socketSeenFrom(
+  { daemons }: Pick<DataPaths, 'daemons'>,
+  { id, path }: { readonly id: string; readonly path: string | null },
+): string {
+  const own = join(daemons, `${id}.sock`);
+  if (path === null) return own;
+  return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
+}
+
 /** Where the daemon's serving processes hand requests on: of the same length, in the same folder. */
 export function handOnPath({ path }: DaemonSocket): string {
   return path.replace(/sock$/, 'site');

@@ -2,12 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { membersOf } from '../domain/shape.ts';
-import { isAlive, type Owner, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
-import { type DaemonSocket, removeDaemonSocket } from './daemon-socket.ts';
-import type { DataPaths } from './releases/data-folder.ts';
+import { isAlive, isLocal, type Owner, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
+import { type DaemonSocket, removeDaemonSocket, socketSeenFrom } from './daemon-socket.ts';
+import { type DataPaths, type FolderIdentity, folderName, identityOf } from './releases/data-folder.ts';
 
 export interface DaemonMark {
   readonly owner: Owner;
+  /** The folder that the daemon works on; null in the mark of an older program. */
+  readonly folder: FolderIdentity | null;
+  /** The config file that the daemon follows; null if it has none. */
+  readonly config: string | null;
   /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
@@ -36,7 +40,9 @@ export class DaemonRegistration {
   readonly #paths: DataPaths;
   readonly #sites = new Map<symbol, { readonly domain: () => string; readonly serves: readonly string[] }>();
   #file: string | null = null;
-  #mark: Omit<DaemonMark, 'sites'> | null = null;
+  #mark: Omit<DaemonMark, 'sites' | 'folder'> | null = null;
+  /** The folder as the mark names it. */
+  #folder: FolderIdentity | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   /** The write that begins when the one under way is over; all who come until then share it. */
@@ -50,19 +56,24 @@ export class DaemonRegistration {
     adminUrl: string | null,
     socket: DaemonSocket | null = null,
     ports: readonly number[] = [],
+    config: string | null = null,
   ): Promise<void> {
     const file = join(this.#paths.daemons, `${socket?.id ?? randomBytes(8).toString('hex')}.json`);
     this.#file = file;
-    this.#mark = { owner: thisProcess(), adminUrl, socket: socket?.path ?? null, ports };
+    this.#mark = { owner: thisProcess(), config, adminUrl, socket: socket?.path ?? null, ports };
     await this.#write();
-    this.#beat = setInterval(() => {
-      const now = new Date();
-      // A mark that is gone was taken for a dead daemon's (a machine that slept): it is written anew. Other failures
-      // wait for the next beat.
-      utimes(file, now, now)
-        .catch(() => this.#write())
-        .catch(() => undefined);
-    }, BEAT_MS).unref();
+    // Failures wait for the next beat.
+    this.#beat = setInterval(() => void this.#touch(file).catch(() => undefined), BEAT_MS).unref();
+  }
+
+  /**
+   * Writes the mark again if it is gone, because another host took the daemon for dead, or if another folder has the path now,
+   * because a backup was restored.
+   */
+  async #touch(file: string): Promise<void> {
+    const [now, folder] = [new Date(), await identityOf(this.#paths)];
+    if (isSameFolder(folder, this.#folder)) await utimes(file, now, now).catch(() => this.#write());
+    else await this.#write();
   }
 
   /** @param domain the site's, which a first bundle may settle */
@@ -107,36 +118,58 @@ export class DaemonRegistration {
     if (this.#file === null) return;
     if (this.#mark === null) return rm(this.#file, { force: true });
     const sites = [...this.#sites.values()].map(({ domain, serves }) => ({ domain: domain(), serves }));
-    const mark: DaemonMark = { ...this.#mark, sites };
+    this.#folder = await identityOf(this.#paths);
+    const mark: DaemonMark = { ...this.#mark, folder: this.#folder, sites };
     await replaceFile(this.#file, `${JSON.stringify(mark)}\n`);
   }
 }
 
-/** The daemons on this data folder. Marks and sockets of killed ones are removed on the way. */
+/**
+ * The daemons on this data folder, each with its socket as a path of this process. Marks and sockets of killed daemons, and
+ * marks that came with a copy of another folder, are removed on the way.
+ */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
+  const folder = await identityOf(paths);
   for (const name of await readdir(paths.daemons)) {
     const file = join(paths.daemons, name);
     if (!name.endsWith('.json') || name.startsWith('.') || file === except) continue;
     const text = await readIfThere(file);
     if (text === null) continue;
+    const id = name.slice(0, -'.json'.length);
     const mark = parseMark(text);
-    const alive = mark === null ? false : (isAlive(mark.owner) ?? (await isFresh(file)));
-    if (mark !== null && alive) running.push(mark);
-    else {
-      const path = mark?.socket ?? join(paths.daemons, name.replace(/json$/, 'sock'));
-      await removeDaemonSocket({ id: name.slice(0, -'.json'.length), path });
-      await rm(file, { force: true });
+    const path = socketSeenFrom(paths, { id, path: mark?.socket ?? null });
+    const isOfFolder = mark !== null && folder !== null && marks(mark, folder);
+    if (isOfFolder && (isAlive(mark.owner) ?? (await isFresh(file)))) {
+      running.push({ ...mark, socket: mark.socket === null ? null : path });
+      continue;
     }
+    // The mark of a copied folder names the socket of the original, which may be in use.
+    await removeDaemonSocket({ id, path: isOfFolder ? path : socketSeenFrom(paths, { id, path: null }) });
+    await rm(file, { force: true });
   }
   return running;
 }
 
+/**
+ * Whether a mark that lies in this folder is about it. A daemon whose folder was replaced under its path works on the new one.
+ * Another host may number devices differently, but one device has one folder with that inode.
+ */
+function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
+  if (marked === null) return true;
+  if (isLocal(owner)) return isSameFolder(marked, folder) || marked.dir === folder.dir;
+  return marked.id === folder.id && (marked.device !== folder.device || marked.inode === folder.inode);
+}
+
+function isSameFolder(one: FolderIdentity | null, other: FolderIdentity | null): boolean {
+  return one !== null && other !== null && folderName(one) === folderName(other);
+}
+
 function parseMark(text: string): DaemonMark | null {
   const mark = membersOf(text) as Partial<DaemonMark>;
-  const { owner: written, adminUrl = null, socket = null, ports = [], sites = [] } = mark;
+  const { owner: written, folder = null, config = null, adminUrl = null, socket = null, ports = [], sites = [] } = mark;
   const owner = parseOwner(JSON.stringify(written ?? null));
-  return owner && { owner, adminUrl, socket, ports, sites };
+  return owner && { owner, folder, config, adminUrl, socket, ports, sites };
 }
 
 async function isFresh(file: string): Promise<boolean> {

@@ -8,7 +8,14 @@ export { type DaemonMark, DaemonRegistration, runningDaemons } from './daemons.t
 export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';
 export type { ReleaseRef } from './plan.ts';
-export { type DataPaths, dataPaths, openDataFolder, refuseOldLayout } from './releases/data-folder.ts';
+export {
+  type DataPaths,
+  dataPaths,
+  folderName,
+  identityOf,
+  openDataFolder,
+  refuseOldLayout,
+} from './releases/data-folder.ts';
 export { type KeptVersion, keptVersion, keptVersions, mayBeRead, newestFirst } from './releases/kept-versions.ts';
 export { adoptDefaultDomain, expectedDomain, settleListedDomains } from './releases/site-domain.ts';
 export { SiteStore } from './releases/site-store.ts';

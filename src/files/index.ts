@@ -1,6 +1,6 @@
 export { findInTable, readFileTable, TABLE_FILE, writeFileTable } from './file-table.ts';
 export { LineSpool } from './line-spool.ts';
-export { isAlive, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
+export { isAlive, isLocal, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
 export {
   collect,
   digestFile,

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errnoOf } from '../domain/errors.ts';
 
@@ -8,15 +8,31 @@ export interface Owner {
   readonly pid: number;
   /** The process's start in clock ticks since boot; null without /proc. Tells a reused pid apart. */
   readonly startTicks: string | null;
+  /** The numbering of processes that the pid belongs to; null without /proc. Containers can share a host name. */
+  readonly pidNamespace: string | null;
 }
 
 export function thisProcess(): Owner {
-  return { host: hostname(), pid: process.pid, startTicks: startTicksOf(process.pid) };
+  const { pid } = process;
+  return { host: hostname(), pid, startTicks: startTicksOf(pid), pidNamespace: ownPidNamespace() };
 }
 
-/** Null for a process of another host: nobody can say from here, and the caller decides by age. */
-export function isAlive({ host, pid, startTicks }: Owner): boolean | null {
-  return host === hostname() ? isRunning(pid, startTicks) : null;
+/** Whether this process can see that one by its pid. */
+export function isLocal({ host, pidNamespace }: Owner): boolean {
+  return host === hostname() && (pidNamespace === null || pidNamespace === ownPidNamespace());
+}
+
+/** Null for a process that cannot be seen from here: the caller decides by age. */
+export function isAlive(owner: Owner): boolean | null {
+  return isLocal(owner) ? isRunning(owner.pid, owner.startTicks) : null;
+}
+
+function ownPidNamespace(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return null;
+  }
 }
 
 /** False for a zombie, and for a later process with the same pid. `startTicks` null: any process with that pid. */
@@ -54,7 +70,8 @@ export function parseOwner(text: string): Owner | null {
   try {
     const value = JSON.parse(text) as Partial<Owner>;
     if (typeof value.host !== 'string' || typeof value.pid !== 'number') return null;
-    return { host: value.host, pid: value.pid, startTicks: value.startTicks ?? null };
+    const { host, pid, startTicks = null, pidNamespace = null } = value;
+    return { host, pid, startTicks, pidNamespace };
   } catch {
     return null;
   }

@@ -1,12 +1,17 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { PROGRAM } from '../helpers/program.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
 const [JUNE, JULY] = [bundle('june'), bundle('july')];
+
+const runProgram = promisify(execFile);
 
 interface Mark {
   readonly owner: { readonly pid: number };
@@ -168,4 +173,121 @@ describe('a command', () => {
     const missing = await bundleCommand(daemon.folder, 'activate', 'v9');
     expect([missing.code, missing.json().code]).toEqual([69, 'version_not_found']);
   });
+});
+
+/** A daemon that serves July and stores June, and a restored backup of its folder beside it. */
+async function copied(cpOptions: string, from?: string): Promise<{ daemon: DaemonProcess; copy: string }> {
+  const folder = from ?? (await home());
+  const daemon = await bench.start({}, { folder });
+  for (const date of ['2024-06-01', '2024-07-01']) {
+    expect((await bundleCommand(folder, 'import', `docs-${date}.tar.gz`)).code).toBe(0);
+  }
+  await daemon.untilServing('2024-07-01');
+  const copy = join(await bench.folder(), 'restored');
+  await runProgram('cp', [cpOptions, folder, copy]);
+  return { daemon, copy };
+}
+
+const versionsIn = async (folder: string): Promise<{ active: string | undefined; versions: string[] }> => {
+  const { active, versions } = (await bundleCommand(folder, 'list')).json<{
+    active: { version: string } | null;
+    versions: { version: string }[];
+  }>();
+  return { active: active?.version, versions: versions.map(({ version }) => version).sort() };
+};
+
+describe('a copy of the data folder of a running daemon', () => {
+  test.each(['-a', '-al'])('is changed by commands (cp %s), and the daemon keeps its versions', async (cpOptions) => {
+    const { daemon, copy } = await copied(cpOptions);
+    const before = await daemon.status();
+    const untouched = { active: '2024-07-01', versions: ['2024-06-01', '2024-07-01'] };
+    for (const [args, after] of [
+      [['rollback'], { ...untouched, active: '2024-06-01' }],
+      [['activate', '2024-07-01'], untouched],
+      [['remove', '2024-06-01'], { active: '2024-07-01', versions: ['2024-07-01'] }],
+      [['import', 'docs-2024-06-01.tar.gz', '--version', 'v9'], { active: 'v9', versions: ['2024-07-01', 'v9'] }],
+    ] as const) {
+      const done = await bundleCommand(copy, ...args);
+      expect([args[0], done.code]).toEqual([args[0], 0]);
+      expect(await versionsIn(daemon.folder)).toEqual(untouched);
+      expect(await versionsIn(copy)).toEqual(after);
+      expect(done.json()).toMatchObject({ folder: join(copy, 'data'), daemon: null });
+      expect(done.stderr).toBe('');
+    }
+    expect((await bench.run(['reload', '--json'], { cwd: copy })).json().code).toBe('daemon_unreachable');
+    expect((await daemon.status()).lastReload).toEqual(before.lastReload);
+    expect(await marksIn(join(copy, 'data'))).toEqual([]);
+  });
+
+  test('does not reach the daemon through a socket among the temporary files', async () => {
+    const folder = join(await bench.folder(), 'a-folder-with-a-long-name-'.repeat(4));
+    await mkdir(folder);
+    await folderOf(folder, { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
+    const { daemon, copy } = await copied('-a', folder);
+    expect((await bundleCommand(copy, 'remove', '2024-06-01')).code).toBe(0);
+    expect((await daemon.status()).versions.map(({ version }) => version)).toContain('2024-06-01');
+    expect((await stat((await marksIn(daemon.dataDir))[0]?.socket ?? '')).isSocket()).toBe(true);
+  });
+
+  test("keeps the daemon's socket where the copied mark looks like that of a dead daemon", async () => {
+    const { daemon, copy } = await copied('-a');
+    const [name = ''] = (await readdir(join(copy, 'data/daemons'))).filter((each) => each.endsWith('.json'));
+    const file = join(copy, 'data/daemons', name);
+    const mark = JSON.parse(await readFile(file, 'utf8')) as Mark;
+    await writeFile(file, JSON.stringify({ ...mark, owner: { ...mark.owner, pid: 2 ** 22 + 1 } }));
+    expect((await bundleCommand(copy, 'list')).code).toBe(0);
+    expect((await stat(mark.socket)).isSocket()).toBe(true);
+    expect((await bundleCommand(daemon.folder, 'rollback')).code).toBe(0);
+    await daemon.untilServing('2024-06-01');
+  });
+});
+
+describe('a data folder that is not where its daemon was started on it', () => {
+  test('is reached by another path, and the command names folder and daemon', async () => {
+    const { daemon } = await copied('-a');
+    const elsewhere = await bench.folder();
+    await symlink(daemon.dataDir, join(elsewhere, 'linked'));
+    await bench.writeConfig(elsewhere, { storage: { dir: './linked' } });
+    const done = await bench.run(['bundle', 'rollback'], { cwd: elsewhere });
+    expect({ code: done.code, stdout: done.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining(`Acting through the daemon ${daemon.pid} on "${join(elsewhere, 'linked')}".`),
+    });
+    await daemon.untilServing('2024-06-01');
+  });
+
+  test('is not changed by commands on its new name, nor is the folder that has its name now', async () => {
+    const { daemon } = await copied('-a');
+    const [old, other] = [join(daemon.folder, 'old'), await bench.folder()];
+    await rename(daemon.dataDir, old);
+    await runProgram('cp', ['-a', old, daemon.dataDir]);
+    await bench.writeConfig(other, { storage: { dir: old } });
+    for (const cwd of [other, daemon.folder]) {
+      for (const args of [['remove', '2024-06-01'], ['rollback']]) {
+        const refused = await bundleCommand(cwd, ...args);
+        expect([refused.code, refused.json().code]).toEqual([69, 'daemon_unreachable']);
+      }
+    }
+    for (const dir of [old, daemon.dataDir]) {
+      expect((await readdir(join(dir, 'sites/docs/versions'))).sort()).toEqual(['2024-06-01', '2024-07-01']);
+    }
+    await daemon.stop();
+    await rm(old, { recursive: true });
+  });
+});
+
+/** Namespaces of processes need privileges that a test runner may lack. */
+const canUnshare = await runProgram('unshare', ['--pid', '--fork', '--mount-proc', 'true']).then(
+  () => true,
+  () => false,
+);
+
+test.skipIf(!canUnshare)('a command in another container with the same host name reaches the daemon', async () => {
+  const { daemon } = await copied('-a');
+  const command = [process.execPath, PROGRAM, 'bundle', 'rollback', '--json'];
+  const options = ['--pid', '--fork', '--mount-proc', ...command];
+  const { stdout } = await runProgram('unshare', options, { cwd: daemon.folder });
+  expect(JSON.parse(stdout)).toMatchObject({ version: '2024-06-01' });
+  await daemon.untilServing('2024-06-01');
+  expect((await marksIn(daemon.dataDir)).map(({ owner }) => owner.pid)).toEqual([daemon.pid]);
 });

@@ -1,9 +1,12 @@
-import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { DaemonRegistration, runningDaemons } from '../../src/deploy/daemons.ts';
+import { dataPaths, identityOf, openDataFolder } from '../../src/deploy/releases/data-folder.ts';
+import { thisProcess } from '../../src/files/index.ts';
 import { runAside } from './processes.ts';
-import { newStore, until } from './workbench.ts';
+import { newFolder, newStore, until } from './workbench.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -43,6 +46,70 @@ describe('runningDaemons()', () => {
     await writeFile(join(paths.daemons, 'broken.json'), '{"owner":');
     expect(await runningDaemons(paths)).toEqual([]);
     expect(await readdir(paths.daemons)).toEqual([]);
+  });
+});
+
+describe('runningDaemons() of a folder that was copied or moved', () => {
+  /** A data folder with a mark by this process; what is given replaces the owner's facts. */
+  async function marked(owner: object = {}) {
+    const dir = join(await newFolder(), 'data');
+    const paths = await openDataFolder(dir);
+    const registration = new DaemonRegistration(paths);
+    await registration.announce('http://127.0.0.1:9090');
+    const [name = ''] = await readdir(paths.daemons);
+    const file = join(paths.daemons, name);
+    const mark = JSON.parse(await readFile(file, 'utf8')) as object;
+    await writeFile(file, JSON.stringify({ ...mark, owner: { ...thisProcess(), ...owner } }));
+    return { dir, paths, name, mark, file, registration };
+  }
+
+  const pidsOn = async (dir: string) => (await runningDaemons(dataPaths(dir))).map(({ owner }) => owner.pid);
+
+  test.each([
+    ['this process', {}],
+    ['a process of another container with this host name', { pidNamespace: 'pid:[1]', pid: 1 }],
+    ['a process of another host', { host: `${hostname()}-other`, pid: 1 }],
+  ])('knows the mark of %s in the folder and by a link to it, and not in a copy', async (_whose, owner) => {
+    const { dir } = await marked(owner);
+    await cp(dir, `${dir}-copy`, { recursive: true });
+    await symlink(dir, `${dir}-link`);
+    for (const same of [dir, `${dir}-link`]) expect(await pidsOn(same)).toHaveLength(1);
+    expect(await pidsOn(`${dir}-copy`)).toEqual([]);
+    expect(await readdir(join(`${dir}-copy`, 'daemons'))).toEqual([]);
+    expect(await pidsOn(dir)).toHaveLength(1);
+  });
+
+  test("keeps another host's mark where that host numbers devices in its own way", async () => {
+    const { dir, mark, file } = await marked();
+    const owner = { host: 'elsewhere', pid: 1, startTicks: null };
+    const folder = { ...(await identityOf(dataPaths(dir))), device: '7' };
+    await writeFile(file, JSON.stringify({ ...mark, owner, folder: { ...folder, inode: '9' } }));
+    expect(await pidsOn(dir)).toEqual([1]);
+    await writeFile(file, JSON.stringify({ ...mark, owner, folder: { ...folder, id: 'another' } }));
+    expect(await pidsOn(dir)).toEqual([]);
+  });
+
+  test('knows a daemon by the new name of its folder, and by its path where a backup was restored', async () => {
+    const { dir, paths, registration } = await marked();
+    await rename(dir, `${dir}-old`);
+    expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);
+    await cp(`${dir}-old`, dir, { recursive: true });
+    expect(await pidsOn(dir)).toEqual([process.pid]);
+    await registration.siteOf(() => 'acme').serves(['abc']);
+    const [mark] = await runningDaemons(paths);
+    expect(mark?.folder).toEqual(await identityOf(paths));
+  });
+
+  test('has the mark of a folder that was replaced written again with the next beat', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const { dir, paths } = await marked();
+    await rename(dir, `${dir}-old`);
+    await openDataFolder(dir);
+    vi.advanceTimersByTime(10_000);
+    await until(async () => {
+      const [mark] = await runningDaemons(paths);
+      expect(mark?.folder).toEqual(await identityOf(paths));
+    });
   });
 });
 

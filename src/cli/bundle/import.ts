@@ -14,14 +14,18 @@ import { operations } from '../../http/admin/operations.ts';
 import {
   answer,
   type ChosenSite,
+  type CommonOptions,
+  chosenSite,
   type DaemonChoice,
   daemonCommand,
-  loadSite,
+  loadFor,
+  namePlace,
+  type Place,
   type SiteChoice,
   versionLabel,
   withSite,
 } from '../command.ts';
-import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
+import { type ArchiveInput, type DaemonClient, findDaemon, placeOf } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { fetchArchive } from './fetch-archive.ts';
 import { previewOf } from './preview.ts';
@@ -44,6 +48,11 @@ interface ImportRequest {
   readonly activate: boolean;
 }
 
+interface Imported {
+  readonly delivered: Delivered;
+  readonly place: Place;
+}
+
 const SIGNATURE_BYTES_MAX = 20_000;
 
 export function bundleImportCommand(): Command {
@@ -63,37 +72,52 @@ export function bundleImportCommand(): Command {
     .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
-      const site = await loadSite(options);
+      const loaded = await loadFor(options);
+      const site = await chosenSite(loaded, options);
       const { version = null, signature = null, activate } = options;
       const take = (archive: ArchiveInput, fileName: string | null) =>
         importArchive(site, options, archive, { fileName, version, signature, activate });
-      const delivered = isBundleLink(file)
+      const { delivered, place } = isBundleLink(file)
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
-      if (activate || delivered.activated) return answer(options, delivered, sentenceOf);
+      const done = { ...delivered, ...place };
+      if (activate || delivered.activated) return answer(options, done, sentenceOf);
       // It is stored; what is wrong with a link, `bundle preview` tells.
-      const preview = await previewOf(options, delivered.version).catch(() => null);
-      if (preview === null) return answer(options, delivered, sentenceOf);
+      const preview = await previewOf(loaded, options, delivered.version).catch(() => null);
+      if (preview === null) return answer(options, done, sentenceOf);
       answer(
         options,
-        { ...delivered, preview },
-        (done) => `${sentenceOf(done)}\nPreview it for a day: ${done.preview.link}`,
+        { ...done, preview },
+        ({ preview: { link } }) => `${sentenceOf(delivered)}\nPreview it for a day: ${link}`,
       );
     });
 }
 
 export async function importArchive(
   site: ChosenSite,
-  options: DaemonChoice,
+  options: DaemonChoice & CommonOptions,
   archive: ArchiveInput,
   request: ImportRequest,
-): Promise<Delivered> {
+): Promise<Imported> {
   if (request.fileName !== null) {
     refuseUnfitName(request.fileName);
     refuseSignatureName(request.fileName);
   }
   const daemon = await findDaemon(site, options);
-  if (daemon !== null) return upload(daemon, archive, request);
+  const place = placeOf(daemon, site, options);
+  namePlace(options, place);
+  const delivered = await (daemon === null
+    ? importAlone(site, options, archive, request)
+    : upload(daemon, archive, request));
+  return { delivered, place };
+}
+
+async function importAlone(
+  site: ChosenSite,
+  options: DaemonChoice,
+  archive: ArchiveInput,
+  request: ImportRequest,
+): Promise<Delivered> {
   const delivered = await importHere(site.config, archive, request);
   // A daemon announces itself before it looks at the folder: a later one sees what was stored.
   const begun = await findDaemon(site, options).catch(() => null);

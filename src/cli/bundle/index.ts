@@ -9,10 +9,11 @@ import {
   type DaemonChoice,
   group,
   loadSite,
+  namePlace,
   type SiteChoice,
   withSite,
 } from '../command.ts';
-import { findDaemon } from '../daemon-client.ts';
+import { findDaemon, placeOf } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
 import { bundleImportCommand } from './import.ts';
@@ -59,9 +60,13 @@ async function change(
 ): Promise<void> {
   const site = await loadSite(options);
   const daemon = await findDaemon(site, options);
+  const place = placeOf(daemon, site, options);
+  namePlace(options, place);
   const now = daemon === null ? await changeHere(site, options, here) : await daemon.call(operation, { parameters });
-  answer(options, (now ?? { ok: true }) as ReleaseRef | { ok: true }, (done) =>
-    'ok' in done ? 'Done.' : `Version ${done.version} (${done.digest.slice(0, 12)}) is the active version now.`,
+  answer(options, { ...((now ?? { ok: true }) as ReleaseRef | { ok: true }), ...place }, (done) =>
+    'ok' in done
+      ? `Removed version ${parameters.version}.`
+      : `Version ${done.version} (${done.digest.slice(0, 12)}) is the active version now.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
 import { readStore } from '../../app/slices.ts';
+import type { LoadedConfig } from '../../config/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
   actionCommand,
@@ -21,13 +22,12 @@ export function bundlePreviewCommand(): Command {
   return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
     .argument('<version>')
     .action(async (version: string, options: Options) =>
-      answer(options, await previewOf(options, version), ({ link }) => link),
+      answer(options, await previewOf(await loadFor(options), options, version), ({ link }) => link),
     );
 }
 
 /** By the daemon where one runs, else with the folder's own key, for the next one. @throws DocshelfError `version_not_found` */
-export async function previewOf(options: Options, version: string): Promise<VersionPreview> {
-  const loaded = await loadFor(options);
+export async function previewOf(loaded: LoadedConfig, options: Options, version: string): Promise<VersionPreview> {
   const chosen = await chosenSite(loaded, options);
   const daemon = await findDaemon(chosen, options);
   if (daemon !== null) return (await daemon.call(operations.preview, { parameters: { version } })) as VersionPreview;

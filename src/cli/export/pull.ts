@@ -108,7 +108,8 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
   const label = [options.version, job.version].find((word) => typeof word === 'string' && isVersion(word)) ?? null;
   progress.end();
   const request = { fileName: name, version: label, signature: null, activate: options.activate };
-  const imported = options.into === true ? await importArchive(site, {}, { file }, request) : null;
+  const json = options.json === true;
+  const imported = options.into === true ? (await importArchive(site, { json }, { file }, request)).delivered : null;
 
   const place = target.keeps ? join(target.folder, target.name ?? name) : null;
   if (place !== null) {

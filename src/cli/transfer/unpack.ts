@@ -54,7 +54,8 @@ export async function unpackTransfer(given: string, options: UnpackOptions) {
   if (options.verifyOnly !== true && site !== null) {
     for (const path of bundles) {
       const request = { fileName: basename(path), version: null, signature: null, activate: options.activate };
-      imported.push(await importArchive(site, {}, { file: join(folder, path) }, request));
+      const taken = await importArchive(site, { json: options.json === true }, { file: join(folder, path) }, request);
+      imported.push(taken.delivered);
     }
   }
   return { folder, files, signatures, unsigned, imported };

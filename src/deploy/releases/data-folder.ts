@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DocshelfError, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import { ifThere } from '../../files/index.ts';
+import { ifThere, isLinkRefused, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 
 /** The data folder, shared by the sites of a daemon; drawn in the README's design section. */
 export interface DataPaths {
@@ -16,6 +16,18 @@ export interface DataPaths {
   readonly rejected: string;
   readonly daemons: string;
   readonly domain: string;
+  /** Holds the folder's id, which is random. */
+  readonly id: string;
+}
+
+/** Tells a data folder from its copies, by whatever path it is reached. */
+export interface FolderIdentity {
+  readonly dir: string;
+  /** Null until a daemon or a command has opened the folder for writing. A copy has the same one. */
+  readonly id: string | null;
+  /** Numbers of this host, as text: an inode may have 64 bits. A copy has others. */
+  readonly device: string;
+  readonly inode: string;
 }
 
 export interface SitePaths {
@@ -45,6 +57,7 @@ export function dataPaths(dir: string): DataPaths {
     rejected: join(dir, 'rejected'),
     daemons: join(dir, 'daemons'),
     domain: join(dir, 'domain'),
+    id: join(dir, 'id'),
   };
 }
 
@@ -83,7 +96,27 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
       rethrowAs('cannot_write', `open the data folder "${dir}"`, next, state),
     );
   }
+  if ((await readIfThere(paths.id)) === null) {
+    const id = randomBytes(16).toString('hex');
+    // A file system without links has one daemon at a time.
+    await writeOnce(paths.id, id)
+      .catch((error: unknown) => (isLinkRefused(error) ? replaceFile(paths.id, id) : Promise.reject(error)))
+      .catch(rethrowAs('cannot_write', `open the data folder "${dir}"`, next));
+  }
   return paths;
+}
+
+/** Null if the folder does not exist. */
+export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<FolderIdentity | null> {
+  const found = await ifThere(stat(paths.dir, { bigint: true }));
+  if (found === null) return null;
+  const [dir, id] = await Promise.all([realpath(paths.dir), readIfThere(paths.id)]);
+  return { dir, id, device: String(found.dev), inode: String(found.ino) };
+}
+
+/** For comparison on one host. */
+export function folderName({ id, device, inode }: FolderIdentity): string {
+  return `${id}:${device}:${inode}`;
 }
 
 /** @throws DocshelfError `data_folder_older` for a folder of the first edition, whose labels stood at the top. */

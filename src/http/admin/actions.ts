@@ -109,6 +109,8 @@ export interface AdminOptions extends FaultHooks {
   readonly revisions: Revisions;
   /** Whom the API answers, and where; null where it is off. */
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
+  /** The data folder's name, as `folderName` makes it; null if it is gone. Absent: requests through the socket are not checked. */
+  readonly folder?: () => Promise<string | null>;
   /** Nobody acts unnamed. */
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;
@@ -241,6 +243,18 @@ function pendingName(c: Context<AdminEnv>, fileName: string): string {
 }
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
+
+/**
+ * The folder may have been renamed under the daemon, with another one under its path: the socket went with the old one.
+ * @throws DocshelfError `daemon_unreachable` if the daemon does not work on the folder that the command names
+ */
+export async function requireFolder(named: string | undefined, folder: AdminOptions['folder']): Promise<void> {
+  if (named === undefined || folder === undefined || named === (await folder())) return;
+  const state = `Cannot act: the daemon ${process.pid} does not work on this data folder, which was renamed or replaced`;
+  throw new DocshelfError('daemon_unreachable', state, {
+    next: 'Restart the daemon, then run the command again.',
+  });
+}
 
 /** Before the body: of a refused upload not one byte is read. */
 export function requireAdmin(door: Door, guard: TokenGuard) {

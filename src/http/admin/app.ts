@@ -4,8 +4,9 @@ import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin } from './actions.ts';
+import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin, requireFolder } from './actions.ts';
 import { adminDocument } from './document.ts';
+import { FOLDER_HEADER } from './operations.ts';
 import { requireOwnName } from './own-names.ts';
 import { PendingSignatures } from './pending-signatures.ts';
 import { TokenGuard } from './token-guard.ts';
@@ -30,6 +31,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
 
   app.use(async (c, next) => {
     if (door === 'token') requireOwnName(c.req.url, hosts());
+    if (door === 'socket') await requireFolder(c.req.header(FOLDER_HEADER), options.folder);
     await next();
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });

@@ -60,6 +60,9 @@ const pinned = {
 } as const;
 const activeNow = { 200: { description: 'What is active now.', schema: releaseSchema } } as const;
 
+/** Names the data folder that a command is about, in its requests to the socket. */
+export const FOLDER_HEADER = 'docshelf-folder';
+
 export const operations = {
   live: {
     ...health,

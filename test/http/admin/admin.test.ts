@@ -25,6 +25,24 @@ const ACTIONS: [method: string, path: string][] = [
   ['DELETE', '/v1/keys/key_1'],
 ];
 
+describe('the socket of a daemon', () => {
+  const named = (folder: string) => ({ method: 'POST', headers: { 'docshelf-folder': folder } });
+
+  it('refuses requests about another folder than that of the daemon, or about one that is gone', async () => {
+    const { app, calls } = appWith({ door: 'socket', folder: async () => 'id:1:2' });
+    const refused = await app.request('/v1/rollback', named('id:1:3'));
+    expect([refused.status, await refused.json()]).toEqual([
+      503,
+      expect.objectContaining({ code: 'daemon_unreachable' }),
+    ]);
+    const gone = appWith({ door: 'socket', folder: async () => null });
+    expect((await gone.app.request('/v1/rollback', named('id:1:2'))).status).toBe(503);
+    expect([calls, gone.calls]).toEqual([[], []]);
+    expect((await app.request('/v1/rollback', named('id:1:2'))).status).toBe(200);
+    expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
+  });
+});
+
 describe('the admin listener, reading', () => {
   it('answers health without a token', async () => {
     const { app } = appWith({ readiness: () => ({ ready: false, reason: 'no version is active' }) });
