@@ -225,6 +225,7 @@ export class Daemon {
           const found = await identityOf(folder.paths);
           return found && folderName(found);
         },
+        lastGood: () => this.#loaded.text,
         revisions: daemonRevisions({ keys, audit, exports }),
         service: () => ({ organizations: keys.organizations, apiUrl: this.#config.api.publicUrl ?? this.apiUrl }),
         actions: daemonActions({ reload: () => this.reload(), sites, sitePort, keys, audit, exports, config }),

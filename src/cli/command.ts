@@ -1,5 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { type Config, ConfigError, type LoadedConfig, loadConfig, type SiteConfig } from '../config/index.ts';
+import {
+  type Config,
+  ConfigError,
+  hasNoSettings,
+  type LoadedConfig,
+  type LoadOptions,
+  loadConfig,
+  type SiteConfig,
+} from '../config/index.ts';
 import { dataPaths, expectedDomain } from '../deploy/index.ts';
 import { chooseSite, DEFAULT_DOMAIN } from '../domain/deployment.ts';
 import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
@@ -98,9 +106,30 @@ const processId = parserOf(
   'It is the number of a process.',
 );
 
-/** @throws ConfigError with every fault of the file and the environment */
-export function loadFor(options: CommonOptions): Promise<LoadedConfig> {
-  return loadConfig({ file: options.config ?? null, env: process.env, cwd: process.cwd() });
+/** For commands that need the config itself. @throws ConfigError with every fault of the file and the environment */
+export function loadStrictly(options: CommonOptions): Promise<LoadedConfig> {
+  return loadConfig(sourcesOf(options));
+}
+
+/** If the file is broken, empty or gone: the config that a running daemon of this file works by. @throws ConfigError */
+export async function loadFor(options: CommonOptions): Promise<LoadedConfig> {
+  const sources = sourcesOf(options);
+  const lastGood = async (fault: ConfigError, storageDir: string | null): Promise<LoadedConfig | null> =>
+    (await import('./last-good.ts')).lastGoodConfig(sources, fault, storageDir);
+  try {
+    const loaded = await loadConfig(sources);
+    if (loaded.written.size > 0) return loaded;
+    const { file, watchedFiles, config } = loaded;
+    return (await lastGood(hasNoSettings(file, watchedFiles), config.storage.dir)) ?? loaded;
+  } catch (error) {
+    const found = error instanceof ConfigError ? await lastGood(error, error.storageDir) : null;
+    if (found === null) throw error;
+    return found;
+  }
+}
+
+function sourcesOf({ config }: CommonOptions): LoadOptions {
+  return { file: config ?? null, env: process.env, cwd: process.cwd() };
 }
 
 /** @throws ConfigError, DocshelfError `site_needed`, `not_found` */

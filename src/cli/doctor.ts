@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
 import { ConfigError, type LoadedConfig } from '../config/index.ts';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
-import { answer, type CommonOptions, command, loadFor, ToldFailure } from './command.ts';
+import { answer, type CommonOptions, command, loadStrictly, ToldFailure } from './command.ts';
 
 const MARK = { ok: 'ok', warning: 'warning', fault: 'FAULT', skipped: '-' } as const;
 const COLUMN = 9;
@@ -25,7 +25,7 @@ export function doctorCommand(): Command {
 async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
   let loaded: LoadedConfig;
   try {
-    loaded = await loadFor(options);
+    loaded = await loadStrictly(options);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.faults.map(({ code, key, message, where, next }) => {

@@ -2,13 +2,15 @@ import type { Command } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import type { LastReload } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
-import { actionCommand, answer, type CommonOptions, type DaemonChoice, loadFor } from './command.ts';
+import { actionCommand, answer, type CommonOptions, type DaemonChoice, loadFor, loadStrictly } from './command.ts';
 import { findDaemons } from './daemon-client.ts';
 
 /** All daemons of this host on the data folder share it, and mostly the config. */
 export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {
+      await loadStrictly(options);
+      // An empty config is no error by itself, but does not name the daemon's folder.
       const { config } = await loadFor(options);
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/index.ts';
-import { type CommonOptions, command, loadFor } from './command.ts';
+import { type CommonOptions, command, loadStrictly } from './command.ts';
 import { offerInit } from './init/index.ts';
 import { ProgressBar } from './progress-bar.ts';
 
@@ -14,12 +14,12 @@ export function serveCommand(programVersion: string): Command {
     'docshelf serve --config config.yaml',
   ).action(async (options: CommonOptions) => {
     const found = await loadWritten(options);
-    const loaded = (await offerInit(found)) ? await loadFor(options) : found;
+    const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
     const progress = new ProgressBar();
     // Before the daemon leaves its first mark: a signal during the start would end the process and leave mark and socket.
     const stopped = stopSignal();
     const started = import('../app/index.ts').then(({ startDaemon }) =>
-      startDaemon({ loaded, reload: () => loadFor(options), onProgress: progress.update, programVersion }),
+      startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),
     );
     process.on('SIGHUP', () => void started.then(({ daemon }) => daemon.reload()).catch(() => undefined));
     const { daemon, stop, say } = await started;
@@ -42,10 +42,10 @@ const POLL_MS = 200;
 /** A file that another program is about to write is empty at first. One that stays empty has the defaults. */
 async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
   const endMs = performance.now() + WRITING_MS_MAX;
-  let loaded = await loadFor(options);
+  let loaded = await loadStrictly(options);
   while (loaded.file !== null && loaded.written.size === 0 && performance.now() < endMs) {
     await sleep(POLL_MS);
-    loaded = await loadFor(options);
+    loaded = await loadStrictly(options);
   }
   return loaded;
 }

@@ -23,9 +23,24 @@ export function requestDaemon(target: RequestOptions): ClientRequest {
  * Null where it does not answer in time. No certificate is verified, as by Kubernetes' own probes: nothing secret is sent,
  * and the daemon's is for the names that readers ask by.
  */
-export async function askDaemon(url: URL, signal: AbortSignal): Promise<Response | null> {
-  const { protocol, hostname, port, pathname } = url;
-  const target = { protocol, host: bareHost(hostname), port, path: pathname, signal, rejectUnauthorized: false };
+export async function askDaemon(
+  { protocol, hostname, port, pathname }: URL,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  return answerOf({ protocol, host: bareHost(hostname), port, path: pathname, signal, rejectUnauthorized: false });
+}
+
+/** Null where nothing answers at the socket in time. */
+export async function askSocket(
+  socketPath: string,
+  path: string,
+  headers: OutgoingHttpHeaders,
+  signal: AbortSignal,
+): Promise<Response | null> {
+  return answerOf({ socketPath, path, headers, signal });
+}
+
+async function answerOf(target: RequestOptions): Promise<Response | null> {
   const request = requestDaemon(target).end();
   try {
     const [answer]: IncomingMessage[] = await once(request, 'response');

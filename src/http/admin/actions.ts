@@ -111,6 +111,8 @@ export interface AdminOptions extends FaultHooks {
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
   /** The data folder's name, as `folderName` makes it; null if it is gone. Absent: requests through the socket are not checked. */
   readonly folder?: () => Promise<string | null>;
+  /** Text of the config file that is in force; null if there is none. The socket alone gives it away: it may hold credentials. */
+  readonly lastGood?: () => Secret | null;
   /** Nobody acts unnamed. */
   readonly actions: (actor: Actor) => AdminActions;
   readonly programVersion: string;

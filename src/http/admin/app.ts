@@ -6,7 +6,7 @@ import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
 import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin, requireFolder } from './actions.ts';
 import { adminDocument } from './document.ts';
-import { FOLDER_HEADER } from './operations.ts';
+import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
 import { requireOwnName } from './own-names.ts';
 import { PendingSignatures } from './pending-signatures.ts';
 import { TokenGuard } from './token-guard.ts';
@@ -36,6 +36,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });
   addRoutes(app, adminRoutes(options, new PendingSignatures()), { adminToken: [requireAdmin(door, guard)] });
+  if (door === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood?.()?.reveal() ?? null }));
   if (door === 'token') {
     addDocs(app, () => adminDocument(options));
     const pages = consoleOf(options, guard);

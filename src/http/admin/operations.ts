@@ -63,6 +63,9 @@ const activeNow = { 200: { description: 'What is active now.', schema: releaseSc
 /** Names the data folder that a command is about, in its requests to the socket. */
 export const FOLDER_HEADER = 'docshelf-folder';
 
+/** The config that is in force, for commands while its file is broken. The socket alone answers it: it may hold credentials. */
+export const LAST_GOOD_PATH = '/v1/config';
+
 export const operations = {
   live: {
     ...health,

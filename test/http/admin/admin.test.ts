@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
+import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
@@ -40,6 +41,16 @@ describe('the socket of a daemon', () => {
     expect([calls, gone.calls]).toEqual([[], []]);
     expect((await app.request('/v1/rollback', named('id:1:2'))).status).toBe(200);
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
+  });
+
+  it('alone gives the config away', async () => {
+    const lastGood = () => new Secret('admin: { token: canary }');
+    const { app } = appWith({ door: 'socket', lastGood });
+    expect(await (await app.request('/v1/config')).json()).toEqual({ text: 'admin: { token: canary }' });
+    for (const door of ['token', 'session'] as const) {
+      const answer = await appWith({ door, lastGood }).app.request('/v1/config', { headers: BEARER });
+      expect([answer.status, await answer.text()]).toEqual([404, expect.not.stringContaining('canary')]);
+    }
   });
 });
 

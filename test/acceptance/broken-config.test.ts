@@ -1,0 +1,124 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CommandResult, type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+
+/** Serves July and stores June, in a folder that is not the default one. */
+async function start(): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
+  await folderOf(folder, { ...archives, 'docs-2024-08-01.tar.gz': bundle('august') });
+  await writeFile(join(folder, 'link'), 'https://bundles.example/docs.tar.gz\n');
+  const daemon = await bench.start({ storage: { dir: './shelf' }, log: { format: 'json' } }, { folder });
+  for (const name of Object.keys(archives)) expect((await run(daemon, 'bundle', 'import', name)).code).toBe(0);
+  await daemon.untilServing('2024-07-01');
+  return daemon;
+}
+
+const run = (daemon: DaemonProcess, ...args: string[]): Promise<CommandResult> =>
+  bench.run([...args, '--json'], { cwd: daemon.folder });
+
+const BREAKS: Readonly<Record<string, (text: string) => string | null>> = {
+  'with a bracket that is never closed at its end': (text) => `${text}features: [\n`,
+  'with a bracket that is never closed at its beginning': (text) => `features: [\n${text}`,
+  'with a tab before a key': (text) => text.replace('\nstorage:', '\n\tfeatures: on\nstorage:'),
+  'with an unknown key': (text) => `${text}servr: {}\n`,
+  'that names a file which is missing': (text) => `${text}database: { urlFile: ./missing }\n`,
+  'that was replaced by other text': () => '<!doctype html>\n<title>Not found</title>\n',
+  'that is empty': () => '',
+  'that is gone': () => null,
+};
+
+async function breakConfig(daemon: DaemonProcess, how: (text: string) => string | null): Promise<string> {
+  const before = await daemon.status();
+  const sound = await readFile(daemon.configFile, 'utf8');
+  const text = how(sound);
+  if (text === null) await rm(daemon.configFile);
+  else await daemon.replaceConfig(text);
+  await daemon.until(({ lastReload }) => lastReload !== null && lastReload.at !== before.lastReload?.at);
+  return sound;
+}
+
+describe('a config that broke while the daemon runs', () => {
+  test.each(Object.entries(BREAKS))(
+    '%s: rollback goes to the daemon, with a warning, until it is repaired',
+    async (_, how) => {
+      const daemon = await start();
+      const sound = await breakConfig(daemon, how);
+      const back = await run(daemon, 'bundle', 'rollback');
+      expect({ code: back.code, stdout: back.json(), stderr: back.stderr }).toEqual({
+        code: 0,
+        stdout: expect.objectContaining({ version: '2024-06-01' }),
+        stderr: expect.stringMatching(/warning: .*config\.yaml[\s\S]*last good config of the daemon/),
+      });
+      await daemon.untilServing('2024-06-01');
+      await daemon.replaceConfig(sound);
+      await daemon.until(({ lastReload }) => lastReload?.ok === true);
+      const forward = await run(daemon, 'bundle', 'activate', '2024-07-01');
+      expect([forward.code, forward.stderr]).toEqual([0, expect.not.stringContaining('warning')]);
+    },
+  );
+
+  test('leaves every command that a running daemon answers, and 78 to those of the config itself', async () => {
+    const daemon = await start();
+    await breakConfig(daemon, (text) => `features: [\n${text}`);
+    for (const args of [
+      ['bundle', 'list'],
+      ['bundle', 'import', 'docs-2024-08-01.tar.gz', '--no-activate'],
+      ['bundle', 'preview', '2024-08-01'],
+      ['bundle', 'activate', '2024-06-01'],
+      ['bundle', 'remove', '2024-08-01'],
+      ['bundle', 'inspect', '2024-07-01'],
+      ['bundle', 'verify', '2024-07-01'],
+      ['bundle', 'diff', '2024-06-01', '2024-07-01'],
+      ['sites'],
+      ['features'],
+      ['healthcheck'],
+    ]) {
+      const { code, json, stderr } = await run(daemon, ...args);
+      expect([args, code, stderr]).toEqual([args, 0, expect.stringContaining('last good config')]);
+      expect(json()).toBeTypeOf('object');
+    }
+    for (const args of [['config', 'check'], ['config', 'print'], ['reload'], ['doctor']]) {
+      expect([args, (await run(daemon, ...args)).code]).toEqual([args, 78]);
+    }
+    await daemon.stop();
+    for (const args of [['bundle', 'rollback'], ['bundle', 'list'], ['healthcheck']]) {
+      const { code, json } = await run(daemon, ...args);
+      expect([args, code, json().code]).toEqual([args, 78, 'config_invalid']);
+    }
+  });
+
+  test('leaves each site of a list to commands, and the daemon to "reload", while the file is empty', async () => {
+    const folder = await bench.folder();
+    await folderOf(folder, { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') });
+    const sites = ['acme', 'beta'].map((domain) => ({
+      domain,
+      basePath: `/${domain}/`,
+      staticExport: { enabled: true },
+    }));
+    const daemon = await bench.start({ storage: { dir: './shelf' }, staticExport: null, sites }, { folder });
+    for (const date of ['2024-06-01', '2024-07-01']) {
+      expect((await run(daemon, 'bundle', 'import', `docs-${date}.tar.gz`, '--site', 'beta')).code).toBe(0);
+    }
+    await breakConfig(daemon, () => '# lost\n');
+    const back = await run(daemon, 'bundle', 'rollback', '--site', 'beta');
+    expect([back.code, back.json()]).toEqual([0, expect.objectContaining({ version: '2024-06-01' })]);
+    expect((await run(daemon, 'bundle', 'rollback', '--site', 'gamma')).json().code).toBe('not_found');
+    const { code, json } = await run(daemon, 'reload');
+    expect([code, json().code]).toEqual([78, 'config_invalid']);
+    const checked = await run(daemon, 'config', 'check');
+    expect(checked.json().warnings).toEqual([expect.stringContaining('no settings')]);
+  });
+
+  test("goes to no daemon of another config, though the default folder is that one's", async () => {
+    const daemon = await start();
+    await writeFile(join(daemon.folder, 'other.yaml'), 'storage: { dir: ./shelf }\nservr: {}\n');
+    const refused = await run(daemon, 'bundle', 'rollback', '--config', 'other.yaml');
+    expect([refused.code, refused.json().code]).toEqual([78, 'config_invalid']);
+    expect((await daemon.status()).active?.version).toBe('2024-07-01');
+  });
+});
