@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
+import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
 import { bareHost, hostAndPort, portOf, urlHost } from '../domain/egress.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { readCertificates } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
+import { isIn, listOf } from './guarded-address.ts';
 
 /**
  * Guarded connections; HTTP/1.1 alone, whose framing tells a whole body from a cut one. A proxy's: `admitBehindProxy`.
@@ -34,7 +35,7 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
-    if (settings.proxy === 'env') return new EnvHttpProxyAgent(proxyOptions);
+    if (settings.proxy === 'env') return new EnvironmentProxy(new EnvHttpProxyAgent(proxyOptions), new Agent(options));
     return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
   } catch {
     // No cause: the error holds the proxy's URL, which may carry a password.
@@ -42,6 +43,55 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
       next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
     });
   }
+}
+
+/** The proxies of the environment. undici reads the names of NO_PROXY, but not its networks. */
+class EnvironmentProxy extends Dispatcher {
+  readonly #proxied: Dispatcher;
+  readonly #direct: Dispatcher;
+  readonly #unproxied = readNoProxy(process.env.no_proxy ?? process.env.NO_PROXY ?? '');
+
+  constructor(proxied: Dispatcher, direct: Dispatcher) {
+    super();
+    this.#proxied = proxied;
+    this.#direct = direct;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const address = bareHost(new URL(options.origin ?? '').hostname);
+    const { ipv4, ipv6 } = this.#unproxied;
+    const family = isIP(address);
+    const isDirect = family !== 0 && (isIn(ipv4, address) || (family === 6 && isIn(ipv6, address)));
+    return (isDirect ? this.#direct : this.#proxied).dispatch(options, handler);
+  }
+
+  override async close(): Promise<void> {
+    await Promise.all([this.#proxied.close(), this.#direct.close()]);
+  }
+
+  override async destroy(): Promise<void> {
+    await Promise.all([this.#proxied.destroy(), this.#direct.destroy()]);
+  }
+}
+
+const MAPPED = listOf(['::ffff:0:0/96']);
+
+/**
+ * The addresses and networks of NO_PROXY; `ipv4` includes the IPv4-mapped ones. As in curl and Go, a network may have a
+ * host part, and an invalid entry matches nothing.
+ */
+function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const entry of noProxy.split(/[\s,]+/)) {
+    const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(entry.replace(/[[\]]/g, '')) ?? [];
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+    const bitsMax = family === 'ipv4' ? 32 : 128;
+    const bits = Number(prefix ?? bitsMax);
+    if (isIP(address) === 0 || bits > bitsMax) continue;
+    const isMapped = family === 'ipv6' && bits >= 96 && isIn(MAPPED, address);
+    lists[isMapped ? 'ipv4' : family].addSubnet(address, bits, family);
+  }
+  return lists;
 }
 
 /** Ports of hosts that a crawl has lately connected to. */

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inspect } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { HttpClient } from '../../src/net/http-client.ts';
 import type { HttpResponse } from '../../src/net/http-response.ts';
@@ -322,6 +325,70 @@ describe('the proxy', () => {
     const proxied = client({ proxy: 'env' });
     expect(await bodyOf(await proxied.get('http://docs.invalid/', { signal: NEVER }))).toBe('by proxy');
     expect(await bodyOf(await proxied.get(direct.origin, { signal: NEVER }))).toBe('direct');
+  });
+
+  /** True if NO_PROXY makes a request for the host go around a proxy, which refuses every connection here. */
+  async function goesDirect(noProxy: string, host: string): Promise<boolean> {
+    vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
+    vi.stubEnv('no_proxy', noProxy);
+    const direct = await server(httpServer((_, response) => response.end('direct')));
+    const { port } = new URL(direct.origin);
+    const outcome = await client({ proxy: 'env' })
+      .get(`http://${host}:${port}/`, { signal: NEVER })
+      .then(bodyOf, () => 'refused by the proxy');
+    return outcome === 'direct';
+  }
+
+  // The server listens on 127.0.0.1 alone, which ::ffff:127.0.0.1 reaches, too.
+  test.each([
+    ['127.0.0.0/8', '127.0.0.1'],
+    ['10.0.0.0/8,127.0.0.0/8,::1/128', '127.0.0.1'],
+    [' 10.0.0.0/8 ,\t127.0.0.0/8 ', '127.0.0.1'],
+    ['10.0.0.0/8 127.0.0.0/8', '127.0.0.1'],
+    ['127.9.8.7/8', '127.0.0.1'],
+    ['127.0.0.1/32', '127.0.0.1'],
+    ['0.0.0.0/0', '127.0.0.1'],
+    ['127.0.0.0/8', '2130706433'],
+    ['127.0.0.0/8', '[::ffff:127.0.0.1]'],
+    ['::ffff:127.0.0.0/104', '127.0.0.1'],
+    ['::ffff:0:0/96', '[::ffff:7f00:1]'],
+    ['0:0:0:0:0:FFFF:7f00:1', '[::ffff:127.0.0.1]'],
+    ['[::ffff:7f00:0]/104', '[::ffff:127.0.0.1]'],
+    ['[::ffff:7f00:0/104]', '[::ffff:127.0.0.1]'],
+    ['nonsense/8,10.0.0.0/,127.0.0.0/33,/8,::/129,127.0.0.0/8', '127.0.0.1'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['*', '127.0.0.1'],
+  ])('is not asked if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {
+    expect(await goesDirect(noProxy, host)).toBe(true);
+  });
+
+  test.each([
+    ['10.0.0.0/8', '127.0.0.1'],
+    ['128.0.0.0/1', '127.0.0.1'],
+    ['127.0.0.0/33', '127.0.0.1'],
+    ['127.0.0.0/-8', '127.0.0.1'],
+    ['127.0.0.0/8x', '127.0.0.1'],
+    ['127/8', '127.0.0.1'],
+    ['127.0.0.0/', '127.0.0.1'],
+    ['::/0', '127.0.0.1'],
+    ['::1/128', '[::ffff:127.0.0.1]'],
+    // A network contains addresses: docshelf looks up no name for it, as curl and Python do not.
+    ['127.0.0.0/8,::1/128', 'localhost'],
+    ['127.0.0.1:1', '127.0.0.1'],
+  ])('is asked if NO_PROXY is "%s" and the host %s', async (noProxy, host) => {
+    expect(await goesDirect(noProxy, host)).toBe(false);
+  });
+
+  test('is not asked for hosts in an IPv6 network of NO_PROXY', async () => {
+    vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
+    vi.stubEnv('no_proxy', '2001:db8::/32, fd00::/8, ::1/128');
+    const direct = createServer((_, response) => response.end('direct'));
+    direct.listen(0, '::1');
+    await once(direct, 'listening');
+    opened.push({ close: async () => void (await promisify(direct.close.bind(direct))()) });
+    const { port } = direct.address() as AddressInfo;
+    const response = await client({ proxy: 'env' }).get(`http://[::1]:${port}/`, { signal: NEVER });
+    expect(await bodyOf(response)).toBe('direct');
   });
 
   test('tunnels https, and is timed when it never answers', async () => {
