@@ -70,7 +70,7 @@ const gifts = new Map<string, { readonly gift: Gift; readonly slow: boolean }>()
 
 beforeAll(async () => {
   stock = await Stock.open();
-  origin = await httpServer((request, response) => void answer(request, response));
+  origin = await httpServer(answer);
   bench.onEnd(() => origin.close());
 });
 

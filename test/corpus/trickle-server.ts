@@ -18,7 +18,7 @@ export class TrickleServer {
 
   /** @param durationMs of a whole download, about */
   static async open(bytes: Buffer, durationMs: number): Promise<TrickleServer> {
-    const server = await httpServer((request, response) => void trickle.#answer(request, response, durationMs));
+    const server = await httpServer((request, response) => trickle.#answer(request, response, durationMs));
     const trickle = new TrickleServer(bytes, server);
     return trickle;
   }

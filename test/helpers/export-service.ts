@@ -50,7 +50,7 @@ export class VendorService {
 
   static async start(options: VendorOptions): Promise<VendorService> {
     const service = new VendorService(options);
-    service.#server = await httpServer((request, response) => void service.#answer(request, response));
+    service.#server = await httpServer((request, response) => service.#answer(request, response));
     return service;
   }
 

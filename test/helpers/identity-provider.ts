@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider, { type Adapter, type AdapterPayload, type Configuration } from 'oidc-provider';
+import { type Answer, answerClient } from './local-server.ts';
 
 interface Account {
   readonly groups?: readonly string[];
@@ -27,7 +28,7 @@ export class TestIdentityProvider {
   requests: string[] = [];
   readonly #server: Server;
   readonly #adapter = memoryAdapter();
-  #answer: RequestListener | null = null;
+  #answer: Answer | null = null;
   #places: ClientPlaces = { redirectUris: [] };
   #keyNumber = 0;
   #key: CryptoKey | null = null;
@@ -36,7 +37,7 @@ export class TestIdentityProvider {
   private constructor() {
     this.#server = createServer((request, response) => {
       this.requests.push(`${request.method} ${request.url?.split('?')[0]}`);
-      this.#answer?.(request, response);
+      answerClient((...exchange) => this.#answer?.(...exchange), request, response);
     });
   }
 
@@ -73,10 +74,8 @@ export class TestIdentityProvider {
       this.#configuration({ ...jwk, kid: `key-${this.#keyNumber}`, use: 'sig', alg: 'RS256' }),
     );
     const answer = provider.callback();
-    this.#answer = (request, response) => {
-      if (request.url?.startsWith('/interaction/')) void this.#signIn(provider, request, response);
-      else void answer(request, response);
-    };
+    this.#answer = (request, response) =>
+      request.url?.startsWith('/interaction/') ? this.#signIn(provider, request, response) : answer(request, response);
   }
 
   /** A token as the provider signs them. */

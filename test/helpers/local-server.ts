@@ -1,6 +1,9 @@
+import { readdir, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A server on 127.0.0.1 and a port of its own, which knows what it was asked and which sockets are open. */
 export interface LocalServer {
@@ -12,14 +15,20 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** Answers a request, at once or later; what it throws fails the run. */
+/** Answers a request, at once or later. An error fails the run, unless the client has gone: its test may be over then. */
 export type Answer = (...exchange: Parameters<RequestListener>) => unknown;
+
+export function answerClient(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+  Promise.resolve(answer(request, response)).catch((error: unknown) => {
+    if (!request.socket.destroyed) throw error;
+  });
+}
 
 export async function httpServer(answer: Answer): Promise<LocalServer> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
-    answer(request, response);
+    answerClient(answer, request, response);
   });
   return listen(server, 'http', requests);
 }
@@ -28,7 +37,7 @@ export async function tlsServer(tls: { key: string; cert: string }, answer: Answ
   const requests: IncomingMessage[] = [];
   const server = createTlsServer(tls, (request, response) => {
     requests.push(request);
-    answer(request, response);
+    answerClient(answer, request, response);
   });
   return listen(server, 'https', requests);
 }
@@ -46,6 +55,27 @@ export function answering(head: string, then: (socket: Socket) => void = (socket
       then(socket);
     });
   };
+}
+
+/**
+ * Breaks an answer off once a file of the folder has so many bytes: before that, the client would resume fewer of them. Ends
+ * without an error if the client goes first, whose test may have removed the folder.
+ */
+export async function breakOffOnceStored(response: ServerResponse, bytes: number, folder: string): Promise<void> {
+  while (!response.closed && !(await sizesIn(folder)).includes(bytes)) await sleep(25);
+  response.destroy();
+}
+
+async function sizesIn(folder: string): Promise<number[]> {
+  const names = await readdir(folder).catch(() => []);
+  // A file may be renamed or removed between the two calls.
+  const sizes = names.map((name) =>
+    stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => -1,
+    ),
+  );
+  return Promise.all(sizes);
 }
 
 /** A server of one bundle that honours Range and If-Range as RFC 9110 has it. */

@@ -30,7 +30,7 @@ export async function startCollector(bench: Bench) {
     keys.add(`${request.method} ${request.url} ${request.headers['x-collector-key']}`);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   };
-  const server = await httpServer((request, response) => void take(request, response));
+  const server = await httpServer(take);
   bench.onEnd(() => server.close());
   const spans = (): Received[] =>
     bodies

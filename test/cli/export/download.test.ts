@@ -7,8 +7,7 @@ import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/
 import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
 import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
-import { untilFileOf } from '../../helpers/until-file-of.ts';
+import { breakOffOnceStored, bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const BYTES = createHash('shake256', { outputLength: 3_000_000 }).update('bundle').digest();
@@ -24,7 +23,7 @@ beforeEach(async () => {
   server = await httpServer((request, response) => {
     const answer = fault ?? bundleAnswer(BYTES, '"one"');
     fault = null;
-    answer(request, response);
+    return answer(request, response);
   });
 });
 afterEach(async () => {
@@ -61,7 +60,7 @@ function download(more: Partial<DownloadOptions> = {}) {
 const halfOf: Parameters<typeof httpServer>[0] = (_, response) => {
   response.writeHead(200, { 'content-length': BYTES.length, etag: '"one"' });
   response.write(BYTES.subarray(0, 1_500_000));
-  void untilFileOf(1_500_000, folder).finally(() => response.socket?.destroy());
+  return breakOffOnceStored(response, 1_500_000, folder);
 };
 
 test('a download that is cut goes on where it was, and ends in its place alone', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -12,8 +12,7 @@ import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { BUCKET, KEY, putObject, startS3Server } from '../../export/stores/s3-server.ts';
 import { checkPresigned } from '../../export/stores/sigv4.ts';
-import { httpServer } from '../../helpers/local-server.ts';
-import { untilFileOf } from '../../helpers/until-file-of.ts';
+import { type Answer, breakOffOnceStored, httpServer } from '../../helpers/local-server.ts';
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 
 const NEVER = new AbortController().signal;
@@ -54,7 +53,7 @@ function sourceAt(endpoint: string | null, { place, client, now }: Settings = {}
   return new S3BundleSource(http, { region: 'eu-1', endpoint, pathStyle: true, ...place }, now);
 }
 
-async function store(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+async function store(answer: Answer): Promise<string> {
   const server = await httpServer(answer);
   opened.push(server);
   return server.origin;
@@ -173,12 +172,12 @@ describe('S3BundleSource', () => {
     ] as const) {
       const ranges: (string | undefined)[] = [];
       // Amazon documents no If-Range: what is answered is a part of whatever is there.
-      const origin = await store((request, response) => {
+      const origin = await store(async (request, response) => {
         ranges.push(request.headers.range);
         if (ranges.length === 1) {
           response.writeHead(200, { 'content-length': first.length, etag: '"one"' });
           response.write(first.subarray(0, 100_000));
-          void untilFileOf(100_000, dir).finally(() => response.destroy());
+          await breakOffOnceStored(response, 100_000, dir);
           return;
         }
         const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);

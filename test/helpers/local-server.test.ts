@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Answer, breakOffOnceStored, httpServer } from './local-server.ts';
+
+const unhandled: unknown[] = [];
+const onUnhandled = (reason: unknown): void => void unhandled.push(reason);
+/** Vitest's own listeners would fail the run. */
+let others: NodeJS.UnhandledRejectionListener[] = [];
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-server-test-'));
+  others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', onUnhandled);
+});
+
+afterEach(async () => {
+  process.removeAllListeners('unhandledRejection');
+  for (const listener of others) process.on('unhandledRejection', listener);
+  unhandled.splice(0);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A server whose answers end with `ended`, in order. */
+async function serving(answer: Answer) {
+  const ended: Promise<unknown>[] = [];
+  const server = await httpServer((asked, response) => {
+    const answered = Promise.resolve(answer(asked, response));
+    ended.push(answered.catch(() => undefined));
+    return answered;
+  });
+  return { server, ended };
+}
+
+/** Node reports an unhandled rejection after the microtasks of its turn. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+describe('httpServer()', () => {
+  it('does not fail the run if the client goes while its request is read', async () => {
+    const { server, ended } = await serving((asked) => text(asked));
+    const socket = connect(Number(new URL(server.origin).port), '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf');
+    while (ended.length === 0) await settled();
+    socket.destroy();
+    await ended[0];
+    await settled();
+    expect(unhandled).toEqual([]);
+    await server.close();
+  });
+
+  it('fails the run if an answer ends with an error while the client waits', async () => {
+    const { server } = await serving(async () => {
+      throw new Error('the test is wrong');
+    });
+    const asked = request(server.origin).on('error', () => undefined);
+    asked.end();
+    while (unhandled.length === 0) await settled();
+    expect(unhandled).toMatchObject([{ message: 'the test is wrong' }]);
+    await server.close();
+  });
+});
+
+describe('breakOffOnceStored()', () => {
+  it('ends without an error if the test has removed its folder', async () => {
+    const { server, ended } = await serving((_, response) => {
+      response.write('half');
+      return breakOffOnceStored(response, 4, folder);
+    });
+    const asked = request(server.origin).on('error', () => undefined);
+    asked.end();
+    await once(asked, 'response');
+    await rm(folder, { recursive: true });
+    await settled();
+    await server.close();
+    await ended[0];
+    await settled();
+    expect(unhandled).toEqual([]);
+  });
+
+  it('breaks off once a file has the bytes that were sent', async () => {
+    const { server } = await serving((_, response) => {
+      response.write('half');
+      return breakOffOnceStored(response, 4, folder);
+    });
+    const response = await fetch(server.origin);
+    await writeFile(join(folder, 'part'), 'half');
+    await expect(response.text()).rejects.toThrow();
+    await server.close();
+  });
+});
