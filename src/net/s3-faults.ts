@@ -30,7 +30,11 @@ const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: strin
     'region',
     'the bucket is in another region',
   ],
-  [/^InvalidObjectState$/, 'archived', 'the object is in an archive class, from which it is not read at once'],
+  [
+    /^(?:InvalidObjectState|BlobArchived|BlobBeingRehydrated|NotRestored)$/,
+    'archived',
+    'the object is in an archive class, from which it is not read at once',
+  ],
   [/^KMS\./, 'kms', 'the store cannot use the key of KMS'],
   [/^NoSuchUpload$/, 'upload', 'the store has ended the upload, or another process has'],
   [

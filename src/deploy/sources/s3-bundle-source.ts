@@ -8,7 +8,7 @@ import type { S3Signer } from '../../net/s3.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 import { openOverHttp } from './http-bundle-source.ts';
-import { readRefusal } from './http-refusal.ts';
+import { CLOCKS_APART_MS, RESTORE_OBJECT, readRefusal, saysEarly, saysExpired } from './http-refusal.ts';
 
 /** `s3://`: an object, by a link that is signed anew for each attempt. Loads the SDK (0.13 s) with the first. */
 export class S3BundleSource implements BundleSource {
@@ -63,9 +63,6 @@ export class S3BundleSource implements BundleSource {
   }
 }
 
-/** Beyond it a refusal may be the clock's: stores allow 15 minutes, and some say no more than that access is denied. */
-const CLOCKS_APART_MS = 5 * 60_000;
-
 const ENVIRONMENT = 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE';
 const NO_CREDENTIALS = `Set ${ENVIRONMENT} in the environment of docshelf; the machine's metadata service is not asked.`;
 const CHECK_CREDENTIALS = `Check what the environment of docshelf has as ${ENVIRONMENT}.`;
@@ -74,12 +71,12 @@ const ADVICE: Partial<Readonly<Record<S3FaultKind, readonly [code: ErrorCode, ne
   credentials: ['link_refused', CHECK_CREDENTIALS],
   clock: ['link_refused', 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.'],
   no_bucket: ['bundle_not_found', 'Check the bucket of the link, and network.s3.endpoint.'],
-  archived: ['source_failed', 'Restore the object, and keep bundles in a storage class that is read at once.'],
+  archived: ['source_failed', RESTORE_OBJECT],
   kms: ['link_refused', 'Allow the credentials kms:Decrypt on the key that the object is encrypted with.'],
 };
 
 async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
-  const { status, serverCode, shown, passing } = await readRefusal(response, nowMs);
+  const { status, body, serverCode, shown, passing } = await readRefusal(response, nowMs);
   const aheadMs = Date.parse(response.header('date') ?? '') - nowMs;
   const fields = {
     status,
@@ -90,7 +87,9 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   const refusal = (code: ErrorCode, state: string, next: string): DocshelfError =>
     faultOf(link, code, `${state} (${shown})`, next, fields);
 
-  const known = serverCode === null ? null : s3FaultOf(serverCode);
+  // The link was signed a moment ago: if its time is not now, a clock is wrong.
+  const isClock = status === 403 && (saysEarly(body) || saysExpired(body));
+  const known = s3FaultOf(serverCode ?? '') ?? (isClock ? s3FaultOf('RequestTimeTooSkewed') : null);
   if (known?.kind === 'region' || (status >= 300 && status < 400)) {
     const region = /^[a-z0-9-]{1,64}$/.exec(response.header('x-amz-bucket-region') ?? '')?.[0];
     const next = `Set network.s3.region to ${region === undefined ? 'the region of the bucket' : `"${region}"`}, and network.s3.endpoint to the address that answers for it, where it is not Amazon's.`;

@@ -70,6 +70,87 @@ describe('a refusal', () => {
     });
   });
 
+  const azure = (start: string, expiry: string): string =>
+    `\ufeff<?xml version="1.0" encoding="utf-8"?><Error><Code>AuthenticationFailed</Code><Message>Server failed to authenticate the request.\nRequestId:1\nTime:2024-06-01T12:00:00Z</Message><AuthenticationErrorDetail>Signature not valid in the specified time frame: Start [Sat, 01 Jun 2024 ${start} GMT] - Expiry [Sat, 01 Jun 2024 ${expiry} GMT] - Current [Sat, 01 Jun 2024 12:00:00 GMT]</AuthenticationErrorDetail></Error>`;
+  const LATER = 'X-Amz-Date=20240601T140000Z&X-Amz-Expires=3600';
+
+  test.each([
+    ['S3, signed headers', xml('RequestTimeTooSkewed', 'The difference between the request time …'), '/b'],
+    ['S3, a link', xml('AccessDenied', 'Request is not yet valid'), '/b'],
+    ['MinIO', xml('AccessDenied', 'Request is not valid yet'), '/b'],
+    ['a service of AWS', xml('SignatureDoesNotMatch', 'Signature not yet current: 1 is still later than 0'), '/b'],
+    ['Azure', azure('13:00:00', '14:00:00'), '/b'],
+    ['Azure, a delegation key', azure('13:00:00', '14:00:00').replace('specified time', 'specified key time'), '/b'],
+    ['S3 for a link of a later time, without a reason', xml('AccessDenied', 'Access Denied'), `/b?${LATER}`],
+    ['Google', '', '/b?X-Goog-Date=20240601T140000Z&X-Goog-Expires=60'],
+    ['Azure, without a reason', '', '/b?st=2024-06-01T13%3A00%3A00Z&se=2024-06-01T14%3A00%3A00Z&sig=s'],
+    ['a link of our clock’s past that says why', xml('RequestTimeTooSkewed', 'The difference'), `/b?${PAST}`],
+  ])('names the clock: %s', async (_, body, path) => {
+    const error = await openFrom(answerWith(403, body), null, path).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'link_refused', message: expect.stringMatching(/clock/) });
+    expect(error).toMatchObject({ next: expect.stringMatching(/clock of the machine that signed/) });
+  });
+
+  test.each([
+    ['S3', 403, xml('InvalidObjectState', 'The operation is not valid for the storage class of the object'), {}],
+    ['S3, while the link is over', 403, xml('\n  InvalidObjectState\n', 'no'), {}],
+    ['Azure', 409, xml('BlobArchived', 'This operation is not permitted on an archived blob.'), {}],
+    ['Azure, by its header', 409, '', { 'x-ms-error-code': 'BlobArchived' }],
+    ['Azure, while it is restored', 409, xml('BlobBeingRehydrated', 'no'), {}],
+    ['Oracle', 409, '{ "code" : "NotRestored", "message" : "The object is archived" }', {}],
+  ])('asks to restore an archived object: %s', async (name, status, body, headers) => {
+    const path = name.endsWith('over') ? `/b?${PAST}` : '/b';
+    await expect(openFrom(answerWith(status, body, headers), null, path)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/archive/),
+      next: expect.stringMatching(/^Restore the object/),
+      fields: { status, retryable: false },
+    });
+  });
+
+  test.each([
+    ['S3', xml('SignatureDoesNotMatch', 'The request signature we calculated does not match'), `/b?${FUTURE}`],
+    ['S3, signed by a later clock', xml('SignatureDoesNotMatch', 'Check your key'), `/b?${LATER}`],
+    [
+      'Azure',
+      xml('AuthenticationFailed', 'x').replace(
+        '</Error>',
+        '<AuthenticationErrorDetail>Signature did not match.</AuthenticationErrorDetail></Error>',
+      ),
+      '/b?st=2024-06-01T13%3A00%3A00Z&sig=s',
+    ],
+    ['S3, permission', xml('AccessDenied', 'Access Denied'), `/b?${FUTURE}`],
+    [
+      'S3, signed two minutes ahead',
+      xml('AccessDenied', 'Access Denied'),
+      '/b?X-Amz-Date=20240601T120200Z&X-Amz-Expires=60',
+    ],
+  ])('keeps the advice on quoting: %s', async (_, body, path) => {
+    await expect(openFrom(answerWith(403, body), null, path)).rejects.toMatchObject({
+      code: 'link_refused',
+      next: expect.stringMatching(/quoted/),
+    });
+  });
+
+  test.each([
+    ['Azure', 403, azure('10:00:00', '11:00:00')],
+    ['Azure, without times', 403, xml('AuthenticationFailed', 'Signature not valid in the specified time frame')],
+    ['S3', 403, xml('RequestExpired', 'Request has expired.')],
+    [
+      'Google',
+      400,
+      xml('ExpiredToken', 'Invalid argument.').replace(
+        '</Error>',
+        '<Details>Request signature expired at: 2024-06-01T11:00:00+00:00</Details></Error>',
+      ),
+    ],
+  ])('asks for a fresh link if its time is over: %s', async (_, status, body) => {
+    await expect(openFrom(answerWith(status, body))).rejects.toMatchObject({
+      code: 'link_expired',
+      next: expect.stringMatching(/^Generate a fresh/),
+    });
+  });
+
   test('is expired only by what stands in the first 4 KiB', async () => {
     const body = `${' '.repeat(5000)}Request has expired`;
     await expect(openFrom(answerWith(403, body))).rejects.toMatchObject({ code: 'link_refused' });

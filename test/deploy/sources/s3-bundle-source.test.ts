@@ -222,6 +222,15 @@ describe('S3BundleSource', () => {
     expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
   });
 
+  it.each(['Request has expired', 'Request is not yet valid'])('names the clock if S3 says "%s"', async (message) => {
+    const body = `<Error><Code>AccessDenied</Code><Message>${message}</Message></Error>`;
+    const origin = await store((_, response) => response.writeHead(403).end(body));
+    expect(await errorOf(sourceAt(origin))).toMatchObject({
+      code: 'link_refused',
+      next: expect.stringMatching(/clock/),
+    });
+  });
+
   it.each([
     [503, 'SlowDown', { 'retry-after': '7' }, 7000],
     [500, 'InternalError', {}, undefined],
