@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -106,6 +108,23 @@ function withoutQueries(text: string): string {
   return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 }
 
+const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
+
+/**
+ * A header by its lower-case name; one that came several times joined by `, ` (RFC 9110 section 5.3). undici makes a
+ * character of each byte. Here, addresses have bytes over 127 percent-encoded, as browsers send them; a file name is UTF-8.
+ */
+export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
+  const value = headers[name];
+  const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
+  if (text === null || !/[\x80-\xff]/.test(text)) return text;
+  if (ADDRESSES.has(name)) {
+    return text.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  }
+  const bytes = Buffer.from(text, 'latin1');
+  return name === 'content-disposition' && isUtf8(bytes) ? bytes.toString('utf8') : text;
+}
+
 export interface Exchange {
   readonly signal: AbortSignal;
   end(): void;
@@ -129,10 +148,9 @@ export class HttpResponse {
     answer.body.on('error', () => {});
   }
 
-  /** A header by its lower-case name; one that came several times joined by `, ` (RFC 9110 section 5.3). */
+  /** As `headerOf`. */
   header(name: string): string | null {
-    const value = this.#answer.headers[name];
-    return Array.isArray(value) ? value.join(', ') : (value ?? null);
+    return headerOf(this.#answer.headers, name);
   }
 
   /** The body as it was sent, once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason. */

@@ -69,6 +69,22 @@ describe('get()', () => {
     expect(sent).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`, undefined]);
   });
 
+  test.each([
+    ['/caf\u00e9.html', 'utf8', '/caf%C3%A9.html'],
+    ['/caf\u00e9.html', 'latin1', '/caf%E9.html'],
+    ['/caf%C3%A9/\u5217?q=\u00e9', 'utf8', '/caf%C3%A9/%E5%88%97?q=%C3%A9'],
+  ] as const)('asks for the address of a Location of "%s" in %s', async (location, encoding, path) => {
+    const { origin, requests } = await server(
+      httpServer((request, response) => {
+        const headers = { location: Buffer.from(location, encoding).toString('latin1') };
+        if (request.url === '/a') response.writeHead(302, headers).end();
+        else response.end();
+      }),
+    );
+    await bodyOf(await client().get(`${origin}/a`, { signal: NEVER }));
+    expect(requests[1]?.url).toBe(path);
+  });
+
   test.each([301, 302, 303, 307, 308])('follows a %i and keeps Range', async (status) => {
     const { origin, requests } = await server(
       httpServer((request, response) => {

@@ -7,7 +7,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../../domain/errors.ts';
-import { bodyFault, type RequestFacts, requestFault } from '../../net/http-response.ts';
+import { bodyFault, headerOf, type RequestFacts, requestFault } from '../../net/http-response.ts';
 
 export interface FileRequest {
   /** http or https; a fragment is not sent. */
@@ -26,7 +26,7 @@ export interface BodyLimits {
 
 export interface FetchedAnswer {
   readonly status: number;
-  /** @param name in lower case; several values are joined by `, ` */
+  /** As `headerOf`. */
   header(name: string): string | null;
   /** Decoded. A file is the caller's to remove. */
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
@@ -158,10 +158,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.isOver) return;
     const headers = this.#headers;
-    const header = (name: string): string | null => {
-      const value = headers[name];
-      return Array.isArray(value) ? value.join(', ') : (value ?? null);
-    };
+    const header = (name: string): string | null => headerOf(headers, name);
     const status = this.#status;
     const finish = (body: FetchedAnswer['body']): void => {
       if (this.isOver) return;

@@ -195,6 +195,18 @@ describe('what is opened', () => {
     expect(await textOf(bundle)).toBe('0123456789');
   });
 
+  test.each([
+    // Node's servers write a string header as Latin-1: each character is one byte.
+    ['UTF-8', Buffer.from('attachment; filename="büro-v1.2.3.zip"').toString('latin1'), 'büro-v1.2.3.zip'],
+    ['Latin-1', 'attachment; filename="b\u00fcro-v1.2.3.zip"', 'büro-v1.2.3.zip'],
+  ])('has the name of a Content-Disposition in %s', async (_, header, name) => {
+    const bundle = await openFrom((__, response) =>
+      response.writeHead(200, { 'content-disposition': header }).end('x'),
+    );
+    bundle.close();
+    expect(bundle.fileName).toBe(name);
+  });
+
   test('has a certain end when it is chunked, though no length', async () => {
     const bundle = await openFrom((_, response) => {
       response.write('01234');
