@@ -77,6 +77,58 @@ describe('a crawl', () => {
     expect(site.askedPaths()).toHaveLength(new Set(site.askedPaths()).size);
   });
 
+  // Node's servers write a string header as Latin-1: each character is one byte.
+  const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
+
+  it('reads the bytes of a Location and a Refresh header as the address has them', async () => {
+    const page = '<!doctype html><h1>x</h1>';
+    const site = await open({
+      '/': '<!doctype html><a href=/start>a</a><a href=/query>b</a><a href=/latin>c</a><a href=/late>d</a><a href=/ascii>e</a>',
+      '/start': { status: 302, headers: { location: bytesOf('/café.html') } },
+      '/query': { status: 301, headers: { location: bytesOf('cafés/列表.html?q=é#où') } },
+      '/latin': { status: 302, headers: { location: '/na\u00efve.html' } },
+      '/late': { headers: { refresh: bytesOf('0; url="/später.html"') }, body: page },
+      '/ascii': { status: 302, headers: { location: '/caf%C3%A9.html' } },
+      '/caf%C3%A9.html': page,
+      '/caf%C3%A9s/%E5%88%97%E8%A1%A8.html?q=%C3%A9': page,
+      '/na%EFve.html': page,
+      '/sp%C3%A4ter.html': page,
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    expect(crawled.findings).toEqual([]);
+    expect(
+      site
+        .askedPaths()
+        .filter((path) => path.includes('%'))
+        .sort(),
+    ).toEqual([
+      '/caf%C3%A9.html',
+      '/caf%C3%A9s/%E5%88%97%E8%A1%A8.html?q=%C3%A9',
+      '/na%EFve.html',
+      '/sp%C3%A4ter.html',
+    ]);
+    expect(crawled.text('start.html')).toContain('url=caf%C3%A9.html');
+  });
+
+  it('gives the page of a redirect the name of a page if its target cannot be fetched', async () => {
+    const site = await open({
+      '/': '<!doctype html><a href=/start>a</a><a href=/plain>b</a><a href=/zip>c</a><a href=/logo.png>d</a><a href=/both>e</a><a href=/out>f</a>',
+      '/start': { status: 302, headers: { location: '/gone.html' } },
+      '/plain': { status: 302, headers: { location: '/gone.txt' } },
+      '/gone.txt': { status: 404, type: 'text/plain', body: 'no' },
+      '/zip': { status: 302, headers: { location: '/file.zip' } },
+      '/file.zip': { status: 403, type: 'application/zip', body: 'no' },
+      '/logo.png': { status: 302, headers: { location: '/away.png' } },
+      '/away.png': { status: 410, type: null },
+      '/both': { status: 302, headers: { location: '/start' } },
+      '/out': { status: 302, headers: { location: 'https://elsewhere.example/file.zip' } },
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    const pages = ['both.html', 'logo.png.html', 'out.html', 'plain.html', 'start.html', 'zip.html'];
+    expect(crawled.paths).toEqual(['404.html', '_redirects', ...pages, 'index.html'].sort());
+    for (const path of pages) expect(crawled.text(path)).toContain('http-equiv="refresh"');
+  });
+
   it('keeps what a page needs in whatever way it is named', async () => {
     const site = await open({
       '/docs/': `<base href="/docs/deep/"><a href="page">page</a><link rel="icon" href="/i.ico"><script type="module">import './m.js'</script>`,

@@ -159,7 +159,11 @@ async function writeRedirects(
 ): Promise<void> {
   const used = new Set([...paths.values(), REDIRECTS_PATH]);
   const own = redirects.filter(({ url }) => url.startsWith(`${scope.origin}/`));
-  const typeOf = ({ target }: Redirect): string => entries.get(target)?.type ?? 'text/html';
+  const copied = ({ target }: Redirect): ContentEntry | null => {
+    const entry = entries.get(target);
+    return entry !== undefined && hasContent(entry) && !isPageType(entry.type) ? entry : null;
+  };
+  const typeOf = (redirect: Redirect): string => copied(redirect)?.type ?? 'text/html';
   const answers = own.map((redirect) => ({ url: redirect.url, type: typeOf(redirect), sha256: redirect.url }));
   const names = assignNames(answers, scope.origin, used);
   const lines: string[] = [];
@@ -173,9 +177,8 @@ async function writeRedirects(
     // A written reference asks for another name only where there is a query.
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
-    const entry = entries.get(target);
-    if (entry !== undefined && hasContent(entry) && !isPageType(entry.type))
-      await writing.write({ entry, path: name }, false);
+    const entry = copied(redirect);
+    if (entry !== null) await writing.write({ entry, path: name }, false);
     else {
       const href = path === undefined ? destination : relativeUrl(name, path);
       await sink.add(name, Buffer.from(redirectPage(href + fragment, scope.published(target) + fragment)));
