@@ -51,6 +51,7 @@ const HEAVY = [
   'sites-commands',
   'socket',
   'systemd',
+  'terminal',
   'transfer',
   'variants',
   'version-switcher',

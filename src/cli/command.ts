@@ -10,8 +10,9 @@ import {
 } from '../config/index.ts';
 import { dataPaths, expectedDomain } from '../deploy/index.ts';
 import { chooseSite, DEFAULT_DOMAIN } from '../domain/deployment.ts';
-import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
+import { counted, printable, printableJson, printableLines } from '../domain/text.ts';
 import { isVersion } from '../domain/version.ts';
 
 export interface CommonOptions {
@@ -158,12 +159,18 @@ export async function namedSites({ config, sites }: LoadedConfig): Promise<(Site
   return Promise.all(named);
 }
 
+/** Titles, names and errors in the text may be foreign: escapes all but its line breaks, which are the command's own. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${printableLines(text)}\n`);
+}
+
+/** One line on standard error. */
+export function note(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, 2));
+  process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 export function answer<T>({ json }: CommonOptions, value: T, inWords: (value: T) => string): void {
@@ -195,8 +202,10 @@ function errorObject(error: DocshelfError): object {
 export function reportFailure(cause: unknown, isJson: boolean): number {
   const error = toDocshelfError(cause);
   if (isJson) printJson(errorObject(error));
-  else for (const line of linesOf(error)) process.stderr.write(`${line}\n`);
-  if (error.code === 'internal' && !isJson) process.stderr.write(`${(cause as Error).stack ?? ''}\n`);
+  else for (const line of linesOf(error)) note(line);
+  const isForeseen = cause instanceof DocshelfError;
+  if (error.code === 'internal' && !isForeseen && !isJson)
+    process.stderr.write(`${printableLines((cause as Error).stack ?? '')}\n`);
   return exitCodeOf(error.code);
 }
 
@@ -206,7 +215,7 @@ function linesOf(error: DocshelfError): string[] {
       ({ where, message, next }) =>
         `  ${where === null ? '' : `${where}: `}${message}${next === undefined ? '' : ` ${next}`}`,
     );
-    return [`docshelf: the config has ${faults.length} faults:`, ...faults];
+    return [`docshelf: the config has ${counted(faults.length, 'fault')}:`, ...faults];
   }
   return [`docshelf: ${error.message}`, ...(error.next === undefined ? [] : [`  ${error.next}`])];
 }

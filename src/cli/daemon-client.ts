@@ -11,7 +11,7 @@ import { getCACertificates } from 'node:tls';
 import type { Config } from '../config/index.ts';
 import { type DaemonMark, dataPaths, folderName, identityOf, runningDaemons } from '../deploy/index.ts';
 import { bareHost } from '../domain/egress.ts';
-import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
+import { DocshelfError, ERROR_CODES, type ErrorCode, errnoOf, rethrowAs } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { StatusReport } from '../domain/status.ts';
@@ -169,8 +169,17 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       // Refused before its body was asked for, it would wait for that.
       request.destroy();
       if (statusCode < 300) return answer;
-      const { code = 'internal', error = `Cannot ask the daemon: it answered ${statusCode}`, next } = answer as Refusal;
-      throw new DocshelfError(code, error, { next });
+      const { code, error, next } = answer as Refusal;
+      if (typeof error === 'string' && ERROR_CODES.some((known) => known === code)) {
+        throw new DocshelfError(code as ErrorCode, error, { next });
+      }
+      throw new DocshelfError(
+        'daemon_unreachable',
+        `Cannot use ${name}: it answers ${statusCode}, as no docshelf does`,
+        {
+          next: 'Check the address. Another program, or a proxy, may listen there.',
+        },
+      );
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
 import { ConfigError, type LoadedConfig } from '../config/index.ts';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
+import { counted, printable } from '../domain/text.ts';
 import { answer, type CommonOptions, command, loadStrictly, ToldFailure } from './command.ts';
 
 const MARK = { ok: 'ok', warning: 'warning', fault: 'FAULT', skipped: '-' } as const;
@@ -44,9 +45,9 @@ const MEND = 'Mend what is named; "docshelf config check" looks at the config al
 
 function asText(found: readonly Diagnosis[]): string {
   const lines = found.flatMap(({ state, subject, message, next }) => [
-    `${MARK[state].padEnd(COLUMN)}${subject}: ${message}`,
-    ...(next === null ? [] : [`${' '.repeat(COLUMN)}→ ${next}`]),
+    printable(`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`),
+    ...(next === null ? [] : [printable(`${' '.repeat(COLUMN)}→ ${next}`)]),
   ]);
-  const count = (wanted: Diagnosis['state']) => found.filter(({ state }) => state === wanted).length;
-  return [...lines, '', `${count('fault')} faults, ${count('warning')} warnings.`].join('\n');
+  const count = (wanted: 'fault' | 'warning') => counted(found.filter(({ state }) => state === wanted).length, wanted);
+  return [...lines, '', `${count('fault')}, ${count('warning')}.`].join('\n');
 }

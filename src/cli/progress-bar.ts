@@ -1,4 +1,5 @@
 import type { DeployEvent } from '../deploy/index.ts';
+import { printable } from '../domain/text.ts';
 import { toMiB } from './table.ts';
 
 const BAR_CELLS = 24;
@@ -22,7 +23,7 @@ export class ProgressBar {
     if (now - this.#drawnAt < REDRAW_MS && share !== 1) return;
     this.#drawnAt = now;
     this.#isShown = true;
-    const line = `${phase} ${share === null ? '' : barOf(Math.min(1, share))}${rest}`;
+    const line = printable(`${phase} ${share === null ? '' : barOf(Math.min(1, share))}${rest}`);
     this.#stream.write(`\r\x1b[2K${line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1))}`);
   }
 

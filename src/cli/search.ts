@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { SearchedVersion } from '../app/stored/stored-search.ts';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { printable } from '../domain/text.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { answer, type ChosenSite, chosenSite, command, loadFor, type SiteChoice, withSite } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
@@ -105,6 +106,9 @@ function asText({ content, path, metadata, ...of }: SearchResult & { readonly si
     ...metadata.headings.filter((heading) => heading !== metadata.title),
   ].join(' › ');
   const line = content.replace(/\s+/g, ' ');
-  const snippet = line.length > SNIPPET_CHARACTERS ? `${line.slice(0, SNIPPET_CHARACTERS)}…` : line;
-  return `${metadata.score.toFixed(2)}  ${place}\n      ${path}\n      ${snippet}`;
+  // A surrogate pair is not cut in two.
+  const cut = line.slice(0, SNIPPET_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
+  const snippet = line.length > SNIPPET_CHARACTERS ? `${cut}…` : line;
+  const lines = [`${metadata.score.toFixed(2)}  ${place}`, `      ${path}`, `      ${snippet}`];
+  return lines.map((each) => printable(each)).join('\n');
 }

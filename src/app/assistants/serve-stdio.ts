@@ -1,6 +1,7 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { ReleaseRef } from '../../deploy/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
+import { printable } from '../../domain/text.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
 import { MountedSearch, type Search } from '../../search/index.ts';
@@ -61,5 +62,5 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
 /** The assistant's own mistakes are told to it alone. */
 function tellFault(error: DocshelfError): void {
   if (statusOf(error.code) < 500) return;
-  process.stderr.write(`docshelf: ${error.message}${error.next === undefined ? '' : ` ${error.next}`}\n`);
+  process.stderr.write(`${printable(`docshelf: ${error.message} ${error.next ?? ''}`).trimEnd()}\n`);
 }

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { printable } from '../../domain/text.ts';
 import type { mcpServer } from '../../http/mcp/mcp-server.ts';
 
 /** As the transport has it, which gives up a line that is longer. */
@@ -24,7 +25,7 @@ export async function stdioSession(factory: () => ReturnType<typeof mcpServer>):
   const transport = new CountingTransport(asked, input, end);
   const handle = serveStdio(factory, {
     transport,
-    onerror: (error) => process.stderr.write(`docshelf: ${error.message}\n`),
+    onerror: (error) => process.stderr.write(`${printable(`docshelf: ${error.message}`)}\n`),
   });
   await ended;
   await Promise.race([asked.answered(), transport.closed, sleep(LAST_ANSWERS_MS_MAX, undefined, { ref: false })]);

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { printableJson, printableLines } from '../../domain/text.ts';
 import { LineBytes } from './line-bytes.ts';
 import { lineMaker, timeField } from './log-line.ts';
 
@@ -42,11 +43,11 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
   };
   const batches = new LineBatches();
   const pretty = isPretty ? await prettyForm(isTerminal) : null;
-  const inPretty = {
-    write: (line: string) => batches.write(pretty?.(line) ?? line),
+  const written = {
+    write: (line: string) => batches.write(pretty?.(line) ?? printableJson(line)),
     flush: batches.flush.bind(batches),
   };
-  const log = pino(options, pretty === null ? batches : inPretty);
+  const log = pino(options, written);
   const lineOf = lineMaker();
   return {
     log,
@@ -137,5 +138,13 @@ class LineBatches {
 async function prettyForm(isTerminal: boolean): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const hasColour = isTerminal && process.env.NO_COLOR === undefined;
-  return prettyFactory({ colorize: hasColour, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
+  const form = prettyFactory({ colorize: hasColour, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
+  return (line) => form(JSON.parse(line, shown));
+}
+
+/** Foreign text in a value cannot begin a line that looks like the log's own. */
+function shown(key: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const text = printableLines(value);
+  return key === 'stack' ? text : text.replaceAll('\n', '\n    ');
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/index.ts';
 import type { Deployment } from '../../deploy/index.ts';
 import type { SiteReport } from '../../domain/status.ts';
+import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import type { PageReports } from '../../http/site/page-reports.ts';
 import type { SearchStatus, SiteSearch } from '../../search/index.ts';
@@ -34,7 +35,7 @@ export async function siteReport(reported: ReportedSite): Promise<SiteReport> {
     versions,
     lastError,
     search: localSearch?.status ?? SEARCH_OFF,
-    notices: [...notices, ...own, ...reports.notices, ...variants, ...(localSearch?.notices ?? [])],
+    notices: [...notices, ...own, ...reports.notices, ...variants, ...(localSearch?.notices ?? [])].map(inOneLine),
     activity,
   };
 }
@@ -50,6 +51,9 @@ export function siteFindings({
     origins: reports.counts,
     ruleFaults: rules?.faults ?? [],
     ruleFaultCount: rules?.faultCount ?? 0,
-    notices: [...(rules?.notices ?? []), ...reports.notices],
+    notices: [...(rules?.notices ?? []), ...reports.notices].map(inOneLine),
   };
 }
+
+/** Notices may quote rules, paths and titles of a bundle, and answers of servers. */
+const inOneLine = (notice: string): string => printable(notice);

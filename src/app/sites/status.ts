@@ -2,6 +2,7 @@ import { type LoadedConfig, pendingRestart } from '../../config/index.ts';
 import type { DeploymentType } from '../../domain/deployment.ts';
 import { type DaemonFeatures, joinFeatures } from '../../domain/feature.ts';
 import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/status.ts';
+import { printable } from '../../domain/text.ts';
 import type { ObservedSite } from '../../http/admin/observed-site.ts';
 import { originOf } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
@@ -20,7 +21,7 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'workers' 
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
-  const notices = [...reloadNotices(lastReload), ...facts.notices, ...sites.notices];
+  const notices = [...reloadNotices(lastReload), ...facts.notices, ...sites.notices].map((notice) => printable(notice));
   const statusOf = async (site: ShelfSite): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
+import { printable } from '../../domain/text.ts';
 import { readFileTable } from '../../files/index.ts';
 import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../serve/versions/diff-pages.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
@@ -88,9 +89,11 @@ function textOf(diff: VersionsDiff): string {
   ].join('\n');
 }
 
+const inHtml = (cell: string): string => printable(escapeHtml(cell), (codePoint) => `&#${codePoint};`);
+
 /** One file, without scripts. */
 function htmlOf(diff: VersionsDiff): string {
-  const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${escapeHtml(cell)}</td>`).join('')}</tr>`);
+  const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${inHtml(cell)}</td>`).join('')}</tr>`);
   return [
     '<!doctype html>',
     '<html lang="en">',

@@ -9,7 +9,7 @@ import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { bundleFileName, type JobAnswer } from '../../domain/job.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
-import { answer, type ChosenSite } from '../command.ts';
+import { answer, type ChosenSite, note } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import {
   requestOf,
@@ -92,7 +92,7 @@ async function pull(run: Pull): Promise<Pulled> {
 
 async function started({ options, opened, site, signal }: Pull): Promise<string> {
   const { jobId } = await opened.service.start(requestOf(options, site.config), signal);
-  process.stderr.write(`docshelf: started ${jobId}; after a break, go on with --job-id ${jobId}\n`);
+  note(`docshelf: started ${jobId}; after a break, go on with --job-id ${jobId}`);
   return jobId;
 }
 

@@ -2,6 +2,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rethrowAs } from '../../domain/errors.ts';
 import { membersOf } from '../../domain/shape.ts';
+import { printableJson } from '../../domain/text.ts';
 import { whileLocked } from '../../files/file-lock.ts';
 import { ifThere, openToAppend, readIfThere } from '../../files/index.ts';
 import type { AuditLine, AuditPage } from './audit-line.ts';
@@ -56,7 +57,7 @@ export class AuditFile implements AuditStore {
 
   async #append(line: AuditLine): Promise<void> {
     const file = join(this.#options.dir, CURRENT);
-    const size = await this.#write(file, `${JSON.stringify(line)}\n`);
+    const size = await this.#write(file, `${printableJson(JSON.stringify(line))}\n`);
     if (size > this.#bytesMax) await this.#putAside(file);
   }
 

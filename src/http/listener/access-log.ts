@@ -1,3 +1,4 @@
+import { printableJson } from '../../domain/text.ts';
 import { remoteAddressBehind } from './remote-address.ts';
 import type { ServedRequest } from './served-request.ts';
 
@@ -9,8 +10,8 @@ interface AccessLogOptions {
 
 /** Of what a client writes: an address may have 16 KiB. */
 const TEXT_LENGTH_MAX = 1024;
-/** What stands in JSON otherwise than as itself. */
-const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** JSON escapes these, or a terminal acts on them. */
+const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
 
 /**
  * Lines by hand: through a general serializer one cost as much processor time as the rest of its request. What is the same
@@ -72,7 +73,7 @@ function field(name: string, text: string | undefined): string {
 }
 
 function quoted(text: string): string {
-  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`;
+  return ESCAPED.test(text) ? printableJson(JSON.stringify(text)) : `"${text}"`;
 }
 
 function shortened(text: string): string {

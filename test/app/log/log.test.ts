@@ -107,4 +107,19 @@ describe('openLogs()', () => {
   it('loses nothing where the process exits', async () => {
     expect(await messagesOf(`logRequest(() => '"msg":"last"'); process.exit(0);`)).toEqual(['last']);
   });
+
+  it.each(['json', 'pretty'])(
+    'writes foreign text without what a terminal acts on, in the format %s',
+    async (format) => {
+      const hostile = 'a\\u001b[2J\\u009b31m\\u202e\\u200b\\nINFO forged';
+      const script = programOf(`
+      log.info({ name: '${hostile}', error: new Error('${hostile}') }, '${hostile}');
+      logRequest(() => '"msg":"a"');`).replace("format: 'json'", `format: '${format}'`);
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+      expect(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202e]/.exec(stdout)).toBe(null);
+      expect(stdout.split('\n').filter((line) => /^INFO|^forged/.test(line))).toEqual([]);
+      if (format === 'json')
+        expect(JSON.parse(stdout.split('\n')[0] ?? '').msg).toBe('a\u001b[2J\u009b31m\u202e\u200b\nINFO forged');
+    },
+  );
 });

@@ -48,6 +48,18 @@ describe('accessLog()', () => {
     return JSON.parse(`{${lines[0]}}`);
   };
 
+  it('writes no character that a terminal acts on', () => {
+    const text = 'a\u009b31m\u202e\u200b\u2028\ufeff\u007fü列🙂';
+    const lines: string[] = [];
+    accessLog({ write: (fields) => lines.push(fields()), trustedProxies: [] })({
+      ...SERVED,
+      path: text,
+      userAgent: text,
+    });
+    expect(lines[0]).not.toMatch(/[\u007f-\u009f\u200b-\u202e\ufeff]/);
+    expect(JSON.parse(`{${lines[0]}}`)).toMatchObject({ path: text, userAgent: text, msg: `GET ${text} 200` });
+  });
+
   it('writes one line with the facts of a request', () => {
     const agent = { userAgent: 'curl/8', referrer: 'https://docs.acme.dev/a' };
     expect(lineOf({ site: 'acme', version: 'v2', ...agent })).toEqual({

@@ -1,0 +1,39 @@
+/**
+ * What a terminal acts on or hides: controls, writing direction, zero width, line separators, halves of a surrogate pair.
+ * Soft hyphens stay, and joiners after emoji and the letters of scripts that are written with them.
+ */
+const UNPRINTABLE =
+  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
+
+const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
+
+/** Foreign text on one line of a terminal, a log or a notice. Every command, log line and notice passes it or the next two. */
+export function printable(text: string, shown: (codePoint: number) => string = inBraces): string {
+  return text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
+}
+
+/** As `printable`, for text that has lines of its own. */
+export function printableLines(text: string): string {
+  return printable(text, (codePoint) =>
+    codePoint === 0x0a || codePoint === 0x09 ? String.fromCharCode(codePoint) : inBraces(codePoint),
+  );
+}
+
+/** JSON of the same value: outside of strings, it has line breaks alone. */
+export function printableJson(json: string): string {
+  return printable(json, (codePoint) => {
+    if (codePoint === 0x0a) return '\n';
+    const units = String.fromCodePoint(codePoint).split('');
+    return units.map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+  });
+}
+
+/** `1 page`, `2 pages`. */
+export function counted(count: number, one: string, many?: string): string {
+  return `${count} ${nounOf(count, one, many)}`;
+}
+
+/** The noun of `counted` alone. */
+export function nounOf(count: number, one: string, many = `${one}s`): string {
+  return count === 1 ? one : many;
+}
