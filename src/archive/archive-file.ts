@@ -13,6 +13,8 @@ const JUMP_BYTES = 4 * 1024;
 export interface OpenOptions {
   /** The archive's name in errors: its file name, never its link. */
   readonly name: string;
+  /** What the archive is opened for, as errors call it. The default is `unpack`. */
+  readonly act?: 'verify' | 'inspect';
   readonly limits: ArchiveLimits;
   /** True if a digest or signature has shown that the file is complete. */
   readonly isVerified?: boolean;
@@ -29,13 +31,17 @@ export class ArchiveFile implements AsyncDisposable {
   onRead: ((doneBytes: number) => void) | undefined;
   readonly #handle: FileHandle;
 
-  private constructor(handle: FileHandle, bytes: number, { name, limits, isVerified = false, signal }: OpenOptions) {
+  private constructor(
+    handle: FileHandle,
+    bytes: number,
+    { name, act, limits, isVerified = false, signal }: OpenOptions,
+  ) {
     this.#handle = handle;
     this.bytes = bytes;
     this.limits = limits;
     this.isVerified = isVerified;
     this.signal = signal;
-    this.refuse = refusalsOf(name);
+    this.refuse = refusalsOf(name, act);
   }
 
   /** @throws DocshelfError `cannot_read` */

@@ -101,7 +101,7 @@ export async function verifyArchive(
   options: InspectOptions,
 ): Promise<{ readonly files: ExtractedFiles; readonly manifest: ManifestHead | null }> {
   const files = new ExtractedFiles(listing);
-  const manifest = new BundleManifest(listing, options.name);
+  const manifest = new BundleManifest(listing, options.name, options.act);
   await readEntries(file, listing, options, async (_entry, _placement, content, index) => {
     const hash = createHash('sha256');
     for await (const chunk of content) {

@@ -3,6 +3,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
 import type { ShapeOf } from '../domain/shape.ts';
+import { counted } from '../domain/text.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
 import { SharedTexts } from './compact.ts';
 import type { ExtractedFiles } from './extracted-files.ts';
@@ -136,6 +137,7 @@ export class BundleManifest {
   readonly index: number;
   readonly #listing: ArchiveListing;
   readonly #name: string;
+  readonly #act: string;
   readonly #reader: ManifestReader;
   readonly #digests: Buffer;
   readonly #isListed: Uint8Array;
@@ -145,10 +147,11 @@ export class BundleManifest {
   /** By-products that it lists as pages: earlier exporters did not recognize them. */
   #byProductPages = 0;
 
-  constructor(listing: ArchiveListing, name: string) {
+  constructor(listing: ArchiveListing, name: string, act = 'unpack') {
     this.index = manifestIndex(listing);
     this.#listing = listing;
     this.#name = name;
+    this.#act = act;
     this.#reader = new ManifestReader(name, (file) => this.#take(file));
     this.#digests = Buffer.alloc(DIGEST_BYTES * listing.entries.length);
     this.#isListed = new Uint8Array(listing.entries.length);
@@ -174,7 +177,7 @@ export class BundleManifest {
         this.#differ(`"${showName(file.path)}" has other content`);
       }
     }
-    if (pages !== head.pageCount) this.#differ(`it has ${pages} pages, not ${head.pageCount}`);
+    if (pages !== head.pageCount) this.#differ(`it has ${counted(pages, 'page')}, not ${head.pageCount}`);
     if (this.#differing > 0) throw this.#mismatch();
     return head;
   }
@@ -200,7 +203,7 @@ export class BundleManifest {
     this.#types.set(index, type);
     if (this.#types.size > TYPES_MAX) throw faultsOf(this.#name)(`it names more than ${TYPES_MAX} media types`);
     const there = this.#listing.entries.at(index).size;
-    if (there !== size) this.#differ(`"${showName(path)}" has ${there} bytes, not ${size}`);
+    if (there !== size) this.#differ(`"${showName(path)}" has ${counted(there, 'byte')}, not ${size}`);
   }
 
   /** Of a file that is unpacked; -1 where there is none. */
@@ -224,7 +227,7 @@ export class BundleManifest {
     const more = this.#differing - this.#differences.length;
     return new DocshelfError(
       'manifest_mismatch',
-      `Cannot unpack "${showName(this.#name)}": it is not what its manifest says: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      `Cannot ${this.#act} "${showName(this.#name)}": it is not what its manifest says: ${this.#differences.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
       {
         next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
         fields: { differences: this.#differing },

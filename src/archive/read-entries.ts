@@ -1,3 +1,4 @@
+import { counted } from '../domain/text.ts';
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { type ArchiveEntry, isByProduct, type Placement, placeOf } from './layout.ts';
 import type { ArchiveListing } from './listing.ts';
@@ -80,8 +81,8 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
   let bytes = 0;
   for await (const chunk of content) {
     bytes += chunk.length;
-    if (bytes > entry.size) throw wrong(`has more than the ${entry.size} bytes that it declares`);
+    if (bytes > entry.size) throw wrong(`has more than the ${counted(entry.size, 'byte')} that it declares`);
     yield chunk;
   }
-  if (bytes !== entry.size) throw wrong(`has ${bytes} bytes and declares ${entry.size}`);
+  if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
 }

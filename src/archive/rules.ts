@@ -71,12 +71,13 @@ interface Refusal {
 /** `state` follows the entry (`leaves the site`) or else the archive (`it is cut off`). */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
-export function refusalsOf(archiveName: string): Refuse {
+/** @param act what the archive is refused for, in the sentence `Cannot unpack …` */
+export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {
   return (code, state, { entry, next, cause } = {}) => {
     const rule = ARCHIVE_RULES[code];
     const shown = entry === undefined ? undefined : showName(entry);
     const subject = shown === undefined ? '' : `entry "${shown}" `;
-    return new DocshelfError(code, `Cannot unpack "${showName(archiveName)}": ${subject}${state}`, {
+    return new DocshelfError(code, `Cannot ${act} "${showName(archiveName)}": ${subject}${state}`, {
       next: next ?? rule.next,
       fields: { ...(shown === undefined ? {} : { entry: shown }), rule: rule.rule },
       cause,

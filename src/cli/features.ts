@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type DaemonFeatures, joinFeatures } from '../domain/feature.ts';
+import { counted } from '../domain/text.ts';
 import { answer, chosenSite, command, loadFor, namedSites, type SiteChoice, withSite } from './command.ts';
 import { table } from './table.ts';
 
@@ -34,5 +35,5 @@ function asText({ deploymentType, domain, features, sites }: DaemonFeatures): st
     return `${deploymentType} deployment of ${domain}\n\n${table([HEADER, ...rowsOf(features)])}`;
   }
   const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
-  return `${deploymentType} deployment of ${sites.length} sites\n\n${table([['SITE', ...HEADER], ...rows])}`;
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...HEADER], ...rows])}`;
 }

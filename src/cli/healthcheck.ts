@@ -14,7 +14,7 @@ interface HealthOptions extends CommonOptions {
 }
 
 export function healthcheckCommand(): Command {
-  return command('healthcheck', 'exit 0 where the daemon is ready, 69 where not', 'docshelf healthcheck --live')
+  return command('healthcheck', 'check whether the daemon of the data folder is ready (exit code 0 or 69)', 'docshelf healthcheck --live')
     .option('--live', 'ask only whether it runs')
     .action(async (options: HealthOptions) => {
       const { config } = await loadFor(options);
@@ -30,12 +30,15 @@ export function healthcheckCommand(): Command {
     });
 }
 
+/** Of a daemon on the data folder: another folder's may have the configured port. @throws DocshelfError `daemon_unreachable` */
 async function adminUrlOf(config: Config): Promise<string> {
   const marks = await marksOn(config);
-  const [adminUrl] = marks.filter(({ owner }) => owner.host === hostname()).map((mark) => mark.adminUrl);
-  if (adminUrl != null) return adminUrl;
-  const { host, port, tls } = config.admin;
-  const reachable =
-    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `${tls.certFile === null ? 'http' : 'https'}://${reachable}:${port}`;
+  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
+  if (adminUrl !== undefined) return adminUrl;
+  const other = marks[0] === undefined ? '' : `, but one on the host "${marks[0].owner.host}"`;
+  const state = `no daemon runs on "${config.storage.dir}" here${other}`;
+  throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
+    next: 'Start it with "docshelf serve", or name its config with --config.',
+  });
 }

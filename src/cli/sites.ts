@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { dataPaths, listSites, removeSite, SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { DeployState, StatusReport } from '../domain/status.ts';
+import { counted } from '../domain/text.ts';
 import {
   answer,
   type CommonOptions,
@@ -62,7 +63,9 @@ function removeCommand(): Command {
       const digests = await removeSite(dataPaths(dir), domain);
       answer(options, { domain, digests }, () => {
         const rest =
-          digests.length === 0 ? '' : ` It had ${digests.length} releases; those that another site has stay.`;
+          digests.length === 0
+            ? ''
+            : ` It had ${counted(digests.length, 'release')}; those that another site has stay.`;
         return `Removed site "${domain}" from "${dir}".${rest}`;
       });
     });

@@ -34,8 +34,11 @@ export class ConfigError extends DocshelfError {
     const code = faults.some((fault) => fault.code === 'config_invalid') ? 'config_invalid' : 'config_not_built';
     const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
     const more = faults.length > shown.length ? ' or more' : '';
-    const list = told.length === 1 ? told.join() : `${told.length}${more} faults\n  ${told.join('\n  ')}`;
-    super(code, `Cannot use the config "${file ?? 'environment'}": ${list}`, {
+    const [only] = shown.length === 1 ? told : [];
+    // Such a fault is a whole sentence, and names the file that cannot be used.
+    const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
+    const list = only ?? `${told.length}${more} faults\n  ${told.join('\n  ')}`;
+    super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
       next: shown[0]?.next ?? 'Mend what is named; "docshelf config check" lists every fault.',
       fields: { faults: shown },
     });

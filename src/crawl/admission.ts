@@ -1,5 +1,6 @@
 import type { CrawlLimits, CrawlSettings } from '../domain/crawl.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
+import { counted } from '../domain/text.ts';
 import { type AskedAs, namesPage } from './ask/answer-type.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import type { Robots } from './robots.ts';
@@ -115,7 +116,7 @@ export class Admission {
 
   reasonAgainstPage({ pages }: CrawlSize): string | null {
     const { pagesMax } = this.#options.settings.limits;
-    return pages < pagesMax ? null : `the export has ${pagesMax} pages, which is its limit`;
+    return pages < pagesMax ? null : `the export has ${counted(pagesMax, 'page')}, which is its limit`;
   }
 
   leaveOut(url: string, { referrer, isOptional }: Pick<Naming, 'referrer' | 'isOptional'>, why: string): void {
@@ -126,7 +127,7 @@ export class Admission {
     const { scope, settings, archiveLimits } = this.#options;
     const { depthMax } = settings.limits;
     if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
-    if (depth > depthMax) return `it is more than ${depthMax} links away from the start`;
+    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start`;
     const full = isLink ? this.reasonAgainstPage(size) : null;
     if (full !== null) return full;
     if (size.entries >= archiveLimits.entriesMax * ENTRIES_SHARE) return 'the export has too many files';

@@ -5,6 +5,7 @@ import type { EgressRules } from '../domain/egress.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { badSource, type SiteSink, type SiteSource } from '../domain/site-source.ts';
+import { counted } from '../domain/text.ts';
 import { FileStore } from '../files/file-store.ts';
 import type { EgressPolicy } from '../net/egress.ts';
 import type { FetchedUrl } from './ask/fetched-url.ts';
@@ -178,7 +179,7 @@ function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): 
   const state =
     pages === 0
       ? 'no page of it could be fetched'
-      : `${faults} of ${asked} pages could not be fetched, since the site answers with errors or not at all`;
+      : `${faults} of ${counted(asked, 'page')} could not be fetched, since the site answers with errors or not at all`;
   const next =
     'Look at the log of the site; where it cannot take so many requests, lower concurrency in the source or set its rate.';
   throw badSource(url, state, next);

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
+import { counted } from '../domain/text.ts';
 
 export interface RequestFacts {
   /** The link as a fault's sentence prints it, quoted: `"https://host/path"`. */
@@ -34,7 +35,7 @@ export function requestFault(error: unknown, facts: RequestFacts): DocshelfError
 export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: number): DocshelfError {
   const fault = timeoutOf(error, facts) ?? {
     code: 'source_truncated' as const,
-    state: `the transfer was cut off after ${receivedBytes} bytes`,
+    state: `the transfer was cut off after ${counted(receivedBytes, 'byte')}`,
     retryable: true,
     next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
   };

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
+import { counted } from '../domain/text.ts';
 
 export interface SiteFileOnDisk {
   readonly diskPath: string;
@@ -19,7 +20,7 @@ function unreadable(file: SiteFileOnDisk, cause: unknown): DocshelfError {
 function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   return new DocshelfError(
     'release_damaged',
-    `Cannot serve "${file.diskPath}": it has ${size} bytes, its release says ${file.size}`,
+    `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')}, its release says ${file.size}`,
     { next: 'Import the bundle again: something changed the files of the release.' },
   );
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CommandResult, openBench } from '../helpers/daemon.ts';
-import { bundle } from './bundles.ts';
+import { bundle, bundleWithManifest } from './bundles.ts';
 
 const bench = openBench(afterEach);
 
@@ -221,5 +221,47 @@ describe('a one-shot command', () => {
     const result = await runWith('admin: { port: 1 }', ['healthcheck', '--json']);
     expect(result.code).toBe(69);
     expect(result.json<Failure>()).toMatchObject({ code: 'daemon_unreachable', next: expect.any(String) });
+  });
+
+  test.each([[[]], [['--live']]])(
+    'ends with 69 for a healthcheck if a daemon of another folder has the port: %j',
+    async (args) => {
+      const other = await bench.start({});
+      const { port } = new URL(other.admin);
+      const result = await runWith(`admin: { port: ${port} }\nstorage: { dir: ./empty }`, ['healthcheck', ...args]);
+      expect({ code: result.code, stdout: result.stdout }).toEqual({ code: 69, stdout: '' });
+      expect(result.stderr).toMatch(/no daemon runs on "[^"]*empty"/);
+    },
+  );
+
+  test('names the act of the command for an archive that breaks a rule', async () => {
+    const cwd = await bench.folder();
+    await writeFile(join(cwd, 'bad.tar.gz'), 'no archive');
+    await writeFile(join(cwd, 'cut.tar.gz'), bundle('a').subarray(0, -30));
+    await writeFile(join(cwd, 'other.tar.gz'), bundleWithManifest('a', { pageCount: 7 }));
+    for (const archive of ['bad.tar.gz', 'cut.tar.gz', 'other.tar.gz']) {
+      const { code, stderr } = await bench.run(['bundle', 'verify', archive], { cwd });
+      expect({ code, stderr }).toEqual({
+        code: 65,
+        stderr: expect.stringMatching(`^docshelf: Cannot verify "${archive}": `),
+      });
+    }
+    const { stderr } = await bench.run(['bundle', 'inspect', 'bad.tar.gz'], { cwd });
+    expect(stderr).toMatch(/^docshelf: Cannot inspect "bad\.tar\.gz": /);
+  });
+
+  test('names a config file that is missing once', async () => {
+    for (const args of [['config', 'check'], ['serve'], ['healthcheck']]) {
+      const { code, stderr } = await bench.run([...args, '--config', 'missing.yaml']);
+      expect({ code, first: stderr.split('\n')[0] }).toEqual({
+        code: 78,
+        first: 'docshelf: Cannot read the config file "missing.yaml": it does not exist',
+      });
+    }
+  });
+
+  test('counts one fault of a doctor as one', async () => {
+    const { stdout } = await bench.run(['doctor', '--config', 'missing.yaml']);
+    expect(stdout).toMatch(/\n1 fault, 0 warnings\.\n$/);
   });
 });

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
     const told = findings.map(({ kind, page, detail }) => [kind, page, detail]);
     expect(told).toEqual([
-      ['changed_text', 'text/index.html', expect.stringContaining('4 words are missing and 1 are new')],
+      ['changed_text', 'text/index.html', expect.stringContaining('4 words missing, 1 new')],
       ['failed_request', 'broken.html', '/lost.png: 404'],
       ['console_error', 'broken.html', expect.stringContaining('undefinedName')],
       ['off_origin_request', 'outside.html', 'https://cdn.test/a.js'],

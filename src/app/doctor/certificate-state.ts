@@ -1,4 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +15,7 @@ export function certificateState(subject: string, whose: string, endsAtMs: numbe
     return faulty('certificate', subject, error);
   }
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
-  const state = `${whose} has a certificate until ${day} (${days} days).`;
+  const state = `${whose} has a certificate until ${day} (${counted(days, 'day')}).`;
   if (endsAtMs - nowMs < SOON_MS) return warning('certificate', subject, state, 'Have it renewed before that day.');
   return sound('certificate', subject, state);
 }

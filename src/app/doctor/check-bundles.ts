@@ -2,6 +2,7 @@ import { access, constants, readdir } from 'node:fs/promises';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import { bundleLink, organizationsSlice } from '../slices.ts';
 import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
@@ -31,7 +32,7 @@ export async function checkPreload({ staticExport }: Config): Promise<Diagnosis>
   const subject = 'staticExport.preload';
   try {
     const names = (await readdir(folder)).filter((name) => !name.startsWith('.'));
-    return sound('folder', subject, `"${folder}" can be read, and holds ${names.length} files.`);
+    return sound('folder', subject, `"${folder}" can be read, and holds ${counted(names.length, 'file')}.`);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' && mayBeMissing)

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/index.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import { FolderKeys } from '../../http/keys/folder-keys.ts';
 import { type Diagnosis, faulty, sound } from './diagnosis.ts';
 
@@ -12,5 +13,7 @@ export async function checkKeys({ storage, database }: Config): Promise<Diagnosi
   await store.stop();
   const { fault, keys } = store;
   if (fault !== null) return [faulty('keys', SUBJECT, toDocshelfError(fault))];
-  return keys.length === 0 ? [] : [sound('keys', SUBJECT, `${keys.length} keys made at run time can be read.`)];
+  return keys.length === 0
+    ? []
+    : [sound('keys', SUBJECT, `docshelf can read ${counted(keys.length, 'key')} made at run time.`)];
 }

@@ -6,6 +6,7 @@ import { askedUrl } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
@@ -117,7 +118,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
     return [faulty('link', setting, error, isNeeded)];
   }
   const minutes = Math.floor(leftMs / 60_000);
-  const state = `The link to "${shown}" expires at ${end}, in ${minutes} minutes.`;
+  const state = `The link to "${shown}" expires at ${end}, in ${counted(minutes, 'minute')}.`;
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const SUBJECT = 'storage.dir';
@@ -94,16 +95,16 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
   }
   // Some file systems (btrfs) have no fixed number of inodes, and say 0.
   if (files > 0 && ffree < nextFiles) {
-    return [faulty('space', SUBJECT, noSpace(`a bundle takes ${nextFiles} inodes, and ${ffree} are free`))];
+    return [faulty('space', SUBJECT, noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`))];
   }
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
   if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE)) {
-    return [warning('space', SUBJECT, `There are ${free}, ${ffree} inodes.`, NEXT)];
+    return [warning('space', SUBJECT, `There are ${free}, ${counted(ffree, 'inode')}.`, NEXT)];
   }
   const { totalBytesMax } = config.staticExport.limits;
   const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
   const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
-  return [sound('space', SUBJECT, `There are ${free}; ${stored.length} releases are stored.${largest}`)];
+  return [sound('space', SUBJECT, `There are ${free}; ${counted(stored.length, 'stored release')}.${largest}`)];
 }
 
 const NEXT = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';

@@ -1,6 +1,7 @@
 import type { DeployEvent } from '../../deploy/index.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
+import { counted } from '../../domain/text.ts';
 import type { JobEvent } from '../../export/index.ts';
 import type { AuditLine } from '../../http/audit/audit-line.ts';
 import type { SearchEvent } from '../../search/index.ts';
@@ -33,7 +34,7 @@ function deployLine(event: Exclude<DeployEvent, { kind: 'progress' | 'failed' }>
     case 'turned-off':
       return 'serving is turned off';
     case 'pruned':
-      return `removed ${event.digests.length} old releases`;
+      return `removed ${counted(event.digests.length, 'old release')}`;
     case 'removed':
       return `removed version ${event.version}`;
   }
@@ -47,7 +48,7 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
   } else if (event.kind === 'rebuilding') {
     log.info({ event: kind, code: event.error.code }, `building the search index anew: ${event.error.message}`);
   } else {
-    const amount = event.kind === 'indexed' ? `${event.sections} sections` : `${event.passages} passages`;
+    const amount = event.kind === 'indexed' ? counted(event.sections, 'section') : counted(event.passages, 'passage');
     log.info({ event: kind, ...facts }, `${kind} ${amount}`);
   }
 }
@@ -56,7 +57,7 @@ export function logVariants(log: Logger, version: string, { made, linked, bytes 
   const mebibytes = (bytes / 1024 ** 2).toFixed(1);
   log.info(
     { event: 'compressed', version, made, linked, bytes },
-    `keeps ${made} compressed files of ${version}, ${mebibytes} MiB`,
+    `keeps ${counted(made, 'compressed file')} of ${version}, ${mebibytes} MiB`,
   );
 }
 

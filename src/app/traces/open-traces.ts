@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/index.ts';
+import { counted } from '../../domain/text.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure } from '../log/log-events.ts';
@@ -44,7 +45,7 @@ export async function openTraces(
       return { status: answer.status, retryAfterMs: retryAfterOf(answer.header('retry-after'), Date.now()) };
     },
     onAway: (error) => logFailure(log, 'traces', error),
-    onBack: (lost) => log.info({ event: 'traces-sent', lost }, `sends traces again, ${lost} spans are lost`),
+    onBack: (lost) => log.info({ event: 'traces-sent', lost }, `sends traces again, ${counted(lost, 'span')} lost`),
   });
   return { tracer: new Recorder((span) => sender.add(span)), stop: () => sender.stop() };
 }

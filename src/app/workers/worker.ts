@@ -1,5 +1,6 @@
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import { accessLog } from '../../http/listener/access-log.ts';
 import { type Listener, openListener } from '../../http/listener/listener.ts';
 import type { TlsSettings } from '../../http/tls/served-certificates.ts';
@@ -90,7 +91,8 @@ export type ServingCalls = typeof handlers;
 const main = serve<{ readonly [Name in keyof DaemonCalls]: DaemonCalls[Name] }>(handlers, { isForReaders: true });
 const reports = new Reports(
   (report) => main.call('report', report),
-  (lines) => tellFault('log', new DocshelfError('busy', `Cannot log ${lines} requests: the daemon took no lines`)),
+  (lines) =>
+    tellFault('log', new DocshelfError('busy', `Cannot log ${counted(lines, 'request')}: the daemon took no lines`)),
 );
 
 const leave = (): void => process.exit();

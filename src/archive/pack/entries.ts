@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { showName } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import { mapAhead } from '../../files/lanes.ts';
 
 /** A file to pack: its bytes, or where they lie. Its path in the archive is canonical, `/` between segments. */
@@ -74,7 +75,7 @@ async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): A
     if (bytesRead === 0) break;
     readBytes += bytesRead;
     // Before it is handed on: the header has declared the size.
-    if (readBytes > entry.size) throw changed(entry, `it has more than ${entry.size} bytes`);
+    if (readBytes > entry.size) throw changed(entry, `it has more than ${counted(entry.size, 'byte')}`);
     const chunk = buffer.subarray(0, bytesRead);
     if (entry.sha256 !== undefined) digest.update(chunk);
     yield chunk;

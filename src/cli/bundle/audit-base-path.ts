@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { normalBasePath } from '../../domain/deployment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import { table } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
 
@@ -45,15 +46,15 @@ export async function auditBasePath(version: string, written: string, config: Co
 
 export function basePathText({ version, basePath, builtFor, files, rewritten, left }: BasePathAudit): string {
   if (builtFor === basePath) return `Version ${version} was built for ${basePath}: nothing is rewritten.`;
-  const head = `Version ${version}, built for ${builtFor}, at ${basePath}: ${rewritten} of ${files} files are rewritten.`;
+  const head = `Version ${version}, built for ${builtFor}, at ${basePath}: files rewritten: ${rewritten} of ${files}.`;
   if (left.length === 0) return `${head} No address is known to be left.`;
   const rows = left.slice(0, SHOWN_MAX).map(({ file, addresses }) => [file, shown(addresses)]);
   const more = left.length - rows.length;
   return [
     head,
-    `In ${left.length} files addresses stay as they are; scripts that use them lead out of ${basePath}.`,
+    `In ${counted(left.length, 'file')} addresses stay as they are; scripts that use them lead out of ${basePath}.`,
     table([['FILE', 'ADDRESSES'], ...rows]),
-    ...(more > 0 ? [`and ${more} more files`] : []),
+    ...(more > 0 ? [`and ${counted(more, 'more file')}`] : []),
   ].join('\n');
 }
 

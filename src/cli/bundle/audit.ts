@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
+import { counted } from '../../domain/text.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
@@ -59,12 +60,12 @@ async function auditStored(version: string, config: Config) {
 function textOf({ version, pages, counts, findings }: Audit): string {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0)
-    return `Version ${version}: ${pages} pages, every reference leads somewhere, nothing is loaded from elsewhere.`;
+    return `Version ${version}: ${counted(pages, 'page')}, every reference leads somewhere, nothing is loaded from elsewhere.`;
   const summary = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
   const rows = findings.slice(0, SHOWN_MAX).map(({ kind, page, detail }) => [kind, page, detail]);
   const more = total - rows.length;
   return [
-    `Version ${version}: ${pages} pages, ${summary.join(', ')}.`,
+    `Version ${version}: ${counted(pages, 'page')}, ${summary.join(', ')}.`,
     table([['KIND', 'PAGE', 'REFERENCE'], ...rows]),
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join('\n');

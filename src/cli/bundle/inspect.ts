@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
+import { counted } from '../../domain/text.ts';
 import { loadSiteRules } from '../../serve/index.ts';
 import { OwnSearches } from '../../serve/notices/own-search.ts';
 import { type OwnSearch, OwnSearchSurvey } from '../../web/own-search/survey.ts';
@@ -31,7 +32,7 @@ export function bundleInspectCommand(): Command {
 /** Reads the listing, the site's rules and a few pages. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
-  const reading = { name: basename(file), limits: archiveLimits(config), foldsCase: false };
+  const reading = { name: basename(file), act: 'inspect', limits: archiveLimits(config), foldsCase: false } as const;
   const listing = await inspectArchive(file, reading);
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
   const survey = new OwnSearchSurvey(pages);
@@ -57,7 +58,7 @@ function searchFacts(own: readonly OwnSearch[]) {
 }
 
 function textOf(key: string, value: unknown): string {
-  if (typeof value === 'number' && /bytes/i.test(key)) return `${toMiB(value)} (${value} bytes)`;
+  if (typeof value === 'number' && /bytes/i.test(key)) return `${toMiB(value)} (${counted(value, 'byte')})`;
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   return Array.isArray(value) && value.length === 0 ? 'none' : JSON.stringify(value);
 }

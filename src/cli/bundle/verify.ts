@@ -6,6 +6,7 @@ import { archiveLimits, signatureSlice } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { checkSignature, type Signer, verifyRelease } from '../../deploy/index.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import { digestFile } from '../../files/index.ts';
 import { answer, command, loadSite, parserOf, type SiteChoice, ToldFailure, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
@@ -74,7 +75,7 @@ async function verifyFile(file: string, options: VerifyOptions, config: Config, 
   const signature = await signerOf(file, options, config);
   const { inspectArchive, verifyArchive } = await import('../../archive/index.ts');
   const isVerified = signature !== null || [options.sha256, config.staticExport.sha256].includes(digest);
-  const reading = { name, limits: archiveLimits(config), isVerified, foldsCase: false };
+  const reading = { name, act: 'verify', limits: archiveLimits(config), isVerified, foldsCase: false } as const;
   const draw = (phase: string) => (done: number, total: number) =>
     progress.draw(phase, done / Math.max(1, total), name);
   const listing = await inspectArchive(file, { ...reading, onProgress: draw('inspecting') });
@@ -114,14 +115,14 @@ async function verifyStored(version: string, config: Config, progress: ProgressB
 
 function sentenceOf(file: string, { digest, archiveBytes, format, files, pages, signature }: VerifiedArchive): string {
   const signed = signature === null ? 'no signature was looked at' : `signed by ${signature.keyId}`;
-  return `${basename(file)} is sound: ${format}, ${toMiB(archiveBytes)}, ${files} files, ${pages} pages, ${signed}.\nsha256 ${digest}`;
+  return `${basename(file)} is sound: ${format}, ${toMiB(archiveBytes)}, ${counted(files, 'file')}, ${counted(pages, 'page')}, ${signed}.\nsha256 ${digest}`;
 }
 
 function linesOf({ version, digest, sound, changed, missing, unknown }: VerifiedRelease): string[] {
   const isDamaged = changed.length + missing.length > 0;
   const state = isDamaged ? 'is damaged' : 'is sound';
   return [
-    `Version ${version} (${digest.slice(0, 12)}) ${state}: ${sound} files are as they were unpacked.`,
+    `Version ${version} (${digest.slice(0, 12)}) ${state}: ${counted(sound, 'file is as it was', 'files are as they were')} unpacked.`,
     ...listOf('changed', changed),
     ...listOf('missing', missing),
     ...listOf('not of this bundle, never served', unknown),

@@ -4,6 +4,7 @@ import type { Config } from '../../config/index.ts';
 import { parseDuration } from '../../config/units.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
+import { counted } from '../../domain/text.ts';
 import {
   type ChosenSite,
   chosenSite,
@@ -99,7 +100,7 @@ async function siteFor(options: ExportOptions): Promise<ChosenSite> {
 
 export function showJob(progress: ProgressBar) {
   return ({ jobId, status, progress: percent, pageCount }: JobAnswer): void =>
-    progress.draw(status, percent === null ? null : percent / 100, `${pageCount ?? 0} pages  ${jobId}`);
+    progress.draw(status, percent === null ? null : percent / 100, `${counted(pageCount ?? 0, 'page')}  ${jobId}`);
 }
 
 export function asRows(answered: object): string {

@@ -4,6 +4,7 @@ import { fetchBundle } from '../../deploy/index.ts';
 import type { BundleSource } from '../../deploy/ports.ts';
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
 import type { BundleAnswer } from '../../domain/job.ts';
+import { counted } from '../../domain/text.ts';
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];
@@ -66,7 +67,7 @@ async function fetchTo(
     { spoolDir: work, bundleFile: file, bundleBytesMax, retriesMax, partMaxAgeMs: PART_AGE_MS_MAX },
   );
   if (bundle.sizeBytes !== null && bundle.sizeBytes !== sizeBytes) {
-    const state = `it has ${sizeBytes} bytes, and the service says ${bundle.sizeBytes}`;
+    const state = `it has ${counted(sizeBytes, 'byte')}, and the service says ${bundle.sizeBytes}`;
     throw new DocshelfError('source_truncated', `Cannot use the bundle of job "${bundle.jobId}": ${state}`, {
       next: 'Try again; where it happens each time, ask who runs the service.',
     });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../../domain/text.ts';
 import { answer, type CommonOptions, command, group, withSite } from '../command.ts';
 import { toMiB } from '../table.ts';
 import { type PackOptions, packTransfer } from './pack.ts';
@@ -29,7 +30,7 @@ function packCommand(): Command {
     .action(async (options: PackOptions & CommonOptions) => {
       answer(options, await packTransfer(options), ({ files, folder }) => {
         const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
-        return `Packed ${files.length} files (${size}) into ${folder}. Its README.txt says what to do inside.`;
+        return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. Its README.txt says what to do inside.`;
       });
     });
 }
@@ -51,7 +52,7 @@ function unpackCommand(): Command {
         [
           ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
           ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
-          `All ${files.length} files are as they were packed.`,
+          `${counted(files.length, 'file is as it was', 'files are as they were')} packed.`,
           ...imported.map(
             ({ version, activated }) =>
               `Took in version ${version}${activated ? '; it is the active version now' : ''}.`,

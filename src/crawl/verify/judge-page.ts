@@ -1,5 +1,6 @@
 import type { Finding } from '../../domain/job.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import type { BrowserPage } from '../render/rendered-page.ts';
 import { normalText } from '../render/words.ts';
 import { WRITTEN_ORIGIN } from './static-host.ts';
@@ -90,7 +91,7 @@ export function compareText(live: string, written: string): TextChange | null {
   const from = at === -1 ? before.length : at;
   const missing = countOnlyIn(before, after);
   const added = countOnlyIn(after, before);
-  const detail = `${missing} words are missing and ${added} are new: live ${show(before, from)}, written ${show(after, from)}`;
+  const detail = `${counted(missing, 'word')} missing, ${added} new: live ${show(before, from)}, written ${show(after, from)}`;
   return { missing, added, detail };
 }
 

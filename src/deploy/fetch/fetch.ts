@@ -1,6 +1,7 @@
 import { BUNDLE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import type { BundleSource, OpenedBundle } from '../ports.ts';
 import { Part } from './spool.ts';
@@ -145,7 +146,7 @@ function tooLarge(link: Secret, bytesMax: number): DocshelfError {
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
-  const state = `${receivedBytes} bytes came where ${totalBytes} were declared`;
+  const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
   return new DocshelfError('source_truncated', `Cannot fetch ${thingOf(link)}: ${state}`, {
     next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
     fields: { receivedBytes, totalBytes, retryable: true },

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { cleanFileName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
 import { openNamed } from '../../files/index.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 
@@ -75,7 +76,11 @@ async function* read(
       signal.throwIfAborted();
       const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, sizeBytes - offset));
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset).catch((error: unknown) => {
-        throw cannotRead(name, `reading failed after ${offset} bytes (${errnoOf(error) ?? 'unknown fault'})`, error);
+        throw cannotRead(
+          name,
+          `reading failed after ${counted(offset, 'byte')} (${errnoOf(error) ?? 'unknown fault'})`,
+          error,
+        );
       });
       if (bytesRead === 0) return;
       offset += bytesRead;

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import type { FollowedLink, LinkedBundle } from '../../export/ports.ts';
 import { evaluatePreconditions, rangeHolds, type Validators } from '../../serve/preconditions.ts';
 import { type ByteRange, parseRange } from '../../serve/range.ts';
@@ -80,7 +81,7 @@ function changed(fileName: string): DocshelfError {
 }
 
 function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
-  const message = `Cannot send that part of "${fileName}": it has ${sizeBytes} bytes`;
+  const message = `Cannot send that part of "${fileName}": it has ${counted(sizeBytes, 'byte')}`;
   return new DocshelfError('range_not_satisfiable', message, {
     next: 'Ask for a range within it, or for the whole.',
     fields: { contentRange: `bytes */${sizeBytes}` },

@@ -1,4 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 import type { RequestCounter } from './request-counter.ts';
 import type { RateVerdict } from './sliding-log.ts';
 
@@ -25,7 +26,7 @@ export class OrganizationRates {
 
   fault({ resetS }: RateVerdict): DocshelfError {
     const { requestsMax } = this.#counter.policy;
-    const message = `Cannot answer now: the organization has made ${requestsMax} requests within the last hour`;
+    const message = `Cannot answer now: the organization has made ${counted(requestsMax, 'request')} within the last hour`;
     return new DocshelfError('rate_limited', message, {
       next: `Ask again in ${resetS} s.`,
       fields: { retryAfterS: resetS },

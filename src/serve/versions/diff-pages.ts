@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPage, type ReleaseView } from '../../domain/release.ts';
+import { counted } from '../../domain/text.ts';
 import { pageStem } from '../../web/page-stem.ts';
 
 export type ComparedSite = Pick<ReleaseView, 'siteDir' | 'files'>;
@@ -94,7 +95,7 @@ export async function diffPages(
 export function diffSummary({ before, after, unchanged, leftOut, ...lists }: VersionsDiff): string {
   const kinds = ['added', 'removed', 'moved', 'changed'] as const;
   const told = kinds.map((kind) => `${lists[kind].length + leftOut[kind]} ${kind}`);
-  return `From ${before} to ${after}: ${told.join(', ')}, ${unchanged} unchanged pages.`;
+  return `From ${before} to ${after}: ${told.join(', ')}, ${counted(unchanged, 'unchanged page')}.`;
 }
 
 type Lists = Pick<PagesDiff, 'added' | 'removed' | 'moved' | 'changed'>;

@@ -1,4 +1,5 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
+import { nounOf } from '../../../domain/text.ts';
 import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
 import { jobAddress, signInAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
@@ -187,7 +188,7 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
         </p>
         <JobError visit={visit} job={job} />
         <p class="soft">
-          {countInWords(job.pageCount)} pages of {job.organization}, started{' '}
+          {countInWords(job.pageCount)} {nounOf(job.pageCount, 'page')} of {job.organization}, started{' '}
           <TimeAgo at={job.createdAt} now={visit.now} />, changed <TimeAgo at={job.updatedAt} now={visit.now} />
         </p>
         <JobActs visit={visit} job={job} />
@@ -237,7 +238,7 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
   return (
     <>
       <p>
-        {countInWords(files)} files, {bytesInWords(bytes)}.{' '}
+        {countInWords(files)} {nounOf(files, 'file')}, {bytesInWords(bytes)}.{' '}
         {kinds.map(([kind, count]) => (
           <>
             <Chip tone="warn">{`${kind} ${countInWords(count)}`}</Chip>{' '}
@@ -247,7 +248,7 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
       <Table
         id="findings"
         title="Left out, or found wrong"
-        note={`${countInWords(total)} findings${left}`}
+        note={`${countInWords(total)} ${nounOf(total, 'finding')}${left}`}
         columns={['Kind', 'Page', 'What']}
         empty="Nothing was."
         rows={shown.map(({ kind, page, detail }) => (

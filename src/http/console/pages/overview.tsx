@@ -1,4 +1,5 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
+import { nounOf } from '../../../domain/text.ts';
 import { siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -149,7 +150,11 @@ function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly
           <p class="big">
             since <Time at={startedAt} />
           </p>
-          {workers.length > 0 && <p class="soft">{countInWords(workers.length)} processes serve beside it</p>}
+          {workers.length > 0 && (
+            <p class="soft">
+              {countInWords(workers.length)} {nounOf(workers.length, 'process serves', 'processes serve')} beside it
+            </p>
+          )}
         </div>
       </div>
     </section>

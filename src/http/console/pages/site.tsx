@@ -1,5 +1,6 @@
 import type { BundleSourceKind } from '../../../domain/release.ts';
 import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts';
+import { nounOf } from '../../../domain/text.ts';
 import { siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -128,8 +129,8 @@ function SearchCard({ visit, site: { search, deployment } }: SiteProps) {
       <p class="big">{search?.keyword ?? 'off'}</p>
       {search && (
         <p class="soft">
-          by words {search.keyword}, by meaning {search.semantic}; {countInWords(search.sections)} sections,{' '}
-          {countInWords(search.embedded)} embedded
+          by words {search.keyword}, by meaning {search.semantic}; {countInWords(search.sections)}{' '}
+          {nounOf(search.sections, 'section')}, {countInWords(search.embedded)} embedded
         </p>
       )}
       {visit.session && search && search.keyword !== 'off' && (

@@ -1,3 +1,5 @@
+import { nounOf } from '../../../domain/text.ts';
+
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** `1.4 MiB`: three digits at most. */
@@ -35,5 +37,5 @@ export function agoInWords(rfc3339: string, now: Date): string {
 
 function ago(amount: number, unit: string): string {
   const whole = Math.floor(amount);
-  return `${countInWords(whole)} ${unit}${whole === 1 ? '' : 's'} ago`;
+  return `${countInWords(whole)} ${nounOf(whole, unit)} ago`;
 }

@@ -1,5 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { DocshelfError } from '../../../domain/errors.ts';
+import { counted } from '../../../domain/text.ts';
 import { actorOf } from '../../audit/actor.ts';
 import type { AuditTrail } from '../../audit/audit-trail.ts';
 import { ClientRates } from '../../limits/client-rates.ts';
@@ -38,7 +39,10 @@ export class SignInAudit {
       this.#untold += 1;
       return;
     }
-    const more = this.#untold === 0 ? '' : ` (${this.#untold} others have failed since the last line of one)`;
+    const more =
+      this.#untold === 0
+        ? ''
+        : ` (${counted(this.#untold, 'other has', 'others have')} failed since the last line of one)`;
     this.#untold = 0;
     await this.#record(env, 'sign-in', null, { result: code, error: message + more });
   }

@@ -63,5 +63,6 @@ async function textOf(response) {
   const type = response.headers.get('content-type') ?? '';
   if (/[/+]json\b/.test(type)) return JSON.stringify(await response.json(), null, 2);
   if (type === '' || type.startsWith('text/')) return response.text();
-  return `${(await response.blob()).size} bytes of ${type}`;
+  const { size } = await response.blob();
+  return `${size} ${size === 1 ? 'byte' : 'bytes'} of ${type}`;
 }
