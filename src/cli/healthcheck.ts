@@ -14,7 +14,11 @@ interface HealthOptions extends CommonOptions {
 }
 
 export function healthcheckCommand(): Command {
-  return command('healthcheck', 'check whether the daemon of the data folder is ready (exit code 0 or 69)', 'docshelf healthcheck --live')
+  return command(
+    'healthcheck',
+    'check whether the daemon of the data folder is ready (exit code 0 or 69)',
+    'docshelf healthcheck --live',
+  )
     .option('--live', 'ask only whether it runs')
     .action(async (options: HealthOptions) => {
       const { config } = await loadFor(options);

@@ -28,6 +28,8 @@ export class TestIdentityProvider {
   requests: string[] = [];
   readonly #server: Server;
   readonly #adapter = memoryAdapter();
+  /** What it answers at a path, in place of its own. */
+  broken: { readonly path: string; readonly status: number; readonly body: string } | null = null;
   #answer: Answer | null = null;
   #places: ClientPlaces = { redirectUris: [] };
   #keyNumber = 0;
@@ -37,6 +39,10 @@ export class TestIdentityProvider {
   private constructor() {
     this.#server = createServer((request, response) => {
       this.requests.push(`${request.method} ${request.url?.split('?')[0]}`);
+      if (this.broken !== null && request.url?.split('?')[0] === this.broken.path) {
+        response.writeHead(this.broken.status, { 'content-type': 'application/json' }).end(this.broken.body);
+        return;
+      }
       answerClient((...exchange) => this.#answer?.(...exchange), request, response);
     });
   }

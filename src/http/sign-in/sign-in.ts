@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { DocshelfError } from '../../domain/errors.ts';
 
 /** A way in which readers sign in (contract, section 9.7). */
 export interface SignIn {
@@ -29,5 +30,5 @@ export interface SignInEvents {
   /** A wrong password or token; once for each request. */
   onWrong(): void;
   /** A sign-in that a provider began and did not end well. */
-  onRefused(error: unknown): void;
+  onRefused(error: DocshelfError): void;
 }

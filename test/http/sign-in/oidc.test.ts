@@ -157,6 +157,7 @@ describe('signing in at a provider', () => {
     const page = await new BrowserLike().visit(site.home);
     expect(page.status).toBe(400);
     expect(site.refused).toHaveLength(1);
+    expect(site.refused[0]).toMatchObject({ code: 'unauthorized', next: expect.stringMatching(/clientSecretFile/) });
     expect(String(site.refused[0]) + page.body).not.toContain('canary');
   });
 });
@@ -180,7 +181,15 @@ describe('the way back', () => {
       return url.href;
     };
     const state = new URL(callback).searchParams.get('state') ?? '';
+    const without = (key: string): string => changed(key, 'REMOVED').replace(new RegExp(`${key}=REMOVED&?`), '');
     for (const [who, url] of [
+      [browser, changed('code', 'made-up')],
+      [browser, `${changed('code', '\u009b31m')}&code=two`],
+      [browser, without('code')],
+      [browser, changed('error', 'a\u001b[2J\nforged "line"')],
+      [browser, `${without('code')}&error=access_denied&error_description=%1B%5B2J`],
+      [browser, changed('response', 'x.y.z')],
+      [browser, changed('id_token', 'x.y.z')],
       [new BrowserLike(), callback],
       [browser, changed('state', `${state.slice(0, -2)}xx`)],
       [browser, `${callback}&state=${state}`],
@@ -190,6 +199,12 @@ describe('the way back', () => {
       const answer = await who.ask(url);
       expect(answer.status, url).toBe(400);
       expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+    expect(site.faults).toEqual([]);
+    expect(site.refused.length).toBeGreaterThanOrEqual(7);
+    for (const refused of site.refused) {
+      expect(refused).toMatchObject({ name: 'DocshelfError', code: 'unauthorized', next: expect.any(String) });
+      expect((refused as Error).message).toMatch(/^Cannot sign a reader in: [\x20-\x7e]{1,200}$/);
     }
     nowMs += 601_000;
     expect((await browser.ask(callback)).status).toBe(400);
@@ -266,7 +281,7 @@ describe('a provider that is away', () => {
       const page = await new BrowserLike().visit(fresh.home);
       expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } });
       expect(page.body).toContain('Signing in does not work at the moment');
-      expect(fresh.faults).toHaveLength(1);
+      expect(fresh.faults).toEqual([expect.objectContaining({ code: 'source_unreachable' })]);
       // What was read before goes on to be used; the reader meets the provider's own silence.
       expect((await new BrowserLike().ask(site.home)).status).toBe(302);
       const out = await browser.ask(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
@@ -278,11 +293,36 @@ describe('a provider that is away', () => {
     expect((await new BrowserLike().visit(fresh.home)).status).toBe(200);
   });
 
+  it.each([
+    ['discovery', '/.well-known/openid-configuration', 500, '<p>no'],
+    ['discovery that is no JSON', '/.well-known/openid-configuration', 200, '<p>no'],
+    ['discovery without keys', '/.well-known/openid-configuration', 200, '{"issuer":"ISSUER"}'],
+    ['discovery of another issuer', '/.well-known/openid-configuration', 200, '{"issuer":"https://other.test"}'],
+    ['tokens', '/token', 500, '<p>no'],
+    ['tokens that are none', '/token', 200, '{"access_token":1}'],
+    ['keys', '/jwks', 500, 'no'],
+    ['keys that are none', '/jwks', 200, '{"keys":1}'],
+  ])('is a foreseen fault if it fails at %s', async (_, path, status, body) => {
+    await using site = await oidcSite(provider);
+    provider.broken = { path, status, body: body.replace('ISSUER', provider.issuer) };
+    try {
+      expect([400, 503]).toContain((await new BrowserLike().visit(site.home)).status);
+      const told = [...site.faults, ...site.refused];
+      expect(told).toHaveLength(1);
+      expect(told[0]).toMatchObject({
+        name: 'DocshelfError',
+        code: expect.stringMatching(/^(?:source_failed|unauthorized)$/),
+      });
+    } finally {
+      provider.broken = null;
+    }
+  });
+
   it('is asked through the gate alone', async () => {
     await using site = await oidcSite(provider, { network: { allowedHosts: ['other.test'] } });
     const before = provider.requests.length;
     expect((await new BrowserLike().visit(site.home)).status).toBe(503);
-    expect(site.faults).toHaveLength(1);
+    expect(site.faults).toEqual([expect.objectContaining({ code: 'host_not_allowed' })]);
     expect(provider.requests).toHaveLength(before);
   });
 });

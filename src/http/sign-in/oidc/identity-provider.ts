@@ -1,5 +1,6 @@
 import { type JWTPayload, errors as joseErrors, jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
+import { DocshelfError } from '../../../domain/errors.ts';
 import type { Secret } from '../../../domain/secret.ts';
 import type { Discovered, Issuer } from './issuer.ts';
 
@@ -73,4 +74,35 @@ function authenticationOf(secret: string): oidc.ClientAuth {
 export function isBadToken(error: unknown): boolean {
   if (!(error instanceof joseErrors.JOSEError)) return false;
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
+}
+
+/** A sign-in that did not end well. Any client can cause it, so that only a word of the error is kept. */
+export function refusedSignIn(error: unknown): DocshelfError {
+  const word = wordOf(error);
+  const next =
+    word === 'invalid_client'
+      ? 'Compare server.auth.clientId and the content of server.auth.clientSecretFile with the client at the provider.'
+      : 'If readers report it, compare server.auth with the client at the provider, and the clocks of both machines.';
+  return new DocshelfError('unauthorized', `Cannot sign a reader in: the sign-in at the provider failed (${word})`, {
+    next,
+  });
+}
+
+/** A provider that cannot be used is foreseen, whatever library says so. Any other error is returned as it is. */
+export function providerFault(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
+  if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;
+  const state = `the provider does not respond as OpenID Connect demands (${wordOf(error)})`;
+  return new DocshelfError('source_failed', `Cannot sign readers in: ${state}`, {
+    next: 'Check server.auth.issuer and the provider; "docshelf doctor" requests its documents.',
+  });
+}
+
+function isOfLibrary(error: unknown): error is oidc.ClientError | oidc.ResponseBodyError {
+  return error instanceof oidc.ClientError || error instanceof oidc.ResponseBodyError;
+}
+
+function wordOf(error: unknown): string {
+  const { error: word, code } = error as { readonly error?: unknown; readonly code?: unknown };
+  return [word, code].find((each) => typeof each === 'string' && /^[\w.-]{1,64}$/.test(each))?.toString() ?? 'unknown';
 }

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch as joseFetch } from 'jose';
 import * as oidc from 'openid-client';
+import { DocshelfError } from '../../../domain/errors.ts';
 
 export interface IssuerOptions {
   readonly issuer: string;
@@ -64,7 +65,11 @@ export class Issuer {
     const options = { [oidc.customFetch]: ask, timeout: REQUEST_S_MAX, execute: this.#execute };
     const found = await oidc.discovery(new URL(issuer), 'docshelf', undefined, oidc.None(), options);
     const server = found.serverMetadata();
-    if (server.jwks_uri === undefined) throw new Error(`"${issuer}" names no keys (jwks_uri)`);
+    if (server.jwks_uri === undefined) {
+      throw new DocshelfError('source_failed', `Cannot use the provider "${issuer}": it names no keys (jwks_uri)`, {
+        next: 'Check server.auth.issuer.',
+      });
+    }
     const keys = createRemoteJWKSet(new URL(server.jwks_uri), {
       [joseFetch]: (url, given) => ask(url, given as never),
       timeoutDuration: REQUEST_S_MAX * 1000,

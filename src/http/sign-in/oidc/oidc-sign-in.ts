@@ -5,7 +5,7 @@ import { ownPage } from '../own-page.ts';
 import { CALLBACK, SIGN_OUT, type SignIn, type SignInEvents } from '../sign-in.ts';
 import { SiteCookie } from './cookies.ts';
 import { allowedOf } from './groups.ts';
-import { type IdentityProvider, isBadToken } from './identity-provider.ts';
+import { type IdentityProvider, isBadToken, providerFault, refusedSignIn } from './identity-provider.ts';
 import { isNavigation, returnPath } from './navigation.ts';
 import type { Seals } from './seals.ts';
 
@@ -60,7 +60,16 @@ export class OidcSignIn implements SignIn {
     this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
   }
 
+  /** @throws DocshelfError `source_*`, `host_not_allowed` and others of the network, if the provider cannot be used */
   async admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {
+    try {
+      return await this.#admit(incoming, target, begins);
+    } catch (error) {
+      throw providerFault(error);
+    }
+  }
+
+  async #admit(incoming: IncomingMessage, target: string, begins: boolean): Promise<Response | null> {
     const [path] = target.split('?', 1);
     if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
     if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
@@ -145,7 +154,7 @@ export class OidcSignIn implements SignIn {
       groups = await this.#groupsOf(config, new URL(this.#callbackOf(incoming) + query), flow, text);
     } catch (error) {
       if (!isProtocolFault(error)) throw error;
-      this.#options.onRefused(error);
+      this.#options.onRefused(refusedSignIn(error));
       return unfinished(incoming);
     }
     if (groups === null) return notAllowed(incoming);
