@@ -72,6 +72,7 @@ describe('the unit for systemd', () => {
       'ProtectSystem=strict',
       'NoNewPrivileges=yes',
       'CapabilityBoundingSet=',
+      'LimitCORE=0',
     ]) {
       expect(lines).toContain(line);
     }
@@ -86,7 +87,12 @@ describe('compose.yaml', () => {
     const own = Object.values(services).filter(({ image }) => image === 'docshelf');
     expect(own).toHaveLength(3);
     for (const service of own) {
-      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        ulimits: { core: 0 },
+      });
     }
     for (const port of Object.values(services).flatMap(({ ports = [] }) => ports)) {
       expect(port).toMatch(/^127\.0\.0\.1:/);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { briefsOf, faultsOf, load } from './folder.ts';
 
@@ -39,6 +40,16 @@ describe('validate() refuses values out of their bounds, at the key', () => {
     ['admin: { token: "" }', 'admin.token'],
     ['admin: { token: "a b" }', 'admin.token'],
     ['admin: { token: fifteen-letters }', 'admin.token'],
+    ['admin: { token: aaaaaaaaaaaaaaaa }', 'admin.token'],
+    ['admin: { token: "................................" }', 'admin.token'],
+    ['admin: { token: "0000000000000001" }', 'admin.token'],
+    ['admin: { token: xyxyxyxyxyxyxyxyx }', 'admin.token'],
+    ['admin: { token: test-test-test-test }', 'admin.token'],
+    ['admin: { token: "1234123412341234" }', 'admin.token'],
+    ['admin: { token: "0123456789abcdef" }', 'admin.token'],
+    ['admin: { token: "12345678901234567890" }', 'admin.token'],
+    ['admin: { token: abcdefghijklmnopqrstuvwxyz }', 'admin.token'],
+    ['admin: { token: zyxwvutsrqponmlkj }', 'admin.token'],
     ['network: { proxy: "proxy:3128" }', 'network.proxy'],
     ['network: { allowedHosts: ["https://x"] }', 'network.allowedHosts[0]', 27],
     ['features: { search: 5 }', 'features.search'],
@@ -66,6 +77,25 @@ describe('validate() refuses values out of their bounds, at the key', () => {
     expect(await faultsOf('log: { level: 5 }')).toHaveLength(1);
     expect(await faultsOf('server: { cacheBytes: [] }')).toHaveLength(1);
     expect(await faultsOf('features: { search: { enabled: 5, origins: 5 } }')).toHaveLength(2);
+  });
+
+  it.each([
+    't0ken-t0ken-t0ken',
+    'token-token-token',
+    'a-long-random-token',
+    '7316049582146037',
+    '9f86d081884c7d65',
+    '~K!q7@zP#m2$Lw9%',
+  ])('and accepts the admin token %s', async (token) => {
+    const { config } = await load(`admin: { token: ${JSON.stringify(token)} }`);
+    expect(config.admin.token?.reveal()).toBe(token);
+  });
+
+  it('and accepts every random admin token of 16 hex digits, without printing one that it rejects', async () => {
+    for (let count = 0; count < 50; count += 1) await load(`admin: { token: "${randomBytes(8).toString('hex')}" }`);
+    const [fault] = await faultsOf('admin: { token: canacanacanacanacana }');
+    expect(fault?.message).toMatch(/^admin\.token is easy to guess/);
+    expect(JSON.stringify(fault)).not.toContain('cana');
   });
 
   it('and accepts the bounds themselves', async () => {

@@ -79,6 +79,11 @@ const RULES: readonly Rule[] = [
     ({ server }) => /^\/_docshelf(?:\/|$)/.test(server.basePath),
     "server.basePath lies below /_docshelf, which is docshelf's own; choose another path",
   ),
+  rule(
+    ['admin.token'],
+    ({ admin }) => admin.token !== null && isGuessable(admin.token.reveal()),
+    'admin.token is easy to guess: it repeats a few characters or counts on; use a random one, as "openssl rand -hex 16" prints',
+  ),
   portsApart('admin', 'server', () => true),
   portsApart('api', 'server', apiListens),
   portsApart('api', 'admin', apiListens),
@@ -185,4 +190,17 @@ export function findBrokenRules(
     faults.push(faultOf(message, key, where));
   }
   return faults;
+}
+
+/** True if all but a few characters repeat the one up to five places before, or count on from the last one, up or down. */
+function isGuessable(token: string): boolean {
+  const codes = Array.from(token, (character) => character.charCodeAt(0));
+  const exceptions = (distance: number, step: number): number =>
+    codes.filter((code, at) => at >= distance && code - (codes[at - distance] ?? 0) !== step).length;
+  const fewest = Math.min(
+    ...[1, 2, 3, 4, 5].map((distance) => exceptions(distance, 0)),
+    exceptions(1, 1),
+    exceptions(1, -1),
+  );
+  return fewest <= codes.length / 8;
 }
