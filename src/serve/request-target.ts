@@ -1,7 +1,5 @@
 import { percentDecode } from '../web/percent-decode.ts';
-
-/** Releases hold paths of at most 4,096 bytes (archives.md). */
-const PATH_CHARS_MAX = 4096;
+import { PATH_CHARS_MAX } from '../web/resolve.ts';
 
 type CanonicalTarget =
   /** `path`: decoded, without the leading slash. `query`: as it came, with its `?`, or empty. */

@@ -15,6 +15,8 @@ type Paths = Pick<FileTable, 'has'>;
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
 const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
 const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
+/** Releases hold paths of at most 4,096 bytes (archives.md). */
+export const PATH_CHARS_MAX = 4096;
 const WELL_KNOWN = '.well-known/';
 
 /** Docshelf's own folder, and all below it. */
@@ -61,13 +63,15 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 
 function nearestNotFoundPage(files: Paths, path: string): string | null {
   // No release is deeper: bounds the look-ups of a request with thousands of segments.
-  const folders = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
-  for (let depth = folders.length; depth >= 0; depth--) {
-    const prefix = depth === 0 ? '' : `${folders.slice(0, depth).join('/')}/`;
-    const page = firstOf(files, prefix, NOT_FOUND_PAGES);
-    if (page !== null) return page;
+  let end = 0;
+  for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++) {
+    end = path.indexOf('/', end) + 1;
   }
-  return null;
+  for (;;) {
+    const page = firstOf(files, path.slice(0, end), NOT_FOUND_PAGES);
+    if (page !== null || end === 0) return page;
+    end = end === 1 ? 0 : path.lastIndexOf('/', end - 2) + 1;
+  }
 }
 
 /**
@@ -77,14 +81,20 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
  * @param path decoded, without a leading slash; empty for the root
  */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
-  if (!isWithheld(path)) {
-    const found = resolveExactly(files, path, trailingSlash);
-    if (found !== null) return found;
-    for (const form of ['NFC', 'NFD']) {
-      const other = path.normalize(form);
-      const equivalent = other === path ? null : resolveExactly(files, other, trailingSlash);
-      if (equivalent !== null) return equivalent;
-    }
-  }
+  const found = findFile(files, path, trailingSlash);
+  if (found !== null) return found;
   return { kind: 'missing', notFoundPage: isAssetPath(path) ? null : nearestNotFoundPage(files, path) };
+}
+
+/** As `resolvePath`, without a look at the pages for missing paths: null if there is no file. */
+export function findFile(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
+  if (isWithheld(path) || path.length > PATH_CHARS_MAX) return null;
+  const found = resolveExactly(files, path, trailingSlash);
+  if (found !== null) return found;
+  for (const form of ['NFC', 'NFD']) {
+    const other = path.normalize(form);
+    const equivalent = other === path ? null : resolveExactly(files, other, trailingSlash);
+    if (equivalent !== null) return equivalent;
+  }
+  return null;
 }
