@@ -25,6 +25,7 @@ export { BodyCache } from './body-cache.ts';
 export { isWorkerScript } from './found.ts';
 export * from './notices/notice.ts';
 export { SiteLanguages } from './notices/site-languages.ts';
+export type { PagePaths } from './page-paths.ts';
 export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { FileResponse } from './site-bytes.ts';

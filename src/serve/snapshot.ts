@@ -6,7 +6,7 @@ import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
-import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
+import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules, Work } from '../web/rules/index.ts';
 import { HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type Asked, type Found, NOTHING_ELSE } from './found.ts';
 import { type Added, isMade, makeFile, NOTHING_ADDED } from './made/make-file.ts';
@@ -65,7 +65,7 @@ export class SiteSnapshot {
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
     this.#redirects = rules.redirects;
-    this.pages = new PagePaths(active.files, rules.redirects, active.builtFor);
+    this.pages = new PagePaths(active.files, rules.redirects, this.#mount);
     this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
     this.#spaFallback = spaFallback;
@@ -77,7 +77,7 @@ export class SiteSnapshot {
       headers: this.#headers,
       kept: this.#files,
       fileAt: (path, built) => this.#pageAt(path, built),
-      isOpen: (page) => this.pages.isOpen(page),
+      pages: this.pages,
     });
     this.#answersMarkdown = markdown;
   }
@@ -118,10 +118,13 @@ export class SiteSnapshot {
   #findAny(path: string | null, asked: Asked): Found | Promise<Found> {
     // No rule of a site sees docshelf's own folder.
     const built = path === null || isOwn(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
+    const work = new Work();
     const forced =
-      built === null || this.#redirects.isEmpty ? null : this.#byRule(this.#redirects.forced(built), built, asked);
+      built === null || !this.#redirects.hasForced
+        ? null
+        : this.#byRule(this.#redirects.forced(built, work), built, asked, work);
     if (forced !== null && forced.found !== null) return forced.found;
-    const found = this.#findFile(path, built, asked);
+    const found = this.#findFile(path, built, asked, work);
     if (forced?.isByHost !== true) return found;
     return found instanceof Promise ? found.then(passing) : passing(found);
   }
@@ -136,7 +139,7 @@ export class SiteSnapshot {
     return this.#older.length === 0 || !isPagePart(path);
   }
 
-  #findFile(path: string | null, built: string | null, asked: Asked): Found | Promise<Found> {
+  #findFile(path: string | null, built: string | null, asked: Asked, work: Work): Found | Promise<Found> {
     // "." is hidden, so that what names nothing is missing, with the root's 404 page.
     const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
@@ -145,7 +148,9 @@ export class SiteSnapshot {
     if (resolution.kind === 'file') return this.#find(resolution.path, built);
     const missing = (): Found | Promise<Found> => {
       const ruled =
-        built === null || this.#redirects.isEmpty ? null : this.#byRule(this.#redirects.others(built), built, asked);
+        built === null || this.#redirects.isEmpty
+          ? null
+          : this.#byRule(this.#redirects.others(built, work), built, asked, work);
       if (ruled !== null && ruled.found !== null) return ruled.found;
       const twin = this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#twins.at(path, built) : null;
       if (twin !== null) return { kind: 'file', file: twin };
@@ -167,6 +172,7 @@ export class SiteSnapshot {
     rules: Iterable<MatchedRule>,
     built: string,
     { query, host }: Asked,
+    work: Work,
   ): { found: Found | Promise<Found> | null; isByHost: boolean } {
     let isByHost = false;
     const answer = (found: Found | Promise<Found>) => ({ found, isByHost });
@@ -175,7 +181,7 @@ export class SiteSnapshot {
       const path = target.pathOf(captures);
       if (path === null) continue;
       if (status === 200 || status === 404) {
-        const file = this.pages.fileAt(path);
+        const file = this.pages.fileAt(path, work);
         if (file === null) continue;
         const isAsset = isAssetPath(built);
         if (status === 404) return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset });
@@ -183,13 +189,16 @@ export class SiteSnapshot {
         if (isAsset && isPage(file)) continue;
         return answer(this.#find(file, built));
       }
+      if (target.origin === null && path === built) continue;
       const location = target.location(captures, query, (each) => rebase(each, this.#mount) ?? each);
-      if (target.origin === null) {
-        if (path === built) continue;
-      } else if (isAt(location, host, rebase(built, this.#mount) ?? built)) {
+      if (location === null) continue;
+      const asked = host?.toLowerCase() ?? null;
+      const isHere = target.origin === null || target.host === asked;
+      if (isHere && target.origin !== null && isAt(location, host, rebase(built, this.#mount) ?? built)) {
         isByHost = true;
         continue;
       }
+      if (isHere && !this.pages.ends(target, path, work, asked)) continue;
       return answer({ kind: 'redirect', status, location });
     }
     return { found: null, isByHost };

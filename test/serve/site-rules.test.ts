@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadSiteRules, type SnapshotForm } from '../../src/serve/index.ts';
+import { Work } from '../../src/web/rules/index.ts';
 import { type Files, serve, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -81,6 +82,81 @@ describe('the order of answers', () => {
     const { ask } = await site({ redirects });
     expect(await told(await ask(target))).toBe(expected);
     expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it.each<[rules: string, target: string, expected: string]>([
+    ['/a/* /a/b/:splat', '/a/x', '404 missing'],
+    ['/a/* /a/b/:splat', '/a/b/b/x', '404 missing'],
+    ['/docs/* /docs/v2/:splat', '/docs/page', '301 /docs/v2/page'],
+    ['/docs/* /docs/v2/:splat', '/docs/page/', '301 /docs/v2/page/'],
+    ['/docs/* /docs/v2/:splat', '/docs/gone', '404 missing'],
+    ['/docs/* /docs/v2/:splat\n/* /a', '/docs/gone', '301 /a'],
+    ['/* /fr/:splat', '/gone', '404 missing'],
+    ['/* /fr/:splat', '/index.html', '200 start'],
+    ['/x/* /y/:splat\n/y/* /x/:splat', '/x/1', '404 missing'],
+    ['/x/* /y/:splat\n/y/1 /x/1', '/x/1', '404 missing'],
+    ['/x/* /y/:splat\n/y/1 /x/1', '/x/2', '301 /y/2'],
+    ['/x/* /x/y/:splat 301!', '/x/a', '404 missing'],
+    ['/x/y/y/* https://x.example/\n/x/* /x/y/:splat', '/x/a', '301 /x/y/a'],
+    [`/a/* /a/${':splat/'.repeat(20)}`, '/a/x', '404 missing'],
+    [Array.from({ length: 20 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '301 /n1/x'],
+    [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '404 missing'],
+    [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n1/x', '301 /n2/x'],
+  ])('ends every chain of redirects: by %j, asked %s: %s', async (redirects, target, expected) => {
+    const { ask } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
+    expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it('ends redirects to the very host, too', async () => {
+    const { ask } = await site({ redirects: '/x/* https://docs.example/x/y/:splat' });
+    expect(await told(await ask('/x/1', { host: 'Docs.example' }))).toBe('404 missing');
+    expect(await told(await ask('/x/1', { host: 'old.example' }))).toBe('301 https://docs.example/x/y/1');
+    const mounted = await site({ redirects: '/x/* https://docs.example/docs/x/y/:splat' }, { basePath: '/docs/' });
+    expect(await told(await mounted.ask('/x/1', { host: 'docs.example' }))).toBe('404 missing');
+    const moved = await site({ redirects: '/* https://docs.example/new/:splat' }, { basePath: '/docs/' });
+    expect(await told(await moved.ask('/x/1', { host: 'docs.example' }))).toBe('301 https://docs.example/new/x/1');
+  });
+
+  it.each<[form: Partial<SnapshotForm>, rule: string, target: string, expected: string]>([
+    [{}, '/old/* /folder/:splat', '/old/', '301 /folder/'],
+    [{}, '/old/* /:splat', '/old/folder/', '301 /folder/'],
+    [{}, '/old/* /:splat', '/old/folder/?q=1', '301 /folder/?q=1'],
+    [{}, '/old/* /:splat 200', '/old/folder/', '200 folder'],
+    [{}, '/old/* /:splat 200', '/old/folder', '200 folder'],
+    [{}, '/old/* /:splat 200', '/old/a/', '200 page a'],
+    [{ trailingSlash: 'never' }, '/old/* /:splat', '/old/folder/', '301 /folder/'],
+    [{ trailingSlash: 'never' }, '/old/* /:splat 200', '/old/folder/', '200 folder'],
+    [{ trailingSlash: 'always' }, '/old/* /:splat', '/old/folder', '301 /folder'],
+    [{ basePath: '/docs/' }, '/old/* /new/:splat', '/old/a/', '301 /docs/new/a/'],
+    [{ basePath: '/docs/' }, '/old/* /:splat', '/old/', '301 /docs/'],
+  ])('keeps the last slash of a splat with %j: %s, asked %s: %s', async (form, redirects, target, expected) => {
+    const { ask } = await site({ redirects }, form);
+    expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it('follows rules that grow for a page within the work of one request', async () => {
+    const release = releases.make({ ...FILES, _redirects: `/x/* /x/${':splat/'.repeat(20)}\n/y/* /a 200` });
+    const { server } = serve([release], { rules: await loadSiteRules(release) });
+    const pages = server.current?.pages;
+    for (const [path, page] of [
+      ['x/abc', null],
+      ['y/abc', 'a.html'],
+    ] as const) {
+      const work = new Work();
+      expect(pages?.pageAt(path, work), path).toBe(page);
+      expect(work.isSpent, path).toBe(false);
+    }
+  });
+
+  it('leaves the last pages out of a list if the rules cost more than the list may', async () => {
+    const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
+    const { server } = serve([release], { rules: await loadSiteRules(release) });
+    const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));
+    const all = await server.current?.pages.openOf(listed);
+    expect([all?.open.length, all?.isCut]).toEqual([100, false]);
+    const some = await server.current?.pages.openOf(listed, 20_000);
+    expect(some?.open.length).toBeLessThan(50);
+    expect(some?.isCut).toBe(true);
   });
 
   it('leaves every path as it was where a site has no rules', async () => {

@@ -43,13 +43,27 @@ describe('_redirects', () => {
     ['/a /b 200', '/a', '200 /b'],
     ['/a /b 200!', '/a', '200! /b'],
     ['/a /b 404', '/a', '404 /b'],
-    ['/* /:splat/x 302', '/', '302 /x'],
+    ['/in/* /:splat/x 302', '/in', '302 /x'],
     ['/old/* /new/:splat', '/old/a/b', '301 /new/a/b'],
     ['/old/* /new/:splat', '/old', '301 /new/'],
     ['/old/* /new/:splat', '/old/', '301 /new/'],
     ['/old/* /new/:splat', '/older', 'none'],
+    ['/old/* /new/:splat', '/old/a/', '301 /new/a/'],
+    ['/old/* /new/:splat', '/old/a/b/', '301 /new/a/b/'],
+    ['/old* /new/:splat', '/older/', '301 /new/er/'],
+    ['/old* /new/:splat', '/old/', '301 /new/'],
+    ['/old* /new/:splat', '/old/a', '301 /new/a'],
+    ['/old/*/ /new/:splat', '/old/a/', '301 /new/a'],
+    ['/old/* /:splat/x', '/old/a/', '301 /a/x'],
+    ['/old/* /n/:splat/x', '/old', '301 /n/x'],
+    ['/old/* /n?p=:splat', '/old/a/', '301 /n?p=a%2F'],
+    ['/old/* https://x.example/:splat', '/old/a/', '301 https://x.example/a/'],
+    ['/old/* https://x.example/of/https://y.example/:splat', '/old/a', '301 https://x.example/of/https://y.example/a'],
+    ['/:v/old/* /:v/:splat', '/1/old/a/', '301 /1/a/'],
+    ['/:v /x/:v', '/1/', '301 /x/1'],
     ['/old* /new/:splat', '/older', '301 /new/er'],
     ['/*.php /:splat', '/a/b.php', '301 /a/b'],
+    ['/*.php /:splat', '/a/b.php/', '301 /a/b'],
     ['/a/*/z /:splat', '/a/b/c/z', '301 /b/c'],
     ['/a/*/z /:splat', '/a/z', 'none'],
     ['/:lang/docs /d/:lang', '/en/docs', '301 /d/en'],
@@ -159,6 +173,61 @@ describe('_redirects', () => {
     expect([...rules.others('/c')]).toEqual([]);
   });
 
+  it.each<[rules: string, lines: readonly number[], by: string]>([
+    ['/a/* /a/b/:splat', [1], '/a/b/x'],
+    ['/* /:splat/x', [1], '/x/x'],
+    ['/:a/* /:a/:a/:splat 302!', [1], '/x/x/x'],
+    ['/a/* /b/:splat\n/b/* /a/:splat', [1, 2], '/b/x'],
+    ['/a/* /b\n/b /a/c', [1], '/b'],
+    [`/a/* /a/${':splat/'.repeat(20)}`, [1], '/a/x'],
+    [Array.from({ length: 30 }, (_, n) => `/${n}/* /${(n + 1) % 30}/:splat`).join('\n'), [1, 2, 3], '/1/x'],
+  ])('reports %j, which redirects for ever, and keeps the rules', (text, lines, by) => {
+    const { redirects: rules, faults, notices } = redirects(text);
+    expect(faults.slice(0, 3).map(({ line }) => line)).toEqual(lines);
+    expect(notices[0]).toMatch(
+      /^_redirects of the bundle, line 1, redirects for ever, by ".*"; it is applied only to paths from which the redirects end\.$/,
+    );
+    expect(notices[0]).toContain(`by "${by}`);
+    expect(rules.isEmpty).toBe(false);
+  });
+
+  it.each(['/* /', '/a/* /b/:splat\n/b/* /c/:splat', '/a/* /a/:splat', '/* /:splat/', '/* /x 200', '/a/* /b\n/b /c'])(
+    'reports nothing of %j, from which redirects end',
+    (text) => {
+      expect(redirects(text).notices).toEqual([]);
+    },
+  );
+
+  it('reports a target that is longer than an address, and a path that repeats too often', () => {
+    const long = redirects(`/a/* /${':splat/'.repeat(40_000)}\n/b /c`);
+    expect(long.notices).toEqual([
+      '_redirects of the bundle, line 1, has a target of more than 8192 characters; it is left out.',
+    ]);
+    const many = redirects('/* /gone 200\n'.repeat(300));
+    expect(many.notices[0]).toBe(
+      '_redirects of the bundle, line 257, repeats the path of 256 rules before it; it is left out.',
+    );
+    expect(many.faultCount).toBe(44);
+  });
+
+  it('builds no path and no location longer than 8 KiB', () => {
+    for (const path of [`/a/${'b'.repeat(400)}`, `/a/${'日'.repeat(100)}`, `/a/${'%'.repeat(400)}`, '/a/b']) {
+      for (const target of [
+        `/${':splat'.repeat(1000)}`,
+        `/x?y=${':splat'.repeat(1000)}`,
+        `https://x.example/:splat#${':splat'.repeat(1000)}`,
+      ]) {
+        const [matched] = redirects(`/a/* ${target}`).redirects.others(path);
+        const location = matched?.rule.target.location(matched.captures, '?q', (at) => at);
+        expect(location?.length ?? 0).toBeLessThanOrEqual(8192);
+        if (path !== '/a/b') expect(location).toBeNull();
+        expect(matched?.rule.target.pathOf(matched.captures)?.length ?? 0).toBeLessThanOrEqual(8192);
+      }
+    }
+    const [matched] = redirects('/a /b').redirects.others('/a');
+    expect(matched?.rule.target.location(matched.captures, `?${'q'.repeat(8191)}`, (at) => at)).toBeNull();
+  });
+
   it('takes 10,000 rules and no more, tells ten faults and how many more', () => {
     const many = redirects(Array.from({ length: 10_050 }, (_, n) => `/r${n} /t${n}`).join('\n'));
     expect([...many.redirects.others('/r9999')]).toHaveLength(1);
@@ -223,52 +292,95 @@ describe('_headers', () => {
     ['/*\n  Cross-Origin-Resource-Policy: same-site', '/', { 'Cross-Origin-Resource-Policy': 'same-site' }],
     ['/*\n  Permissions-Policy: camera=()', '/', { 'Permissions-Policy': 'camera=()' }],
     ['/*\n  Link: </a.css>; rel=preload; as=style', '/', { Link: '</a.css>; rel=preload; as=style' }],
-    [
-      '/*\n  Link: </a.css>; rel=preload, <https://x.example/b.js>; rel=preload, </c.js>; rel="a, b"',
-      '/',
-      { Link: '</a.css>; rel=preload, </c.js>; rel="a, b"' },
-    ],
   ])('%j, asked %s', (text, path, expected) => {
     expect(of(text, path)).toEqual(expected);
     expect(headers(text).notices).toEqual([]);
   });
 
-  it.each<[string, string, string, string | null]>([
+  it.each<[string, string, string]>([
     [
-      '',
-      "default-src 'self'; report-uri https://x.example/r; img-src *",
+      'Link: </a.css>; rel=preload, <https://x.example/b.js>; rel=preload, </c.js>; rel="a, b"',
+      '</a.css>; rel=preload, </c.js>; rel="a, b"',
+      'has parts of Link that may leave the site (1)',
+    ],
+    ['Link: </a>; rel=next, </\t/x.example>; rel=preload', '</a>; rel=next', 'parts of Link'],
+    ['Link: <https://x.example/a,b>; title="c, d", </e>', '</e>', 'parts of Link'],
+    [
+      "Content-Security-Policy: default-src 'self'; report-uri https://x.example/r; img-src *",
       "default-src 'self'; img-src *",
-      'report-uri https://x.example/r',
+      'parts of Content-Security-Policy that may leave the site (report-uri https://x.example/r)',
     ],
-    ['', "default-src 'self'; report-uri /r; report-to x", "default-src 'self'; report-uri /r", 'report-to x'],
-    ['-Report-Only', 'img-src *; report-uri /r //x.example/r', 'img-src *', 'report-uri /r //x.example/r'],
     [
-      '',
-      "default-src 'self', img-src *; REPORT-URI\thttps://x.example",
-      "default-src 'self', img-src *",
-      'REPORT-URI\thttps://x.example',
+      "Content-Security-Policy: default-src 'self'; report-uri /r; report-to x",
+      "default-src 'self'; report-uri /r",
+      'parts of Content-Security-Policy that may leave the site (report-to x)',
     ],
-    ['', 'img-src *; report-uri a.example/r; report-to b', 'img-src *', 'report-uri a.example/r; report-to b'],
-    ['', 'img-src *; report-uri', 'img-src *', 'report-uri'],
-    ['', 'img-src *; report-uri /r', 'img-src *; report-uri /r', null],
-  ])('keeps a policy%s %j without a reporting address elsewhere, and tells that', (end, written, kept, dropped) => {
-    const name = `Content-Security-Policy${end}`;
-    const text = `/*\n  ${name}: ${written}`;
-    expect(of(text, '/')).toEqual({ [name]: kept });
-    const { notices, faultCount } = headers(text);
-    expect(notices).toEqual(
-      dropped === null
-        ? []
-        : [
-            `_headers of the bundle, line 2, has a reporting address in ${name} that docshelf does not take from a bundle: "${dropped}"; it is left out.`,
-          ],
-    );
-    expect(faultCount).toBe(notices.length);
+    ['Content-Security-Policy: img-src *; report-uri a.example/r', 'img-src *', '(report-uri a.example/r)'],
+    ['Content-Security-Policy: img-src *; report-uri', 'img-src *', '(report-uri)'],
+    ['Content-Security-Policy: img-src *; report-uri /\t/x.example/r \\r', 'img-src *', 'parts of'],
+    [
+      'Content-Security-Policy-Report-Only: img-src *; report-uri /r //x.example/r',
+      'img-src *',
+      'parts of Content-Security-Policy-Report-Only',
+    ],
+  ])('takes the parts of %j that stay on the site, and tells of the others', (line, expected, reason) => {
+    const { headers: rules, notices } = headers(`/*\n  ${line}`);
+    expect([...rules.of('/').set.values()]).toEqual([expected]);
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; the other parts hold\.$/);
+    expect(notices[0]).toContain(reason);
+  });
+
+  it.each([
+    '</a>',
+    '</a>; rel=preload; as=image; imagesrcset="/a.png 1x, /b.png 2x"; imagesizes=100vw',
+    '</a>; rel=preload; as=image; imagesrcset="a.png 1x,b.png 2x"',
+    '</a>; rel=preload; as=font; crossorigin; nopush',
+    '</a>; rel=next; anchor="#b"; title="a; b, c: \\"d\\""',
+    '</a,b;c?d=//e#f>; rel=prefetch; fetchpriority=high',
+    '</a>; rel="https://x.example/relation"; hreflang=de',
+  ])('takes the link %s', (link) => {
+    expect(of(`/*\n  Link: ${link}`, '/')).toEqual({ Link: link });
+    expect(of(`/*\n  Link: ${link.replaceAll('; r', ';r')} , </z>`, '/')).toEqual({ Link: `${link}, </z>` });
+  });
+
+  it.each([
+    '</\t/x.example/a>; rel=preload',
+    '<\t//x.example/a>; rel=preload',
+    '< //x.example/a>; rel=preload',
+    '</ /x.example>; rel=preload',
+    '<\\\\x.example/a>; rel=preload',
+    '<h\tttps://x.example/a>; rel=preload',
+    '<https:x.example>; rel=preload',
+    '<//x.example/a>; rel=dns-prefetch',
+    '</a>; rel=preload; as=image; imagesrcset="https://x.example/a.png 1x"',
+    '</a>; rel=preload; as=image; imagesrcset="/a.png 1x, //x.example/b.png 2x"',
+    '</a>; rel=preload; as=image; imagesrcset="/a.png 1x,\t/\t/x.example/b.png 2x"',
+    '</a>; rel=preload; as=image; IMAGESRCSET=//x.example/b.png',
+    '</a>; rel=preload; as=image; imagesrcset="\\\\x.example/b.png 2x"',
+    '</a>; rel=canonical; anchor="https://x.example/"',
+    "</a>; rel=canonical; anchor*=UTF-8''https%3A%2F%2Fx.example",
+    '</a>; rel=preload; other="https://x.example/"',
+    '</a>; rel=preload; title="<https://x.example/>; rel=preload"',
+    '</a>; rel=preload; title="b',
+    '</a>; rel=preload, <https://x.example/>; title="b',
+    '</a> <https://x.example/>; rel=preload',
+    '</a',
+    'x',
+  ])('keeps no address elsewhere of the link %j', (link) => {
+    const set = of(`/*\n  Link: ${link}\n  Link: </own>`, '/');
+    expect(set.Link).toMatch(/^(?:<\/a>; rel=preload, )?<\/own>$/);
+    expect(headers(`/*\n  Link: ${link}`).notices).toHaveLength(1);
   });
 
   it.each([
     ['a policy of many places', `Content-Security-Policy: report-uri ${'/a'.repeat(1500)} x`],
     ['a link with many commas', `Link: <https://x.example>${','.repeat(4000)}x`],
+    ['a link with many brackets', `Link: ${'<'.repeat(4000)}`],
+    ['a link with many quotes', `Link: </a>; x="${'\\"'.repeat(1990)}`],
+    ['a link with many separators', `Link: <a>${';'.repeat(4000)}`],
+    ['many links', `Link: ${'<a>,'.repeat(1000)}`],
+    ['many images', `Link: <a>; imagesrcset="${'a 1x,'.repeat(750)}"`],
     ['a link with a million commas', `Link: <https://x.example>${','.repeat(1_000_000)}x`],
   ])('reads %s in one pass', (_, line) => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
@@ -340,6 +452,16 @@ describe('_headers', () => {
     expect(rules.of('/a').set.get('X-Robots-Tag')?.length).toBeLessThanOrEqual(4096);
   });
 
+  it('bounds all headers of one response together, and keeps the first ones', () => {
+    const value = 'a'.repeat(3000);
+    const rules = headers(
+      `/*\n  Referrer-Policy: ${value}\n  X-Robots-Tag: ${value}\n  Permissions-Policy: ${value}`,
+    ).headers;
+    expect([...rules.of('/').set.keys()]).toEqual(['Referrer-Policy', 'X-Robots-Tag']);
+    const text = `/*\n  Referrer-Policy: ${value}\n  X-Robots-Tag: ${value}\n/a\n  ! X-Robots-Tag\n  Permissions-Policy: ${value}`;
+    expect([...headers(text).headers.of('/a').set.keys()]).toEqual(['Referrer-Policy', 'Permissions-Policy']);
+  });
+
   it('gives the same object for the same rules', () => {
     const rules = headers('/a/*\n  X-Robots-Tag: a').headers;
     expect(rules.of('/a/b')).toBe(rules.of('/a/c'));
@@ -350,5 +472,10 @@ describe('_headers', () => {
     const rules = headers('/*\n  Link: </docs/a.css>; rel=preload, </b.css>; rel=preload').headers;
     const moved = rules.mounted({ from: '/docs/', to: '/team/' });
     expect(moved.of('/').set.get('Link')).toBe('</team/a.css>; rel=preload, </b.css>; rel=preload');
+    const image = '</docs/a.png>; rel=preload; imagesrcset="/docs/a.png 1x,/docs/b.png 2x, c.png 3x"; title="/docs/"';
+    const images = headers(`/*\n  Link: ${image}`).headers.mounted({ from: '/docs/', to: '/team/' });
+    expect(images.of('/').set.get('Link')).toBe(
+      '</team/a.png>; rel=preload; imagesrcset="/team/a.png 1x,/team/b.png 2x, c.png 3x"; title="/docs/"',
+    );
   });
 });

@@ -5,7 +5,7 @@ import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.t
 import { readBeginning } from '../../files/index.ts';
 import { Slots } from '../../files/lanes.ts';
 import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/index.ts';
-import type { SiteSnapshot } from '../../serve/index.ts';
+import type { PagePaths, SiteSnapshot } from '../../serve/index.ts';
 import { readFirstPage } from '../../web/first-page.ts';
 import { pageText } from '../../web/page-text.ts';
 import { isWithheld } from '../../web/resolve.ts';
@@ -76,12 +76,12 @@ export class SitePages {
   #bookOf({ release, pages }: SiteSnapshot): Promise<AddressBook> {
     const known = this.#books.get(release);
     if (known !== undefined) return known;
-    const made = this.#write(release, (path) => pages.isOpen(path));
+    const made = this.#write(release, pages);
     this.#books.set(release, made);
     return made;
   }
 
-  async #write(release: ReleaseView, isOpen: (path: string) => boolean): Promise<AddressBook> {
+  async #write(release: ReleaseView, paths: PagePaths): Promise<AddressBook> {
     const pages = [...release.files.values()].filter(
       ({ path }) => isPage(path) && !isWithheld(path) && !NOT_FOUND.test(path),
     );
@@ -93,9 +93,10 @@ export class SitePages {
     }
     const form = { trailingSlash: release.trailingSlash, extension: forms.extension() };
     const entries = new Map<string, FileEntry>();
-    for (const [at, entry] of pages.entries()) {
+    const { open } = await paths.openOf(pages);
+    for (const [at, entry] of open.entries()) {
       if (at % TURN_PAGES === 0) await setImmediate();
-      if (isOpen(entry.path)) entries.set(readerUrl(entry.path, form, release.files), entry);
+      entries.set(readerUrl(entry.path, form, release.files), entry);
     }
     return { form, addresses: [...entries.keys()].sort(), entries };
   }

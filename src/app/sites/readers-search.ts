@@ -15,6 +15,7 @@ import {
 } from '../../search/index.ts';
 import type { SiteSnapshot } from '../../serve/index.ts';
 import { decodeOrKeep } from '../../web/index.ts';
+import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
@@ -73,8 +74,9 @@ function openPagesOf(search: Search, snapshot: () => Promise<SiteSnapshot | null
       const answer = await search.search(request, signal);
       const pages = (await snapshot())?.pages;
       if (pages === undefined) return answer;
+      const work = new Work();
       const results = answer.results.filter(({ path }) =>
-        pages.leadsOn(decodeOrKeep(path.slice(1).replace(/[?#].*$/s, ''))),
+        pages.leadsOn(decodeOrKeep(path.slice(1).replace(/[?#].*$/s, '')), work),
       );
       // An answer may hold its own JSON.
       return results.length === answer.results.length

@@ -30,6 +30,7 @@ export interface ListAnswer {
 
 /** UTF-16 code units. What comes after is left out, and said to be. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
+export const MORE_PAGES = '\nMore pages are left out here: the list is too long.\n';
 /** Folders that make a section of their own: `docs/guides`. */
 const SECTION_DEPTH = 2;
 const START_PAGE = /^index\.x?html?$/i;
@@ -68,7 +69,7 @@ export function llmsText(site: SiteOutline): string {
   for (const { folder, pages } of sections) {
     text += `\n## ${oneLine((folder === '' ? null : byStem.get(folder)?.title) ?? titleOf(folder))}\n\n`;
     for (const page of pages) {
-      if (text.length > LIST_LENGTH_MAX) return `${text}\nMore pages are left out here: the list is too long.\n`;
+      if (text.length > LIST_LENGTH_MAX) return text + MORE_PAGES;
       text += lineOf(page, site.basePath);
     }
   }

@@ -7,8 +7,9 @@ import { replaceFile } from '../../files/write.ts';
 import type { SentHeaders } from '../answer-headers.ts';
 import type { MadeFile } from '../made/make-file.ts';
 import { UnmadeFile } from '../made/unmade-file.ts';
+import type { PagePaths } from '../page-paths.ts';
 import { SiteFile } from '../site-file.ts';
-import type { ListAnswer } from './llms-text.ts';
+import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { HeadsOrder } from './read-heads.ts';
 import { twinOf } from './twin-path.ts';
 
@@ -28,8 +29,8 @@ interface ListsForm {
   readonly basePath: string;
   readonly title: string | null;
   readonly trailingSlash: TrailingSlash;
-  /** False for a page that no address of its own leads to. */
-  readonly isOpen: (page: string) => boolean;
+  /** Pages that an address of their own leads to. */
+  readonly openOf: PagePaths['openOf'];
   /** Null for a page that is left out. */
   readonly markdownOf: (page: string) => Promise<string | null>;
   readonly list: (order: HeadsOrder) => Promise<ListAnswer>;
@@ -82,13 +83,12 @@ export class SiteLists {
 
   async #text(name: ListName): Promise<string> {
     const { siteDir, files, builtFor } = this.#release;
-    const { basePath, title, isOpen } = this.#form;
-    const pages: HeadsOrder['pages'][number][] = [];
-    for (const { path, type } of files.values()) {
-      if (pages.length < PAGES_MAX && isPage(path) && isOpen(path)) pages.push({ path, type });
-    }
+    const { basePath, title, openOf } = this.#form;
+    const { open, isCut } = await openOf(Iterator.from(files.values()).filter(({ path }) => isPage(path)));
+    const pages = open.slice(0, PAGES_MAX).map(({ path, type }) => ({ path, type }));
     const { text, order } = await this.#form.list({ siteDir, pages, builtFor, basePath, title });
-    return name === 'llms.txt' ? text : this.#fullText(text, order);
+    if (name !== 'llms.txt') return this.#fullText(text, order);
+    return (isCut || open.length > PAGES_MAX) && !text.endsWith(MORE_PAGES) ? text + MORE_PAGES : text;
   }
 
   /** Below the site's title and summary all pages, each with its address. */

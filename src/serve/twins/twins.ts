@@ -10,6 +10,7 @@ import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.t
 import type { Found } from '../found.ts';
 import { makeFile, NOTHING_ADDED } from '../made/make-file.ts';
 import { type SnapshotFile, UnmadeFile } from '../made/unmade-file.ts';
+import type { PagePaths } from '../page-paths.ts';
 import { readSiteFile } from '../site-bytes.ts';
 import { SiteFile } from '../site-file.ts';
 import { LIST_TYPE, type ListName, SiteLists } from './site-lists.ts';
@@ -42,8 +43,8 @@ interface TwinsForm {
   /** The snapshot's files, by keys of its own: none ends in a line feed. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
-  /** False for a page that no address of its own leads to. */
-  readonly isOpen: (page: string) => boolean;
+  /** Pages that an address of their own leads to. */
+  readonly pages: PagePaths;
 }
 
 /** Pages of the active release as Markdown. */
@@ -61,7 +62,7 @@ export class Twins {
       basePath: form.mount.to,
       title: form.title,
       trailingSlash: form.trailingSlash,
-      isOpen: form.isOpen,
+      openOf: (pages) => form.pages.openOf(pages),
       markdownOf: (page) => this.#textOf(page),
       list: (order) => lister.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
     });
@@ -71,7 +72,7 @@ export class Twins {
   at(path: string, built: string | null): SnapshotFile | null {
     if (SiteLists.isList(path)) return this.#list(path, built ?? this.#form.mount.from + path);
     const page = pageOfTwin(this.#release.files, path);
-    return page === null || !this.#form.isOpen(page) ? null : this.of(page, built);
+    return page === null || !this.#form.pages.isOpen(page) ? null : this.of(page, built);
   }
 
   /** Of a page, the bundle's own first; null for what is no page, or too large. */

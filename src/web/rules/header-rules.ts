@@ -1,7 +1,10 @@
 import type { Mount } from '../mount/base-path.ts';
 import { rebase } from '../mount/base-path.ts';
-import { PathPattern, withoutSlash } from './path-pattern.ts';
-import { RuleCounter, type RuleFault, ruleLines } from './rule-file.ts';
+import { movedLink, ownLinks, writeLink } from './links.ts';
+import { PathPattern } from './path-pattern.ts';
+import { FaultList, RuleCounter, ruleLines } from './rule-file.ts';
+import { RuleTrie } from './rule-trie.ts';
+import { BUILT_CHARS_MAX, Work } from './work.ts';
 
 /** Taken from `_headers` (contract, section 4.1), as they are written; how several values of one name are joined. */
 const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
@@ -24,8 +27,10 @@ const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
 ]);
 const NAMES = new Map([...TAKEN.keys()].map((name) => [name.toLowerCase(), name]));
 
-/** Of one header in an answer, after joining: clients and proxies take 8 KiB for a line. */
-const VALUE_CHARS_MAX = 4096;
+/** Of one header in a response, after joining. All of them together stay below what a line may have. */
+const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
+/** Rules that hold for one address: the first ones, if there are more. */
+const JOINED_MAX = 256;
 
 export interface HeaderRule {
   readonly pattern: PathPattern;
@@ -36,16 +41,13 @@ export interface HeaderRule {
 }
 
 /** `_headers`, in the syntax that Netlify and Cloudflare Pages share. */
-export function parseHeaders(text: string): { rules: HeaderRules; faults: RuleFault[] } {
-  const faults: RuleFault[] = [];
-  const rules: HeaderRule[] = [];
+export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultList } {
+  const faults = new FaultList('_headers');
+  const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
   const counter = new RuleCounter();
-  const tell = (line: number, reason: string): void => {
-    faults.push({ file: '_headers', line, reason });
-  };
   /** `left`: the headers below belong to a rule that is left out, and that is told. */
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
-  for (const { number, text: line } of ruleLines(text, tell)) {
+  for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
       const pattern = /^\//.test(line)
         ? PathPattern.parse(line)
@@ -53,72 +55,75 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: RuleFa
       const refusal = counter.refuse() ?? (typeof pattern === 'string' ? pattern : null);
       if (refusal !== null || typeof pattern === 'string') {
         open = 'left';
-        if (refusal) tell(number, refusal);
+        if (refusal) faults.add(number, refusal);
         continue;
       }
       open = { set: new Map(), removed: new Set() };
-      rules.push({ pattern, ...open });
-    } else if (open === null) tell(number, 'stands before the first path');
+      rules.push({ rule: { pattern, ...open }, line: number });
+    } else if (open === null) faults.add(number, 'stands before the first path');
     else if (open !== 'left') {
-      const reason = addLine(line, open);
-      if (reason !== null) tell(number, reason);
+      const fault = addLine(line, open);
+      if (fault !== null) faults.add(number, fault.reason, fault.use);
     }
   }
-  return { rules: new HeaderRules(rules.filter(({ set, removed }) => set.size + removed.size > 0)), faults };
+  const headers = new HeaderRules();
+  for (const { rule, line } of rules) {
+    const reason = rule.set.size + rule.removed.size === 0 ? null : headers.add(rule);
+    if (reason !== null) faults.add(line, reason);
+  }
+  return { rules: headers, faults };
 }
 
-function addLine(line: string, { set, removed }: { set: Map<string, string>; removed: Set<string> }): string | null {
+function addLine(
+  line: string,
+  { set, removed }: { set: Map<string, string>; removed: Set<string> },
+): { readonly reason: string; readonly use?: string } | null {
   const isRemoval = line.startsWith('!');
   const colon = line.indexOf(':');
-  if (!isRemoval && colon <= 0) return 'is neither a path nor a header such as "Name: value"';
+  if (!isRemoval && colon <= 0) return { reason: 'is neither a path nor a header such as "Name: value"' };
   const written = (isRemoval ? line.slice(1) : line.slice(0, colon)).trim();
   const name = NAMES.get(written.toLowerCase());
-  if (name === undefined) return `says "${written}", which docshelf does not take from a bundle`;
+  if (name === undefined) return { reason: `says "${written}", which docshelf does not take from a bundle` };
   if (isRemoval) {
     removed.add(name);
     return null;
   }
   const value = line.slice(colon + 1).trim();
-  if (!/^[\x20-\x7e\t]+$/.test(value)) return `gives ${name} a value that is empty or not ASCII`;
-  if (value.length > VALUE_CHARS_MAX) return `makes ${name} longer than ${VALUE_CHARS_MAX} characters`;
-  const taken = takenValue(name, value);
-  if (taken === null) return `gives ${name} nothing that stays on the site: "${value.slice(0, 100)}"`;
-  const joined = set.has(name) ? `${set.get(name)}, ${taken}` : taken;
-  if (joined.length > VALUE_CHARS_MAX) return `makes ${name} longer than ${VALUE_CHARS_MAX} characters`;
+  if (!/^[\x20-\x7e\t]+$/.test(value)) return { reason: `gives ${name} a value that is empty or not ASCII` };
+  const tooLong = { reason: `makes ${name} longer than ${VALUE_CHARS_MAX} characters` };
+  if (value.length > VALUE_CHARS_MAX) return tooLong;
+  const { own, leftOut } = takenValue(name, value);
+  if (own === '') return { reason: `gives ${name} nothing that stays on the site: "${value.slice(0, 100)}"` };
+  const joined = set.has(name) ? `${set.get(name)}, ${own}` : own;
+  if (joined.length > VALUE_CHARS_MAX) return tooLong;
   set.set(name, joined);
-  const dropped = name.startsWith(POLICY) ? directivesOf(value).filter(reportsElsewhere) : [];
-  if (dropped.length === 0) return null;
-  return `has a reporting address in ${name} that docshelf does not take from a bundle: "${dropped.join('; ').slice(0, 100)}"`;
+  if (leftOut === null) return null;
+  return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts hold' };
 }
 
-const POLICY = 'Content-Security-Policy';
-
-const directivesOf = (policies: string): string[] => policies.split(/[,;]/).map((directive) => directive.trim());
-
-/** What of it neither reports to another host nor lets pages load from one; null for nothing. */
-function takenValue(name: string, value: string): string | null {
+/**
+ * Parts of the value that neither report to another host nor let pages load from one.
+ * `leftOut`: the other parts, for a notice. Null if there are none.
+ */
+function takenValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
-    const links = value.match(/<[^>]*>[^,<]*(?:,(?!\s*<)[^,<]*)*/g) ?? [];
-    const own = links.map(withoutCommas).filter((link) => /^<\/(?![/\\])/.test(link));
-    return own.length === 0 ? null : own.join(', ');
+    const { links, leftOut } = ownLinks(value);
+    return { own: links.map(writeLink).join(', '), leftOut: leftOut === 0 ? null : String(leftOut) };
   }
-  if (!name.startsWith(POLICY)) return value;
-  const policies = value.split(',').map((policy) =>
-    policy
-      .split(';')
-      .filter((directive) => !reportsElsewhere(directive))
-      .join(';')
-      .trim(),
-  );
-  return policies.filter((policy) => policy.replaceAll(';', '').trim() !== '').join(', ') || null;
+  if (!name.startsWith('Content-Security-Policy')) return { own: value, leftOut: null };
+  const others: string[] = [];
+  const policies = value.split(',').map((policy) => {
+    const directives = policy.split(';');
+    const own = directives.filter((directive) => !reportsElsewhere(directive));
+    others.push(...directives.filter(reportsElsewhere).map((directive) => directive.trim()));
+    return own.join(';').trim();
+  });
+  const leftOut = others.length === 0 ? null : others.join('; ').slice(0, SHOWN_CHARS_MAX);
+  return { own: policies.filter((policy) => policy.replaceAll(';', '').trim() !== '').join(', '), leftOut };
 }
 
-/** In steps, as all that reads a value is: an expression that tries anew takes a bundle's word for how long. */
-function withoutCommas(link: string): string {
-  let end = link.length;
-  while (end > 0 && /[,\s]/.test(link.charAt(end - 1))) end -= 1;
-  return link.slice(0, end);
-}
+/** Characters of a bundle's text in a notice. */
+const SHOWN_CHARS_MAX = 100;
 
 function reportsElsewhere(directive: string): boolean {
   const [name = '', ...places] = directive.trim().toLowerCase().split(/\s+/);
@@ -134,15 +139,21 @@ export interface SiteHeaders {
 
 export const NO_HEADERS: SiteHeaders = { set: new Map(), removed: new Set() };
 
-/** Sets of rules that are kept joined. */
+/** Sets of rules that are kept joined, and characters of all of them. */
 const SETS_MAX = 1024;
+const KEPT_CHARS_MAX = 2 * 1024 ** 2;
 
 export class HeaderRules {
-  readonly #rules: readonly HeaderRule[];
+  readonly #rules: HeaderRule[] = [];
+  readonly #trie = new RuleTrie();
   readonly #joined = new Map<string, SiteHeaders>();
+  #keptChars = 0;
 
-  constructor(rules: readonly HeaderRule[]) {
-    this.#rules = rules;
+  /** @returns null, or why there is no room for it: the rest of a sentence */
+  add(rule: HeaderRule): string | null {
+    const refusal = this.#trie.add(rule.pattern);
+    if (refusal === null) this.#rules.push(rule);
+    return refusal;
   }
 
   get isEmpty(): boolean {
@@ -150,17 +161,19 @@ export class HeaderRules {
   }
 
   /** @param asked the path of the request, decoded, with its first slash */
-  of(asked: string): SiteHeaders {
+  of(asked: string, work = new Work()): SiteHeaders {
     if (this.isEmpty) return NO_HEADERS;
-    const path = withoutSlash(asked);
-    const matching: number[] = [];
-    for (const [index, { pattern }] of this.#rules.entries()) if (pattern.match(path) !== null) matching.push(index);
-    if (matching.length === 0) return NO_HEADERS;
+    const matching = this.#trie.find(asked, work)?.slice(0, JOINED_MAX);
+    if (matching === undefined || matching.length === 0) return NO_HEADERS;
     const key = matching.join();
     const known = this.#joined.get(key);
     if (known !== undefined) return known;
-    if (this.#joined.size >= SETS_MAX) this.#joined.clear();
     const joined = this.#join(matching);
+    this.#keptChars += [key, ...joined.set.values()].reduce((sum, { length }) => sum + length, 0);
+    if (this.#joined.size >= SETS_MAX || this.#keptChars > KEPT_CHARS_MAX) {
+      this.#joined.clear();
+      this.#keptChars = 0;
+    }
     this.#joined.set(key, joined);
     return joined;
   }
@@ -168,29 +181,38 @@ export class HeaderRules {
   /** Paths of links, mounted elsewhere than the site was built for. */
   mounted(mount: Mount): HeaderRules {
     if (this.isEmpty || mount.from === mount.to) return this;
-    const moved = (link: string): string =>
-      link.replace(/<([^>]*)>/g, (_, url: string) => `<${rebase(url, mount) ?? url}>`);
-    return new HeaderRules(
-      this.#rules.map((rule) => {
-        const link = rule.set.get('Link');
-        return link === undefined ? rule : { ...rule, set: new Map(rule.set).set('Link', moved(link)) };
-      }),
-    );
+    const movedPath = (path: string): string => rebase(path, mount) ?? path;
+    const moved = (value: string): string =>
+      ownLinks(value)
+        .links.map((link) => writeLink(movedLink(link, movedPath)))
+        .join(', ');
+    const headers = new HeaderRules();
+    for (const rule of this.#rules) {
+      const link = rule.set.get('Link');
+      headers.add(link === undefined ? rule : { ...rule, set: new Map(rule.set).set('Link', moved(link)) });
+    }
+    return headers;
   }
 
-  #join(matching: readonly number[]): SiteHeaders {
+  #join(matching: Iterable<number>): SiteHeaders {
     const set = new Map<string, string>();
     const removed = new Set<string>();
+    const charsOf = (name: string): number => (set.get(name)?.length ?? -name.length) + name.length;
+    let chars = 0;
     for (const index of matching) {
       const rule = this.#rules[index];
       for (const name of rule?.removed ?? []) {
+        chars -= charsOf(name);
         set.delete(name);
         removed.add(name);
       }
       for (const [name, value] of rule?.set ?? []) {
         const former = TAKEN.get(name) === 'list' ? set.get(name) : undefined;
         const joined = former === undefined ? value : `${former}, ${value}`;
-        if (joined.length <= VALUE_CHARS_MAX) set.set(name, joined);
+        const more = joined.length + name.length - charsOf(name);
+        if (joined.length > VALUE_CHARS_MAX || chars + more > BUILT_CHARS_MAX) continue;
+        set.set(name, joined);
+        chars += more;
       }
     }
     return { set, removed };

@@ -1,39 +1,33 @@
 import { percentDecode } from '../percent-decode.ts';
 
-/** What stood for `:name` and for `*`, which is `splat`. */
+/** Text that the path of a request has for `:name`, and for `*`, which is `splat`. */
 export type Captures = ReadonlyMap<string, string>;
 
-type Part = string | { readonly name: string };
-
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
+/** In a key, one whole segment of any text. A pattern has no other `*` left. */
+export const ANY = '*';
 
 /**
  * The path of a rule: segments, of which `:name` stands for one and `*` at the end for the rest; or one `*` in a path without
- * placeholders. Matching takes time by the length of the path, whatever a rule says. A last slash makes no difference.
+ * placeholders. A last slash makes no difference.
  */
 export class PathPattern {
-  /** Null where the path is matched whole. */
-  readonly literal: string | null;
-  /** With its slash; null where it is not written out. */
-  readonly firstSegment: string | null;
-  readonly #prefix: string;
-  /** Behind a `*` that does not end the path. */
-  readonly #suffix: string | null;
-  readonly #parts: readonly Part[];
-  readonly #hasRest: boolean;
+  /** The path up to its `*`, with `*` in place of each placeholder. */
+  readonly key: string;
+  /** Text after a `*`. Empty if the `*` ends the path, null if the pattern has no `*`. */
+  readonly suffix: string | null;
+  readonly #names: readonly string[];
+  /** A `*` at the end captures the last slash of a path, too. */
+  readonly #capturesSlash: boolean;
 
-  private constructor(path: string, parts: readonly Part[], star: number) {
-    const hasNames = parts.some((part) => typeof part !== 'string');
-    this.literal = star === -1 && !hasNames ? path : null;
-    this.#hasRest = star !== -1 && star === path.length - 1;
-    this.#suffix = star === -1 || this.#hasRest ? null : path.slice(star + 1);
-    this.#prefix = star === -1 ? path : path.slice(0, star);
-    this.#parts = hasNames ? parts : [];
-    const [first] = parts;
-    this.firstSegment = typeof first !== 'string' || first.includes('*') ? null : `/${first}`;
+  private constructor(key: string, suffix: string | null, names: readonly string[], capturesSlash: boolean) {
+    this.key = key;
+    this.suffix = suffix;
+    this.#names = names;
+    this.#capturesSlash = capturesSlash;
   }
 
-  /** @returns the rest of a sentence where it cannot be read */
+  /** @returns the rest of a sentence if it cannot be read */
   static parse(written: string): PathPattern | string {
     if (!written.startsWith('/')) return `"${written}" is no path from the root of the site`;
     const decoded = percentDecode(written);
@@ -42,50 +36,79 @@ export class PathPattern {
     const path = withoutSlash(decoded);
     const star = path.indexOf('*');
     if (star !== path.lastIndexOf('*')) return `"${written}" has several "*"; one is understood`;
-    const parts: Part[] = [];
-    for (const segment of path.split('/').slice(1)) {
+    const names: string[] = [];
+    const parts: string[] = [];
+    for (const segment of path.split('/')) {
       if (!segment.startsWith(':')) parts.push(segment);
-      else if (PLACEHOLDER.test(segment)) parts.push({ name: segment.slice(1) });
-      else return `"${segment}" is no placeholder; one is a whole segment such as ":name"`;
+      else if (!PLACEHOLDER.test(segment)) {
+        return `"${segment}" is no placeholder; one is a whole segment such as ":name"`;
+      } else {
+        names.push(segment.slice(1));
+        parts.push(ANY);
+      }
     }
-    const hasNames = parts.some((part) => typeof part !== 'string');
-    if (star !== -1 && hasNames && (star !== path.length - 1 || path[star - 1] !== '/')) {
+    if (star === -1) return new PathPattern(parts.join('/'), null, names, false);
+    if (names.length === 0) {
+      const suffix = path.slice(star + 1);
+      return new PathPattern(path.slice(0, star), suffix, names, suffix === '' && path === decoded);
+    }
+    if (star !== path.length - 1 || path[star - 1] !== '/') {
       return `"${written}" has placeholders and a "*" that is not its last segment`;
     }
-    return new PathPattern(path, parts, star);
+    return new PathPattern(parts.join('/').slice(0, -1), '', names, path === decoded);
   }
 
-  /** @param path decoded, with its first slash and without its last one */
-  match(path: string): Captures | null {
-    if (this.literal !== null) return path === this.literal ? new Map() : null;
-    if (this.#parts.length > 0) return this.#matchParts(path);
-    if (this.#suffix !== null) return this.#matchAround(path, this.#suffix);
-    // `/a/*` is for `/a`, too.
-    if (!path.startsWith(this.#prefix)) return `${path}/` === this.#prefix ? new Map([['splat', '']]) : null;
-    return new Map([['splat', path.slice(this.#prefix.length)]]);
+  /** Null if the pattern stands for more than one path. */
+  get literal(): string | null {
+    return this.suffix === null && this.#names.length === 0 ? this.key : null;
   }
 
-  #matchAround(path: string, suffix: string): Captures | null {
-    const rest = path.length - this.#prefix.length - suffix.length;
-    if (rest < 0 || !path.startsWith(this.#prefix) || !path.endsWith(suffix)) return null;
-    return new Map([['splat', path.slice(this.#prefix.length, path.length - suffix.length)]]);
-  }
-
-  #matchParts(path: string): Captures | null {
+  /** @param asked decoded, with its first slash */
+  match(asked: string): Captures | null {
+    const path = withoutSlash(asked);
+    const segments: string[] = [];
+    const isFolder = isFolderOf(this, path);
+    const end = followKey(isFolder ? this.key.slice(0, -1) : this.key, path, 0, segments);
+    if (end === -1 || (this.suffix === null && end !== path.length)) return null;
     const captures = new Map<string, string>();
-    let at = 1;
-    const last = this.#hasRest ? this.#parts.length - 1 : this.#parts.length;
-    for (const part of this.#parts.slice(0, last)) {
-      if (at > path.length) return null;
-      const slash = path.indexOf('/', at);
-      const segment = path.slice(at, slash === -1 ? path.length : slash);
-      if (typeof part === 'string' ? segment !== part : segment === '') return null;
-      if (typeof part !== 'string') captures.set(part.name, segment);
-      at += segment.length + 1;
-    }
-    if (this.#hasRest) captures.set('splat', path.slice(at));
-    else if (at <= path.length) return null;
-    return captures;
+    for (const [at, name] of this.#names.entries()) captures.set(name, segments[at] ?? '');
+    if (this.suffix === null) return captures;
+    if (isFolder) return captures.set('splat', '');
+    const splatEnd = path.length - this.suffix.length;
+    if (splatEnd < end || !path.endsWith(this.suffix)) return null;
+    const splat = path.slice(end, splatEnd);
+    const hasSlash = this.#capturesSlash && splat !== '' && path !== asked;
+    return captures.set('splat', hasSlash ? `${splat}/` : splat);
+  }
+
+  /** The values with which `match` would give a path of its own, for a look at what a rule does. */
+  get sample(): Captures {
+    return new Map([...this.#names, ...(this.suffix === null ? [] : ['splat'])].map((name) => [name, 'x']));
+  }
+}
+
+/** `/a/*` is for `/a`, too. */
+function isFolderOf({ key, suffix }: Pick<PathPattern, 'key' | 'suffix'>, path: string): boolean {
+  if (suffix !== '' || key === '/' || !key.endsWith('/')) return false;
+  return followKey(key.slice(0, -1), path, 0) === path.length;
+}
+
+/** Follows a key, or a part of one, through a path. @returns its end in the path, or -1 if the path differs */
+export function followKey(key: string, path: string, start: number, segments?: string[]): number {
+  let at = start;
+  let keyAt = 0;
+  for (;;) {
+    const any = key.indexOf(ANY, keyAt);
+    const written = keyAt === 0 && any === -1 ? key : key.slice(keyAt, any === -1 ? key.length : any);
+    if (!path.startsWith(written, at)) return -1;
+    at += written.length;
+    if (any === -1) return at;
+    const slash = path.indexOf('/', at);
+    const end = slash === -1 ? path.length : slash;
+    if (end === at) return -1;
+    segments?.push(path.slice(at, end));
+    at = end;
+    keyAt = any + 1;
   }
 }
 

@@ -1,6 +1,8 @@
 import { type Captures, PathPattern, withoutSlash } from './path-pattern.ts';
 import { RedirectTarget } from './redirect-target.ts';
-import { RuleCounter, type RuleFault, type RuleLine, ruleLines } from './rule-file.ts';
+import { FaultList, RuleCounter, type RuleLine, ruleLines } from './rule-file.ts';
+import { RuleTrie } from './rule-trie.ts';
+import { Work } from './work.ts';
 
 export interface RedirectRule {
   readonly pattern: PathPattern;
@@ -21,22 +23,24 @@ const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
 const CONDITION = /^(?:country|language|role|cookie)=/i;
 
 /** `_redirects`, in the syntax that Netlify and Cloudflare Pages share (contract, section 9.1). */
-export function parseRedirects(text: string): { rules: RedirectRules; faults: RuleFault[] } {
-  const faults: RuleFault[] = [];
-  const rules: RedirectRule[] = [];
-  const tell = (line: number, reason: string): void => {
-    faults.push({ file: '_redirects', line, reason });
-  };
+export function parseRedirects(text: string): { rules: RedirectRules; faults: FaultList } {
+  const faults = new FaultList('_redirects');
+  const rules = new RedirectRules();
+  const lines = new Map<RedirectRule, number>();
   const counter = new RuleCounter();
   const circles = new Circles();
-  for (const line of ruleLines(text, tell)) {
+  for (const line of ruleLines(text, (number, reason) => faults.add(number, reason))) {
     const refusal = counter.refuse();
     const rule = refusal ?? parseRule(line);
-    const reason = typeof rule === 'string' ? rule : circles.refuse(rule);
-    if (typeof rule !== 'string' && reason === null) rules.push(rule);
-    else if (reason) tell(line.number, reason);
+    const reason = typeof rule === 'string' ? rule : (circles.refuse(rule) ?? rules.add(rule));
+    if (typeof rule !== 'string' && reason === null) lines.set(rule, line.number);
+    else if (reason) faults.add(line.number, reason);
   }
-  return { rules: new RedirectRules(rules), faults };
+  for (const { rule, path } of endlessRules(lines.keys(), rules)) {
+    const use = 'it is applied only to paths from which the redirects end';
+    faults.add(lines.get(rule) ?? null, `redirects for ever, by "${path}"`, use);
+  }
+  return { rules, faults };
 }
 
 function parseRule({ text }: RuleLine): RedirectRule | string {
@@ -85,77 +89,108 @@ class Circles {
   }
 }
 
-/** Browsers give up after twenty redirects. */
+/** Literal rules of which each leads to the next. */
 const CIRCLE_MAX = 50;
 
-interface Indexed {
-  readonly index: number;
-  readonly rule: RedirectRule;
+/** Browsers give up after so many redirects. */
+export const REDIRECTS_MAX = 20;
+/** Units of a file: some 20 ms. Rules after that are only looked at when they are requested. */
+const SURVEY_UNITS = 5_000_000;
+
+/** Rules that redirect a sample of their paths from rule to rule, unless a file of the site ends that. */
+function* endlessRules(
+  rules: Iterable<RedirectRule>,
+  redirects: RedirectRules,
+): Generator<{ readonly rule: RedirectRule; readonly path: string }> {
+  const survey = new Work(SURVEY_UNITS);
+  for (const rule of rules) {
+    // A circle of literal rules is left out as it is read, and every other has a rule that is none.
+    if (rule.pattern.literal !== null || !isInside(rule)) continue;
+    const work = new Work();
+    const path = rule.target.pathOf(rule.pattern.sample);
+    if (path !== null && redirectsForEver(path, redirects, work)) yield { rule, path };
+    if (!survey.spend(work.spent)) return;
+  }
 }
 
-/** The first rule that matches: whole paths by a look, others by their first segment, each in turn. */
+function redirectsForEver(path: string, redirects: RedirectRules, work: Work): boolean {
+  let at = path;
+  for (let steps = 1; steps <= REDIRECTS_MAX && !work.isSpent; steps++) {
+    const matched = firstAway(at, redirects, work);
+    if (matched === null || !isInside(matched.rule)) return false;
+    const next = matched.rule.target.pathOf(matched.captures);
+    // It has grown longer than an address.
+    if (next === null) return true;
+    at = next;
+  }
+  return true;
+}
+
+/** The first rule that does not lead to the very path. */
+function firstAway(path: string, redirects: RedirectRules, work: Work): MatchedRule | null {
+  for (const rules of [redirects.forced(path, work), redirects.others(path, work)]) {
+    for (const matched of rules) if (matched.rule.target.pathOf(matched.captures) !== path) return matched;
+  }
+  return null;
+}
+
+/** True for a redirect to a path of the site. */
+function isInside({ target, status }: RedirectRule): boolean {
+  return target.origin === null && status !== 200 && status !== 404;
+}
+
+/** The rules that match a path, in the order of the file. */
 export class RedirectRules {
-  readonly #forced: RuleIndex;
-  readonly #others: RuleIndex;
-  readonly isEmpty: boolean;
-  readonly hasForced: boolean;
+  readonly #forced = new RuleIndex();
+  readonly #others = new RuleIndex();
 
-  constructor(rules: readonly RedirectRule[]) {
-    this.isEmpty = rules.length === 0;
-    this.hasForced = rules.some(({ isForced }) => isForced);
-    this.#forced = new RuleIndex(rules.filter(({ isForced }) => isForced));
-    this.#others = new RuleIndex(rules.filter(({ isForced }) => !isForced));
+  /** @returns null, or why there is no room for it: the rest of a sentence */
+  add(rule: RedirectRule): string | null {
+    return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
 
-  /** @param path decoded, with its first slash. In the order of the rules. */
-  forced(path: string): Generator<MatchedRule> {
-    return this.#forced.matching(path);
+  get isEmpty(): boolean {
+    return this.#forced.isEmpty && this.#others.isEmpty;
   }
 
-  others(path: string): Generator<MatchedRule> {
-    return this.#others.matching(path);
+  get hasForced(): boolean {
+    return !this.#forced.isEmpty;
+  }
+
+  /** @param path decoded, with its first slash */
+  forced(path: string, work = new Work()): Generator<MatchedRule> {
+    return this.#forced.matching(path, work);
+  }
+
+  others(path: string, work = new Work()): Generator<MatchedRule> {
+    return this.#others.matching(path, work);
   }
 }
+
+/** Units of a rule that is tried: its text is read and built. */
+const TRY_UNITS = 500;
 
 class RuleIndex {
-  readonly #whole = new Map<string, Indexed[]>();
-  readonly #bySegment = new Map<string, Indexed[]>();
-  /** Whose first segment is not written. */
-  readonly #any: Indexed[] = [];
+  readonly #rules: RedirectRule[] = [];
+  readonly #trie = new RuleTrie();
 
-  constructor(rules: readonly RedirectRule[]) {
-    for (const [index, rule] of rules.entries()) {
-      const { literal, firstSegment } = rule.pattern;
-      if (literal !== null) add(this.#whole, literal, { index, rule });
-      else if (firstSegment !== null) add(this.#bySegment, firstSegment, { index, rule });
-      else this.#any.push({ index, rule });
-    }
+  add(rule: RedirectRule): string | null {
+    const refusal = this.#trie.add(rule.pattern);
+    if (refusal === null) this.#rules.push(rule);
+    return refusal;
   }
 
-  *matching(asked: string): Generator<MatchedRule> {
-    const path = withoutSlash(asked);
-    const slash = path.indexOf('/', 1);
-    const lists = [
-      this.#whole.get(path) ?? [],
-      this.#bySegment.get(slash === -1 ? path : path.slice(0, slash)) ?? [],
-      this.#any,
-    ];
-    const at = lists.map(() => 0);
-    for (;;) {
-      const heads = lists.map((list, which) => list[at[which] ?? 0]?.index ?? Number.POSITIVE_INFINITY);
-      const first = Math.min(...heads);
-      if (first === Number.POSITIVE_INFINITY) return;
-      const which = heads.indexOf(first);
-      const rule = lists[which]?.[at[which] ?? 0]?.rule;
-      at[which] = (at[which] ?? 0) + 1;
-      const captures = rule?.pattern.match(path) ?? null;
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  *matching(asked: string, work: Work): Generator<MatchedRule> {
+    if (this.isEmpty) return;
+    for (const index of this.#trie.find(asked, work) ?? []) {
+      const rule = this.#rules[index];
+      if (!work.spend(TRY_UNITS + asked.length)) return;
+      const captures = rule?.pattern.match(asked) ?? null;
       if (rule !== undefined && captures !== null) yield { rule, captures };
     }
   }
-}
-
-function add(map: Map<string, Indexed[]>, key: string, each: Indexed): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [each]);
-  else list.push(each);
 }

@@ -12,6 +12,39 @@ export interface RuleFault {
   readonly line: number | null;
   /** The rest of a sentence about it, without its end. */
   readonly reason: string;
+  /** Use that docshelf makes of the line, the rest of the sentence. Without one, the line is left out. */
+  readonly use?: string;
+}
+
+/** A file may have half a million bad lines, and is in memory while its site is served. */
+const FAULTS_KEPT_MAX = 200;
+const REASON_CHARS_MAX = 300;
+
+/** Faults of one file, as many as are kept, and how many there are. */
+export class FaultList {
+  readonly #file: RuleFault['file'];
+  readonly #kept: RuleFault[] = [];
+  #count = 0;
+
+  constructor(file: RuleFault['file']) {
+    this.#file = file;
+  }
+
+  add(line: number | null, reason: string, use?: string): void {
+    this.#count += 1;
+    if (this.#kept.length === FAULTS_KEPT_MAX) return;
+    const cut = reason.length > REASON_CHARS_MAX ? `${reason.slice(0, REASON_CHARS_MAX)}…` : reason;
+    this.#kept.push({ file: this.#file, line, reason: cut, ...(use !== undefined && { use }) });
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** By line. */
+  get kept(): readonly RuleFault[] {
+    return this.#kept.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  }
 }
 
 export interface RuleLine {

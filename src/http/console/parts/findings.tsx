@@ -43,8 +43,8 @@ export function Findings({ findings }: { readonly findings: SiteFindings }) {
       {ruleFaultCount > 0 && (
         <Table
           id="rules"
-          title="Rules that are not understood"
-          note={`of the bundle's own; the others hold${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
+          title="Rules not applied as written"
+          note={`of the bundle; all others apply${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
           columns={['File', 'Line', 'Why']}
           numbers={['Line']}
           empty=""
