@@ -125,8 +125,17 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
       );
       expect(rules.faultCount).toBeGreaterThanOrEqual(rules.faults.length);
       for (const path of ['/', '/old/a/b', '/a/b/c', '/a/b/%2e%2e']) {
-        for (const each of [...rules.redirects.forced(path), ...rules.redirects.others(path)])
-          expect(each).toBeDefined();
+        for (const { rule, captures } of [...rules.redirects.forced(path), ...rules.redirects.others(path)]) {
+          expect(rule.target.pathOf(captures)?.length ?? 0).toBeLessThanOrEqual(8192);
+          const location = rule.target.location(captures, '?a=b', (at) => at);
+          expect(location?.length ?? 0).toBeLessThanOrEqual(8192);
+          if (rule.target.origin === null && location !== null) {
+            expect(URL.parse(location, 'https://site.test')?.origin).toBe('https://site.test');
+          }
+        }
+        for (const [, address = ''] of (rules.headers.of(path).set.get('Link') ?? '').matchAll(/<([^>]*)/g)) {
+          expect(URL.parse(address, 'https://site.test')?.origin).toBe('https://site.test');
+        }
         expect(rules.headers.of(path)).toBeDefined();
       }
     }));
