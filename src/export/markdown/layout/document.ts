@@ -13,9 +13,14 @@ const MENU_ICON = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h1
 const LANGUAGE_ICON =
   '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0ZM2.500 10h15M10 2.500c2 2 3 4.600 3 7.500s-1 5.500-3 7.500c-2-2-3-4.600-3-7.500s1-5.500 3-7.500Z"/></svg>';
 
+/**
+ * Place for the search box that docshelf adds to pages. It follows the empty space: the box shrinks that space and moves nothing else.
+ * Empty if another server serves the site, or scripts are off.
+ */
+const SEARCH_ROOM = '<span class="search" data-docshelf-search></span>';
+
 export function layoutDocument(view: View, parts: DocumentParts): string {
-  const { site, local } = view;
-  const { words, code, direction } = local.language;
+  const { words, code, direction } = view.local.language;
   const navigationLabel = escapeHtml(words.navigation);
   return `<!doctype html>
 <html lang="${escapeHtml(code)}" dir="${direction}">
@@ -27,12 +32,12 @@ ${head(view, parts)}
 <header class="top">
 <button class="icon menu" type="button" popovertarget="_navigation" aria-label="${navigationLabel}">${MENU_ICON}</button>
 ${brand(view)}
-${site.version === null ? '' : `<span class="badge"><span class="visually-hidden">${escapeHtml(words.version)} </span>${escapeHtml(site.version)}</span>`}
-<span class="space"></span>
+${versionBadge(view)}<span class="space"></span>
+${SEARCH_ROOM}
 ${linkBar(view)}${languageSwitch(view)}${themeSwitch(view)}
 </header>
 <div class="frame">
-<nav class="navigation" id="_navigation" popover aria-label="${navigationLabel}">${layoutNavigation(view)}${linkBar(view)}</nav>
+<nav class="navigation" id="_navigation" popover aria-label="${navigationLabel}">${layoutNavigation(view)}${linkBar(view)}${versionBadge(view)}</nav>
 <main id="_content" tabindex="-1">
 ${parts.main}
 </main>
@@ -93,6 +98,13 @@ function linkBar(view: View): string {
     ({ label, href }) => `<li><a href="${escapeHtml(referenceOf(view, href))}">${escapeHtml(label)}</a></li>`,
   );
   return `<ul class="links">${links.join('')}</ul>\n`;
+}
+
+/** In the header, and on a phone, which lacks the width, in the menu. */
+function versionBadge({ site, local }: View): string {
+  if (site.version === null) return '';
+  const label = `<span class="visually-hidden">${escapeHtml(local.language.words.version)} </span>`;
+  return `<span class="badge">${label}${escapeHtml(site.version)}</span>\n`;
 }
 
 /** Links to the page in the other languages, or to a language's first page where it has none. */
