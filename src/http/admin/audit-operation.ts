@@ -22,7 +22,7 @@ export const auditOperation = {
   tag: { name: 'Audit', description: 'Who changed what.' },
   id: 'audit',
   path: '/v1/audit',
-  summary: 'Show who changed what, the newest first',
+  summary: 'List changes, newest first',
   query: {
     type: 'object',
     properties: {

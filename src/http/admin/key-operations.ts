@@ -29,7 +29,7 @@ export const keyOperations = {
     tag,
     id: 'listKeys',
     path: '/v1/keys',
-    summary: 'List the keys of all organizations, or of one',
+    summary: 'List API keys',
     query: {
       type: 'object',
       properties: { organization: { type: 'string', description: 'That one alone.' } },
@@ -45,7 +45,7 @@ export const keyOperations = {
     id: 'createKey',
     method: 'POST',
     path: '/v1/keys',
-    summary: 'Make a key, which holds from the next request on',
+    summary: 'Create an API key',
     body: {
       schema: newKeySchema,
       examples: {
@@ -67,7 +67,7 @@ export const keyOperations = {
     id: 'revokeKey',
     method: 'DELETE',
     path: '/v1/keys/{id}',
-    summary: 'Revoke a key, which is refused from the next request on',
+    summary: 'Revoke an API key',
     description: 'Other daemons on the data folder or the database refuse it within 5 seconds.',
     parameters: {
       id: { description: 'As the list has it.', schema: { type: 'string' }, example: 'key_4f1c09a7e2b85d36' },

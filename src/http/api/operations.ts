@@ -49,7 +49,7 @@ export const search = {
   ),
   isOpenToAllOrigins: true,
   act: 'search',
-  summary: 'Searches a site',
+  summary: 'Search a site',
   description:
     'Semantic and keyword search over the sections of a site. 10,000 requests an organization in any rolling hour; every request with a valid key counts, save those that the limit refuses. Open to all origins.',
   parameters: {
@@ -141,7 +141,7 @@ export const startExport = {
   method: 'POST',
   path: JOBS,
   act: 'export',
-  summary: 'Starts an export',
+  summary: 'Start an export',
   description: 'Queues a job that exports a site into one self-contained bundle. One job of a domain runs at a time.',
   body: {
     schema: exportRequestSchema,
@@ -180,7 +180,7 @@ export const listExports = {
   method: 'GET',
   path: JOBS,
   act: 'list jobs',
-  summary: 'Lists jobs, newest first',
+  summary: 'List jobs, newest first',
   query: jobQuerySchema,
   answers: { 200: { description: 'A page of jobs.', schema: jobPageSchema, examples: { one: examples.jobPage } } },
   faults: [noDomain, badField('Cannot list jobs: the field "limit" must be at most 100')],
@@ -193,7 +193,7 @@ export const getExport = {
   path: `${JOBS}/{jobId}`,
   parameters: { jobId },
   act: 'show the job',
-  summary: 'Shows a job',
+  summary: 'Show a job',
   description: 'Ask every few seconds until `status` is `completed` or `failed`.',
   answers: {
     200: {
@@ -212,7 +212,7 @@ export const cancelExport = {
   path: `${JOBS}/{jobId}`,
   parameters: { jobId },
   act: 'cancel the job',
-  summary: 'Asks a job to stop',
+  summary: 'Cancel a job',
   description:
     'A queued job ends at once, a running one within moments; both as `failed` with the error `canceled`. One that is over stays as it is.',
   answers: { 202: { description: 'The job.', schema: jobSchema, examples: { canceled: examples.canceledJob } } },
@@ -226,7 +226,7 @@ export const getExportReport = {
   path: `${JOBS}/{jobId}/report`,
   parameters: { jobId },
   act: 'show the report',
-  summary: 'Shows what was exported, left out and found wrong',
+  summary: 'Show the report of a job',
   answers: {
     200: { description: 'The report.', schema: exportReportSchema, examples: { one: examples.exportReport } },
   },
@@ -247,7 +247,7 @@ export const getExportPicture = {
     },
   },
   act: 'show the picture',
-  summary: 'Shows a page that was found wrong, live or as it is written',
+  summary: 'Show a picture of a page from the report',
   answers: { 200: { description: 'The picture.', type: 'image/png' } },
   faults: [noJob],
 } as const satisfies Operation;
@@ -259,7 +259,7 @@ export const linkBundle = {
   path: `${JOBS}/{jobId}/bundle`,
   parameters: { jobId },
   act: 'link to the bundle',
-  summary: 'Links to the bundle of a completed job',
+  summary: 'Create a link to the bundle of a completed job',
   description:
     'Takes no body. Only the link expires, the bundle stays: the call may be repeated, and each time the link works.',
   body: null,

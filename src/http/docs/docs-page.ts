@@ -38,6 +38,7 @@ export function docsPage(document: OpenApiText, files: DocsFiles): string {
 <p>${prose(info.description)}</p>
 <p>For programs: <a href="openapi.json">openapi.json</a></p>
 </header>
+<div class="frame">
 <nav aria-label="Calls">
 ${groups.map(({ name, calls: inside }) => `<h2>${escapeHtml(name)}</h2>\n<ul>\n${inside.map(callLink).join('')}</ul>\n`).join('')}</nav>
 <main>
@@ -47,6 +48,7 @@ ${keysSection(components.securitySchemes)}${groups
       `<section class="group">\n<h2>${escapeHtml(name)}</h2>\n<p>${prose(description)}</p>\n${inside.map((call) => callSection(call, document)).join('')}</section>\n`,
   )
   .join('')}</main>
+</div>
 </body>
 </html>
 `;
@@ -58,13 +60,25 @@ function callsOf({ paths }: OpenApiText): DescribedCall[] {
   );
 }
 
-/** Names in backquotes, as OpenAPI's Markdown has them. */
+/** Names in backquotes, as OpenAPI's Markdown has them. A name without spaces stays on one line. */
 function prose(text: string): string {
-  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+  return escapeHtml(text).replaceAll(
+    /`([^`]+)`/g,
+    (_, name: string) => `<code${name.includes(' ') ? '' : ' class="name"'}>${name}</code>`,
+  );
 }
 
-const callLink = ({ operation: { operationId, summary } }: DescribedCall): string =>
-  `<li><a href="#${operationId}">${escapeHtml(summary)}</a></li>\n`;
+const callLink = ({ method, operation: { operationId, summary } }: DescribedCall): string =>
+  `<li><a href="#${operationId}">${methodBadge(method)} <span>${escapeHtml(summary)}</span></a></li>\n`;
+
+const methodBadge = (method: string): string => `<b class="badge ${method.toLowerCase()}">${method}</b>`;
+
+/** Breaks before a slash alone. */
+const pathParts = (path: string): string =>
+  path
+    .split(/(?=\/)/)
+    .map((part) => `<span>${escapeHtml(part)}</span>`)
+    .join('');
 
 function keysSection(schemes: OpenApiText['components']['securitySchemes']): string {
   const fields = Object.entries(schemes).map(
@@ -75,7 +89,7 @@ function keysSection(schemes: OpenApiText['components']['securitySchemes']): str
   if (fields.length === 0) return '';
   return `<section id="keys">
 <h2>Keys</h2>
-<p>Sent as <code>Authorization: Bearer …</code>. <span data-scripted hidden>What is typed here stays in this page, and is forgotten with it.</span></p>
+<p>Sent as <code>Authorization: Bearer …</code>. <span data-scripted hidden>Keys that you type stay in this page until you close it.</span></p>
 ${fields.join('')}</section>
 `;
 }
@@ -92,38 +106,46 @@ function callSection({ method, path, operation }: DescribedCall, document: OpenA
   }));
   return `<section class="call" id="${id}" aria-labelledby="about-${id}">
 <h3 id="about-${id}">${escapeHtml(summary)}</h3>
-<p class="address"><b>${method}</b> <code>${escapeHtml(path).replaceAll('/', '<wbr>/')}</code></p>
-${description === undefined ? '' : `<p>${prose(description)}</p>\n`}<p class="key">${key === null ? 'Needs no key.' : `Needs a key: <a href="#${key}">${key}</a>.`}</p>
-${fieldList('Parameters', given.map(parameterRow))}${fieldList('Body', body.map(parameterRow))}${curlPart(call, document, key)}<h4>Answers</h4>
+<p class="address">${methodBadge(method)} <code>${pathParts(path)}</code></p>
+${description === undefined ? '' : `<p>${prose(description)}</p>\n`}<div class="sides">
+<div>
+<h4>Request</h4>
+<p class="key">${key === null ? 'Needs no key.' : `Needs a key: <a href="#${key}">${key}</a>.`}</p>
+${fieldList('Parameters', given.map(parameterRow))}${fieldList('Body', body.map(parameterRow))}${curlPart(call, document, key)}${tryForm(call, key)}</div>
+<div>
+<h4>Response</h4>
 <dl>
 ${Object.entries(responses)
   .map(([status, answer]) => answerRow(status, answer))
   .join('')}</dl>
-${tryForm(call, key)}</section>
+</div>
+</div>
+</section>
 `;
 }
 
 function parameterRow({ name, type, required, description }: ShownParameter): string {
   const kind = [type, required ? 'required' : ''].filter((word) => word !== '').join(', ');
-  return `<dt><code>${escapeHtml(name)}</code> <span>${escapeHtml(kind)}</span></dt>\n<dd>${prose(description)}</dd>\n`;
+  return `<dt><code class="name">${escapeHtml(name)}</code> <span>${escapeHtml(kind)}</span></dt>\n<dd>${prose(description)}</dd>\n`;
 }
 
 const fieldList = (heading: string, rows: readonly string[]): string =>
-  rows.length === 0 ? '' : `<h4>${heading}</h4>\n<dl>\n${rows.join('')}</dl>\n`;
+  rows.length === 0 ? '' : `<h5>${heading}</h5>\n<dl>\n${rows.join('')}</dl>\n`;
 
 const json = (value: unknown): string => escapeHtml(JSON.stringify(value, null, 2));
 
 function curlPart(call: DescribedCall, document: OpenApiText, key: string | null): string {
-  return `<h4>With curl</h4>\n<pre><code data-curl>${escapeHtml(curlLine(call, document.servers[0]?.url ?? '/', key !== null))}</code></pre>\n`;
+  return `<h5>With curl</h5>\n<pre tabindex="0"><code data-curl>${escapeHtml(curlLine(call, document.servers[0]?.url ?? '/', key !== null))}</code></pre>\n`;
 }
 
 function answerRow(status: string, answer: DescribedCall['operation']['responses'][string]): string {
   const example = exampleOf(answer);
+  const isSuccess = status.startsWith('2');
   const shown =
     example === undefined
       ? ''
-      : `<details><summary>Example of ${status}</summary><pre><code>${json(example)}</code></pre></details>`;
-  return `<dt><b>${status}</b></dt>\n<dd>${prose(answer.description)}${shown}</dd>\n`;
+      : `<details${isSuccess ? ' open' : ''}><summary>Example of ${status}</summary><pre tabindex="0"><code>${json(example)}</code></pre></details>`;
+  return `<dt><b class="badge${isSuccess ? ' get' : ''}">${status}</b></dt>\n<dd>${prose(answer.description)}${shown}</dd>\n`;
 }
 
 function tryForm({ method, path, operation }: DescribedCall, key: string | null): string {
@@ -140,8 +162,9 @@ function tryForm({ method, path, operation }: DescribedCall, key: string | null)
         ? `<div class="field"><label for="${id}-body">Body</label><textarea id="${id}-body" name="body" rows="8" spellcheck="false">${json(exampleOf(requestBody ?? {}) ?? {})}</textarea></div>\n`
         : `<div class="field"><label for="${id}-body">File</label><input id="${id}-body" name="body" type="file" required></div>\n`;
   return `<form aria-label="Try: ${escapeHtml(summary)}" data-method="${method}" data-path="${escapeHtml(path)}"${type === undefined ? '' : ` data-type="${type}"`}${key === null ? '' : ` data-key="${key}"`} data-scripted hidden>
+<h5>Try it</h5>
 ${inputs.join('')}${body}<button>Send</button> <output></output>
-<pre hidden></pre>
+<pre tabindex="0" hidden></pre>
 </form>
 `;
 }

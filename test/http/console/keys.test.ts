@@ -165,7 +165,7 @@ describe('the page of changes', () => {
       '10.1.2.3',
       '&lt;i&gt;v2&lt;/i&gt;',
       'errors#version_not_found',
-      'request r-1',
+      'request <span class="name short">r-1</span>',
     ])
       expect(page).toContain(text);
     expect(page).toContain(`audit?before=${encodeURIComponent(line.at)}`);
@@ -175,7 +175,7 @@ describe('the page of changes', () => {
 
 it('the description of the admin listener can be read by people', async () => {
   const page = await new Operator().page('/docs');
-  for (const text of ['Make a key', 'Serve a stored version', '/v1/audit', 'adminToken']) expect(page).toContain(text);
+  for (const text of ['Create an API key', 'Activate a stored version', '/v1/audit', 'adminToken']) expect(page).toContain(text);
 });
 
 it('that description names in its examples a site and an organization that there are', async () => {
