@@ -45,7 +45,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
   async function takeIn({ page, press }: ConsoleOperator, name: string, version: string): Promise<void> {
     await page.getByLabel('Version', { exact: true }).fill(version);
     await page.getByLabel('Archives', { exact: true }).setInputFiles(join(folder, `${name}.tar.gz`));
-    await press('button', 'Take in');
+    await press('button', 'Upload');
   }
 
   /** By the interface. */

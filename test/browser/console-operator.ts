@@ -74,8 +74,8 @@ export class ConsoleOperator {
   }
 
   /**
-   * At three sizes and in both schemes axe finds nothing, no column of a table is cut off or outside, and nothing is to be
-   * scrolled to the side.
+   * At three sizes and in both schemes axe finds nothing, no column of a table is cut off or outside, nothing is to be
+   * scrolled to the side, no identifier breaks inside, and lines of a cell begin below each other.
    *
    * @param rowsMax rows that axe reads of each table
    */
@@ -91,6 +91,8 @@ export class ConsoleOperator {
       }
       const outside = await this.page.evaluate(OUTSIDE);
       expect({ name, width, outside }).toEqual({ name, width, outside: [] });
+      const misset = await this.page.evaluate(MISSET);
+      expect({ name, width, misset }).toEqual({ name, width, misset: [] });
     }
   }
 
@@ -115,4 +117,32 @@ const OUTSIDE = `(() => {
   const { scrollWidth } = document.documentElement;
   if (scrollWidth !== innerWidth) found.push('the page is ' + scrollWidth + ' wide');
   return found;
+})()`;
+
+/**
+ * Runs in the page: identifiers that are on two lines, and, in cells that begin with their column's name, lines that begin further
+ * left than the first. An identifier is a marked name, a code of one word, or a word with a digit or underscore, of at most 24 characters.
+ */
+const MISSET = `(() => {
+  const found = new Set();
+  const range = document.createRange();
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    const isMarked = text.parentElement.closest('.name, code:not(pre *)') !== null && !/\\s/.test(text.nodeValue);
+    for (const { 0: word, index } of text.nodeValue.matchAll(isMarked ? /[^\\s]{4,}/g : /[\\w.]{6,}/g)) {
+      if (word.length > 24 || !(isMarked || /[\\d_]/.test(word))) continue;
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set(Array.from(range.getClientRects(), ({ bottom }) => Math.round(bottom))).size > 1)
+        found.add(word + ' breaks inside: ' + text.parentElement.outerHTML.slice(0, 120));
+    }
+  }
+  for (const cell of document.querySelectorAll('td[data-column]')) {
+    if (getComputedStyle(cell, '::before').content === 'none') continue;
+    range.selectNodeContents(cell);
+    const [first, ...others] = [...range.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
+    if (others.some(({ left }) => left < first.left - 1))
+      found.add('a line is below the label: ' + cell.outerHTML.slice(0, 120));
+  }
+  return [...found];
 })()`;

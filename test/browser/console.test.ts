@@ -180,7 +180,7 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     const names = ['good.zip', `evil-${'x'.repeat(200)}.zip`, 'held.zip', 'next.zip'];
     const files = names.map((name) => ({ name, mimeType: 'application/zip', buffer: Buffer.from(name) }));
     await operator.page.getByLabel('Archives', { exact: true }).setInputFiles(files);
-    await operator.press('button', 'Take in');
+    await operator.press('button', 'Upload');
     await operator.page.getByRole('status').getByText('waits').first().waitFor();
     await operator.told('good.zip is taken in');
     await operator.told(/^evil.* was refused$/);

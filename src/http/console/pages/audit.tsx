@@ -3,7 +3,7 @@ import { showPage } from '../layout.tsx';
 import { callForPage } from '../parts/call-for-page.tsx';
 import { FaultCode } from '../parts/fault-code.tsx';
 import { Chip } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
+import { Name, Table } from '../parts/tables.tsx';
 import { Time } from '../parts/time.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
 
@@ -64,15 +64,23 @@ function LineRow({ visit, line }: { readonly visit: ConsoleVisit; readonly line:
         {ACTORS[by]} {id} <small>{client}</small>
       </td>
       <td data-column="What">
-        {action} {target}
+        {action} {target && <Name>{target}</Name>}
       </td>
       <td data-column="Where">{site ?? organization ?? 'the daemon'}</td>
-      <td data-column="From">{from ?? '–'}</td>
-      <td data-column="To">{to ?? '–'}</td>
+      <td data-column="From">
+        <Name>{from ?? '–'}</Name>
+      </td>
+      <td data-column="To">
+        <Name>{to ?? '–'}</Name>
+      </td>
       <td data-column="Result">
         {result === 'ok' ? <Chip tone="good">ok</Chip> : <FaultCode root={visit.root} code={result} />}{' '}
         {error && <small>{error}</small>}
-        {result !== 'ok' && requestId && <small>request {requestId}</small>}
+        {result !== 'ok' && requestId && (
+          <small>
+            request <Name>{requestId}</Name>
+          </small>
+        )}
       </td>
     </tr>
   );

@@ -7,7 +7,7 @@ import { ActionForm } from '../parts/action-form.tsx';
 import { callForPage } from '../parts/call-for-page.tsx';
 import { FaultCode } from '../parts/fault-code.tsx';
 import { Chip, type ChipTone } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
+import { Name, Table } from '../parts/tables.tsx';
 import { TimeAgo } from '../parts/time.tsx';
 import { bytesInWords, countInWords } from '../parts/wording.ts';
 import { type ConsoleRoute, type ConsoleVisit, call, parameterOf } from '../visit.ts';
@@ -53,7 +53,7 @@ function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board:
         id="jobs"
         title="Jobs"
         note="the newest first"
-        columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', ...(visit.session ? ['Act'] : [])]}
+        columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', ...(visit.session ? ['Actions'] : [])]}
         numbers={['Pages']}
         empty="No job was started yet."
         rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
@@ -114,12 +114,16 @@ function JobRow({ visit, job }: JobProps) {
   return (
     <tr id={jobId}>
       <th scope="row">
-        <a href={visit.root + jobAddress(jobId)}>{jobId}</a>
+        <a href={visit.root + jobAddress(jobId)}>
+          <Name>{jobId}</Name>
+        </a>
       </th>
       <td data-column="Site">
         {domain} <small>{organization}</small>
       </td>
-      <td data-column="Version">{version ?? 'none'}</td>
+      <td data-column="Version">
+        <Name>{version ?? 'none'}</Name>
+      </td>
       <td data-column="State">
         <JobState job={job} /> {error !== null && <small>{error}</small>}{' '}
         {fault && (
@@ -135,7 +139,7 @@ function JobRow({ visit, job }: JobProps) {
         <TimeAgo at={createdAt} now={visit.now} />
       </td>
       {visit.session && (
-        <td data-column="Act" class="acts">
+        <td data-column="Actions" class="acts">
           <JobActs visit={visit} job={job} />
         </td>
       )}
@@ -253,7 +257,9 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
         empty="Nothing was."
         rows={shown.map(({ kind, page, detail }) => (
           <tr>
-            <th scope="row">{kind}</th>
+            <th scope="row">
+              <Name>{kind}</Name>
+            </th>
             <td data-column="Page">
               <code>{page}</code>
             </td>

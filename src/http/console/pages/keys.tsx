@@ -8,7 +8,7 @@ import { callForPage } from '../parts/call-for-page.tsx';
 import { keyTrial } from '../parts/key-trial.ts';
 import { MadeKeyShown } from '../parts/made-key.tsx';
 import { Chip } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
+import { Name, Table } from '../parts/tables.tsx';
 import { Time, TimeAgo } from '../parts/time.tsx';
 import {
   backTo,
@@ -63,7 +63,7 @@ function Keys({ visit, id, keys }: KeysProps) {
         id="keys"
         title="Keys"
         note="of each its digest alone is kept"
-        columns={['Name', 'Type', 'Made', 'Expires', 'Last used', 'Act']}
+        columns={['Name', 'Type', 'Made', 'Expires', 'Last used', 'Actions']}
         empty="There is no key yet."
         rows={keys.map((key) => <KeyRow visit={visit} id={id} listed={key} />)}
       />
@@ -116,7 +116,12 @@ function KeyRow({ visit, id, listed: key }: KeyRowProps) {
   return (
     <tr id={`key-${key.readOnly ? 'config-' : ''}${key.id}`}>
       <th scope="row">
-        {key.name} {!key.readOnly && <small>{key.id}</small>}
+        {key.name}{' '}
+        {!key.readOnly && (
+          <small>
+            <Name>{key.id}</Name>
+          </small>
+        )}
       </th>
       <td data-column="Type">{key.type}</td>
       <td data-column="Made">{key.createdAt === null ? 'in the config' : <Time at={key.createdAt} />}</td>
@@ -131,7 +136,7 @@ function KeyRow({ visit, id, listed: key }: KeyRowProps) {
           <TimeAgo at={key.lastUsedAt} now={visit.now} />
         )}
       </td>
-      <td data-column="Act" class="acts">
+      <td data-column="Actions" class="acts">
         {key.readOnly ? (
           <span class="soft">revoked in the config</span>
         ) : (

@@ -9,7 +9,10 @@ const TITLE = 'Errors, and what to do';
 
 /** A page of the manual, for machines that reach no other. `scripts/generate.ts` makes its text of `docs/errors.md`. */
 function showErrors(visit: ConsoleVisit): Promise<Response> {
-  const text = readFileSync(new URL('../assets/errors.html', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../assets/errors.html', import.meta.url), 'utf8').replaceAll(
+    /<code>(?=[^\s<]{1,24}<)/g,
+    '<code class="name short">',
+  );
   const content = (
     <>
       <h1>{TITLE}</h1>

@@ -7,7 +7,7 @@ import { DaemonAlerts } from '../parts/alerts.tsx';
 import { FaultCode } from '../parts/fault-code.tsx';
 import { placeOf, shelfSites } from '../parts/shelf-sites.ts';
 import { StateChip } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
+import { Name, Table } from '../parts/tables.tsx';
 import { Time, TimeAgo } from '../parts/time.tsx';
 import { countInWords } from '../parts/wording.ts';
 import { backTo, type ConsoleRoute, type ConsoleVisit, call, type SignedVisit } from '../visit.ts';
@@ -59,7 +59,7 @@ function AllSites({ visit, status, sites }: AllSitesProps) {
         id="sites"
         title="Sites"
         note="on this shelf"
-        columns={['Site', 'State', 'Version', 'Pages', 'Search', 'Answers', 'Last error']}
+        columns={['Site', 'State', 'Version', 'Pages', 'Search', 'Address', 'Last error']}
         numbers={['Pages']}
         empty="The config has no site."
         rows={sites.map((site) => <SiteRow visit={visit} site={site} />)}
@@ -86,7 +86,7 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
           <span class="soft">none</span>
         ) : (
           <>
-            {active.version}{' '}
+            <Name>{active.version}</Name>{' '}
             <small class="ago">
               since <Time at={active.activatedAt} />
             </small>
@@ -97,7 +97,7 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
         {active === null ? '–' : countInWords(active.pages)}
       </td>
       <td data-column="Search">{search?.keyword ?? 'off'}</td>
-      <td data-column="Answers">{placeOf(site)}</td>
+      <td data-column="Address">{placeOf(site)}</td>
       <td data-column="Last error">
         {lastError === null ? (
           <span class="soft">none</span>

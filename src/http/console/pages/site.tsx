@@ -11,7 +11,7 @@ import { Findings } from '../parts/findings.tsx';
 import { SearchBox } from '../parts/search-box.tsx';
 import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
 import { Chip, STATES, StateChip } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
+import { Name, Table } from '../parts/tables.tsx';
 import { Time, TimeAgo } from '../parts/time.tsx';
 import { bytesInWords, countInWords } from '../parts/wording.ts';
 import { upload } from '../upload/upload.ts';
@@ -98,7 +98,7 @@ function ActiveCard({ visit, site, address }: SiteProps & { readonly address: st
           </>
         )}
         {pinned !== null && pinned !== active?.version && <Fact name="Pinned">{pinned}</Fact>}
-        <Fact name="Answers">
+        <Fact name="Address">
           <a href={address}>{placeOf(site)}</a>
         </Fact>
       </dl>
@@ -119,7 +119,11 @@ function Fact({ name, children }: { readonly name: string; readonly children?: u
 }
 
 function Digest({ digest }: { readonly digest: string }) {
-  return <code title={digest}>{digest.slice(0, 12)}</code>;
+  return (
+    <code class="name short" title={digest}>
+      {digest.slice(0, 12)}
+    </code>
+  );
 }
 
 function SearchCard({ visit, site: { search, deployment } }: SiteProps) {
@@ -157,7 +161,7 @@ function Versions({ visit, site }: SiteProps) {
       id="versions"
       title="Versions"
       note={`${countInWords(versions.length)} stored`}
-      columns={['Version', 'Digest', 'Pages', 'Files', 'Size', 'From', 'Created', ...(isSignedIn ? ['Act'] : [])]}
+      columns={['Version', 'Digest', 'Pages', 'Files', 'Size', 'From', 'Created', ...(isSignedIn ? ['Actions'] : [])]}
       numbers={['Pages', 'Files', 'Size']}
       empty="No version is stored yet."
       rows={versions.map((version) => <VersionRow visit={visit} site={site} version={version} />)}
@@ -171,7 +175,7 @@ function VersionRow({ visit, site, version: each }: SiteProps & { readonly versi
   return (
     <tr id={`version-${version}`}>
       <th scope="row">
-        {version} {isActive && <Chip tone="good">active</Chip>}{' '}
+        <Name>{version}</Name> {isActive && <Chip tone="good">active</Chip>}{' '}
         {version === site.pinned && <Chip tone="none">pinned</Chip>}
       </th>
       <td data-column="Digest">
@@ -200,7 +204,7 @@ function VersionActions({ visit, site, version, isActive }: SiteProps & { versio
   const base = siteAddress(site.deployment.domain);
   const fields = { version };
   return (
-    <td data-column="Act" class="acts">
+    <td data-column="Actions" class="acts">
       {!isActive && (
         <>
           <ActionForm visit={visit} action={`${base}/activate`} stays fields={fields}>

@@ -13,8 +13,8 @@ const POLICIES: Readonly<Record<SiteFindings['policy'], { readonly note: string;
     empty: 'No browser has reported that a page asks another origin for anything.',
   },
   off: {
-    note: 'features.enforce is off: browsers report nothing',
-    empty: 'Set features.enforce to report to have browsers tell; docshelf bundle audit tells it of an archive.',
+    note: 'not reported, since features.enforce is off',
+    empty: 'Set features.enforce to report to collect browser reports. To check an archive, run docshelf bundle audit.',
   },
 };
 
@@ -26,7 +26,7 @@ export function Findings({ findings }: { readonly findings: SiteFindings }) {
     <>
       <Table
         id="origins"
-        title="Asked for off its origin"
+        title="Requests to other origins"
         note={POLICIES[policy].note}
         columns={['Origin', 'Reports']}
         numbers={['Reports']}
@@ -43,8 +43,8 @@ export function Findings({ findings }: { readonly findings: SiteFindings }) {
       {ruleFaultCount > 0 && (
         <Table
           id="rules"
-          title="Rules not applied as written"
-          note={`of the bundle; all others apply${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
+          title="Invalid rules"
+          note={`in the bundle; docshelf ignores them or applies them only in part${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
           columns={['File', 'Line', 'Why']}
           numbers={['Line']}
           empty=""

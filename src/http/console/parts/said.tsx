@@ -1,5 +1,6 @@
 import type { ActionMessage, Verdict } from '../session/messages.ts';
 import { FaultCode } from './fault-code.tsx';
+import { Name } from './tables.tsx';
 
 interface SaidProps {
   readonly root: string;
@@ -50,7 +51,7 @@ function Why({ root, problem: { error, next, code, requestId } }: WhyProps) {
       <p>
         <small>
           <FaultCode root={root} code={code} />
-          {requestId && ` · request ${requestId}`}
+          {requestId && [' · request ', <Name>{requestId}</Name>]}
         </small>
       </p>
     </>

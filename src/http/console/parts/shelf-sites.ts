@@ -21,5 +21,5 @@ export function shelfSite(status: StatusReport, domain: string): SiteStatusRepor
 
 /** `handbook.acme.dev/guides/`; null: all hosts that no other site names. */
 export function placeOf({ hosts, basePath }: SiteStatusReport): string {
-  return hosts.length === 0 ? `every other host, ${basePath}` : `${hosts.join(', ')} ${basePath}`;
+  return hosts.length === 0 ? `All other hosts, path ${basePath}` : `${hosts.join(', ')} ${basePath}`;
 }

@@ -1,5 +1,13 @@
 import type { Child } from 'hono/jsx';
 
+/** Characters of an identifier, such as a key's, that fit into a column. */
+const SHORT_LENGTH_MAX = 24;
+
+/** An identifier: it stays on one line, and breaks only if it is longer than the line. */
+export function Name({ children: name }: { readonly children: string }) {
+  return <span class={name.length <= SHORT_LENGTH_MAX ? 'name short' : 'name'}>{name}</span>;
+}
+
 interface TableProps {
   readonly id: string;
   readonly title: string;

@@ -10,7 +10,7 @@ export function UploadForm({ visit, domain }: { readonly visit: ConsoleVisit; re
   return (
     <section id="upload">
       <div class="title">
-        <h2 id="upload-title">Take in archives</h2>
+        <h2 id="upload-title">Upload bundles</h2>
         <small>.tar, .tar.gz, .tar.zst or .zip</small>
       </div>
       <ActionForm
@@ -27,20 +27,20 @@ export function UploadForm({ visit, domain }: { readonly visit: ConsoleVisit; re
         <p>
           <label for="upload-version">Version</label>
           <input id="upload-version" name="version" autocomplete="off" aria-describedby="upload-version-help" />
-          <small id="upload-version-help">Empty: what the archive, or the end of its name, says.</small>
+          <small id="upload-version-help">Leave empty to use the version from the archive or its file name.</small>
         </p>
         <p>
           <label for="upload-signature">Signatures</label>
           <input type="file" id="upload-signature" name="signature" accept=".minisig" multiple />
-          <small>minisign’s, where the config has public keys and none of its own.</small>
+          <small>Files of minisign, if the config has public keys.</small>
         </p>
         <p>
           <label for="upload-bundle">Archives</label>
           <input type="file" id="upload-bundle" name="bundle" accept={ARCHIVES} multiple required />
-          <small class="drop">With a script running, drop them here, signatures among them.</small>
+          <small class="drop">With JavaScript, you can also drop archives and signatures here.</small>
         </p>
         <button type="submit" class="primary">
-          Take in
+          Upload
         </button>
       </ActionForm>
       <ol class="uploads" data-own aria-label="Uploads"></ol>
