@@ -1,8 +1,20 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { builtinModules } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { init, parse } from 'es-module-lexer';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { PROGRAM } from '../helpers/program.ts';
 
 const DIST = dirname(PROGRAM);
@@ -37,5 +49,32 @@ describe('the built program', () => {
     const allowed = /^(?:MIT|ISC|BSD-[23]-Clause|0BSD|Apache-2\.0|BlueOak-1\.0\.0|Unlicense)$/;
     expect(told.filter(({ licence = '' }) => !allowed.test(licence))).toEqual([]);
     expect(texts).toContain('Permission is hereby granted, free of charge');
+  });
+});
+
+describe('bin/docshelf', () => {
+  const ROOT = dirname(DIST);
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-bin-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const path = `${dirname(process.execPath)}:${process.env.PATH}`;
+  // npm's name for the folder of the caller, set by a script around this one.
+  const env = { ...process.env, PATH: `${folder}:${path}`, INIT_CWD: '/' };
+
+  test('runs the program in the folder of the caller, through a link on the PATH', () => {
+    symlinkSync(join(ROOT, 'bin/docshelf'), join(folder, 'docshelf'));
+    writeFileSync(join(folder, 'config.yaml'), 'staticExport: { enabled: false }\n');
+    const output = execFileSync('docshelf', ['config', 'check', '--config', 'config.yaml'], { cwd: folder, env });
+    expect(output.toString()).toContain(`${join(folder, 'config.yaml')} is sound`);
+  });
+
+  test('names the command that builds the program if it is not built, and installs nothing', () => {
+    const checkout = join(folder, 'checkout');
+    for (const part of ['bin/docshelf', 'scripts/run.sh', 'package-lock.json']) {
+      mkdirSync(dirname(join(checkout, part)), { recursive: true });
+      cpSync(join(ROOT, part), join(checkout, part));
+    }
+    const { status, stderr } = spawnSync(join(checkout, 'bin/docshelf'), ['--version'], { env });
+    expect([status, stderr.toString()]).toEqual([69, expect.stringContaining('run "npm run build" in ')]);
+    expect(existsSync(join(checkout, 'node_modules'))).toBe(false);
   });
 });

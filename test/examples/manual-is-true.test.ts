@@ -12,7 +12,8 @@ import { makeCertificate } from '../helpers/certificates.ts';
 /** What the manual says of the config and the metrics must hold of those that are built. */
 const DOCS = join(import.meta.dirname, '../../docs');
 const pages = globSync('*.md', { cwd: DOCS }).map((name) => ({ name, text: readFileSync(join(DOCS, name), 'utf8') }));
-const samples = pages.flatMap(({ name, text }) =>
+const README = { name: 'README.md', text: readFileSync(join(DOCS, '../README.md'), 'utf8') };
+const samples = [README, ...pages].flatMap(({ name, text }) =>
   [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, yaml = ''], index) => ({ name, index, yaml })),
 );
 
@@ -55,6 +56,14 @@ describe('the manual', () => {
     const file = join(dir, 'config.yaml');
     writeFileSync(file, yaml);
     expect((await loadConfig({ file, env: {}, cwd: dir })).file).toBe(file);
+  });
+
+  it('states wherever it mentions any Node that this is true of Linux', () => {
+    const root = join(DOCS, '..');
+    const texts = [README.text, readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'), ...pages.map(({ text }) => text)];
+    const claims = texts.flatMap((text) => text.match(/^.*\b(?:any|older) Node\b.*$/gim) ?? []);
+    expect(claims.length).toBeGreaterThan(0);
+    for (const claim of claims) expect(claim).toContain('Linux');
   });
 
   it('names no setting that there is not', () => {

@@ -175,7 +175,8 @@ describe('the page of changes', () => {
 
 it('the description of the admin listener can be read by people', async () => {
   const page = await new Operator().page('/docs');
-  for (const text of ['Create an API key', 'Activate a stored version', '/v1/audit', 'adminToken']) expect(page).toContain(text);
+  for (const text of ['Create an API key', 'Activate a stored version', '/v1/audit', 'adminToken'])
+    expect(page).toContain(text);
 });
 
 it('that description names in its examples a site and an organization that there are', async () => {
