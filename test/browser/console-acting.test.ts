@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium)(`the console, acting${whyNoChromium}`, () => {
     expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Skip to the content');
     await operator.tabTo('link', 'Sign in');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Admin token').waitFor();
+    await page.locator('#token:focus').waitFor();
     await page.keyboard.type(TOKEN);
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out' }).waitFor();

@@ -111,7 +111,8 @@ const OUTSIDE = `(() => {
   const found = [];
   for (const cell of document.querySelectorAll('td, tbody th')) {
     const { left, right } = cell.getBoundingClientRect();
-    if (left < 0 || right > innerWidth || cell.scrollWidth > cell.clientWidth + 1)
+    const end = cell.closest('.table')?.getBoundingClientRect().right ?? innerWidth;
+    if (left < 0 || right > end + 1 || cell.scrollWidth > cell.clientWidth + 1)
       found.push(cell.outerHTML.slice(0, 120) + ': ' + left + ' to ' + right);
   }
   const { scrollWidth } = document.documentElement;

@@ -90,7 +90,18 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     });
   }
 
-  const LINES = [LINE, { ...LINE, result: 'ok', error: null }];
+  const LINES: readonly AuditLine[] = [
+    LINE,
+    { ...LINE, result: 'ok', error: null },
+    {
+      ...LINE,
+      action: 'key-revoke',
+      target: 'a contractor',
+      from: KEY.id.padEnd(24, '8'),
+      result: 'version_not_found',
+    },
+    { ...LINE, action: 'activate', target: '2026-12-01', to: KEY.id.padEnd(24, '8'), requestId: crypto.randomUUID() },
+  ];
 
   async function listen(changes: Parameters<typeof appWith>[0]): Promise<string> {
     const { app } = appWith(changes);

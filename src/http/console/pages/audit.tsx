@@ -33,7 +33,7 @@ function Lines({ visit, page }: { readonly visit: ConsoleVisit; readonly page: A
         id="lines"
         title="Changes"
         note="the newest first"
-        columns={['When', 'Who', 'What', 'Where', 'From', 'To', 'Result']}
+        columns={['When', 'Who', 'What', 'Where', 'Change', 'Result']}
         empty="Nothing has been changed yet."
         rows={page.lines.map((line) => <LineRow visit={visit} line={line} />)}
       />
@@ -67,11 +67,10 @@ function LineRow({ visit, line }: { readonly visit: ConsoleVisit; readonly line:
         {action} {target && <Name>{target}</Name>}
       </td>
       <td data-column="Where">{site ?? organization ?? 'the daemon'}</td>
-      <td data-column="From">
-        <Name>{from ?? '–'}</Name>
-      </td>
-      <td data-column="To">
-        <Name>{to ?? '–'}</Name>
+      <td data-column="Change">
+        {!from && !to && '–'}
+        {from && ['from ', <Name>{from}</Name>, ' ']}
+        {to && ['to ', <Name>{to}</Name>]}
       </td>
       <td data-column="Result">
         {result === 'ok' ? <Chip tone="good">ok</Chip> : <FaultCode root={visit.root} code={result} />}{' '}
