@@ -5,7 +5,7 @@ export type Element = DefaultTreeAdapterTypes.Element;
 export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
 /** Nesting that is read: real pages stay below 100, and 100,000 open tags would exhaust the stack. */
-export const DEPTH_MAX = 800;
+export const DEPTH_MAX = 400;
 
 export function isElement(node: Node | Parent | null | undefined): node is Element {
   return node !== null && node !== undefined && 'tagName' in node;
@@ -21,11 +21,19 @@ export function attributeOf(element: Element, name: string): string | null {
 }
 
 export function hasClass(element: Element, name: string): boolean {
-  return ` ${attributeOf(element, 'class') ?? ''} `.includes(` ${name} `);
+  return ` ${classOf(element)} `.includes(` ${name} `);
 }
 
 export function classesOf(element: Element): string[] {
-  return attributeOf(element, 'class')?.split(/\s+/) ?? [];
+  const names = classOf(element);
+  return names === '' ? [] : names.split(/\s+/);
+}
+
+/** UTF-16 code units. It is looked through once for each child of an element: real ones have 500. */
+const CLASS_LENGTH_MAX = 10_000;
+
+function classOf(element: Element): string {
+  return attributeOf(element, 'class')?.slice(0, CLASS_LENGTH_MAX) ?? '';
 }
 
 export function* elementsOf(root: Parent): Generator<Element> {

@@ -68,7 +68,7 @@ export class BlockReader {
 
   /** Words beside each other are a paragraph; a block among them parts it. */
   #children(parent: Parent, place: Place): Block[] {
-    const blocks: Block[] = [];
+    let blocks: Block[] = [];
     let line: Phrase[] = [];
     const flush = (): void => {
       const children = tidy(line);
@@ -82,7 +82,10 @@ export class BlockReader {
       if (isElement(child) && this.#isSkipped(child)) continue;
       if (isElement(child) && this.#isBlock(child)) {
         flush();
-        if (place.depth < DEPTH_MAX) for (const block of this.#block(child, place)) blocks.push(block);
+        const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
+        // Deep wrappers would each copy all blocks.
+        if (blocks.length === 0) blocks = inner;
+        else for (const block of inner) blocks.push(block);
       } else {
         // Links right beside each other are buttons: the style sets them apart.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));

@@ -29,9 +29,12 @@ export interface MarkdownPage {
   readonly isLeftOut: boolean;
 }
 
+/** As for search, and fewer: a block takes ten times as long to write as to read. */
+const NODES_MAX = 100_000;
+
 /** The main content of a page, as search finds it, in GitHub Flavored Markdown. */
 export function markdownOf(input: MarkdownInput): MarkdownPage {
-  const tree = readPageTree(input.path, input.html);
+  const tree = readPageTree(input.path, input.html, NODES_MAX);
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
   const { facts, body, html } = tree;
   const root = contentRoot(body, facts.documentTitle);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { extractBody, sectionsOf } from './page.ts';
 
@@ -78,6 +80,38 @@ describe('extractPage() cuts a page into sections', () => {
   it('survives 100,000 open elements', () => {
     expect(extractBody('<div>'.repeat(100_000))).toBeNull();
     expect(extractBody(`<main><p>1</p>${'<b>'.repeat(100_000)}`)?.sections[0]?.text).toBe('1');
+  });
+
+  const MIB_8 = 8 * 1024 ** 2;
+  it.each([
+    ['nested blocks', '<div>'],
+    ['nested blocks with text', '<div><p>x'],
+    ['nested lists', '<ul><li>x'],
+    ['open formatting', '<i>a '],
+    ['nested tables', '<table><tr><td>x'],
+    ['text moved out of tables', '<table><b>x'],
+    ['table cells', '<td>x'],
+    ['attributes', '<p a b c d e f g>x</p>'],
+    ['drawings', '<svg><g>'],
+  ])('reads 8 MiB of %s within the memory of 300 MiB', { timeout: 120_000 }, async (_, unit) => {
+    const module = new URL('../../../src/search/extract/index.ts', import.meta.url).href;
+    const worker = new Worker(
+      `const { workerData, parentPort } = require('node:worker_threads');
+      import(workerData.module).then(({ extractPage }) => {
+        const { unit, bytes } = workerData;
+        const html = '<title>A</title><main><h1>A</h1><p>lantern</p><table><tr>' + unit.repeat(bytes / unit.length);
+        parentPort.postMessage(extractPage({ path: 'a.html', html, url: '/a' }).sections[0].text.slice(0, 7));
+      });`,
+      { eval: true, workerData: { module, unit, bytes: MIB_8 }, resourceLimits: { maxOldGenerationSizeMb: 300 } },
+    );
+    const [text] = await once(worker, 'message');
+    expect(text).toBe('lantern');
+    await worker.terminate();
+  });
+
+  it('reads the classes of a page whose wrapper has a megabyte of them', () => {
+    const html = `<main><h1>A</h1><div class="${'a '.repeat(500_000)}">${'<p class=a>x</p>'.repeat(20_000)}</div></main>`;
+    expect(extractBody(html)?.sections[0]?.text).toMatch(/^x\n\nx/);
   });
 
   it('bounds the number of sections of a page', () => {
