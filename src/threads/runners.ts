@@ -27,6 +27,8 @@ export interface Runner {
   ref(): void;
   unref(): void;
   terminate(): void;
+  /** Of a processor, since it started; null if the system does not say. */
+  processorMs(): Promise<number | null>;
 }
 
 export function startThread({ entry, heap, data, onExit }: RunnerOrder): Runner {
@@ -47,6 +49,11 @@ export function startThread({ entry, heap, data, onExit }: RunnerOrder): Runner 
     ref: () => worker.ref(),
     unref: () => worker.unref(),
     terminate: () => void worker.terminate(),
+    // Node has it since 24.6.
+    processorMs: async () => {
+      const used = await worker.cpuUsage?.().catch(() => null);
+      return used == null ? null : (used.user + used.system) / 1000;
+    },
   };
 }
 
@@ -103,7 +110,22 @@ export function startProcess({ entry, heap, residentBytesMax, sharesPorts, onExi
     ref: refs('ref'),
     unref: refs('unref'),
     terminate: () => void child.kill('SIGKILL'),
+    processorMs: () => processorMsOf(child.pid),
   };
+}
+
+/** Of `utime` and `stime`, in proc_pid_stat(5): Linux counts a hundred ticks a second, whatever its own clock does. */
+const TICK_MS = 10;
+
+async function processorMsOf(pid: number | undefined): Promise<number | null> {
+  const stat = pid === undefined ? '' : await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  // The name of the program, in brackets, may have spaces.
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return user === undefined || system === undefined ? null : (user + system) * TICK_MS;
 }
 
 interface ProcessSettings {

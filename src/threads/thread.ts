@@ -81,6 +81,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
     }
   };
 
+  /** Of a processor, that the running thread has used; null if there is none, or the system does not say. */
+  async processorMs(): Promise<number | null> {
+    return (await this.#running?.runner.processorMs()) ?? null;
+  }
+
   start(): void {
     this.#running ??= this.#spawn();
   }

@@ -1,0 +1,214 @@
+export interface SchedulerOptions {
+  /** Tasks at once. A function if the bound may change: call `look` after it has. */
+  readonly max: number | (() => number);
+  /** Tasks of one key at once, so that one site cannot take all places. Default: `max`. */
+  readonly keyMax?: number;
+  /** Tasks of one key that may wait. `refuse` makes the error for a further one. Default: no bound. */
+  readonly waitingMax?: number;
+  readonly refuse?: () => Error;
+}
+
+export interface Turn {
+  /** Whose task it is, mostly a site. Keys take turns. Default: one key for all tasks. */
+  readonly key?: unknown;
+  /** Lower numbers go first, before any turns. Default: 0. */
+  readonly priority?: number;
+  /** Of keys that have had as many turns, the one with the smaller task is next. Default: 0. */
+  readonly size?: number;
+  /** Tasks with the same value that run or wait are one task: all callers get its result. */
+  readonly share?: unknown;
+  /** Ends the wait, and aborts the signal of a running task once no caller wants it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @param place from 0 to `max` - 1, taken by no other task meanwhile: a thread or a model may belong to it */
+export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Result>;
+
+/** Priority, turns of the key, size, number of arrival. */
+type Rank = readonly [number, number, number, number];
+
+interface Waiting {
+  readonly rank: Rank;
+  readonly begin: (place: number) => void;
+}
+
+interface Line {
+  readonly waiting: Waiting[];
+  running: number;
+  /** Tasks begun since the queue was last empty. */
+  turns: number;
+}
+
+interface Shared {
+  readonly result: Promise<unknown>;
+  readonly abort: AbortController;
+  wanted: number;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Decides which task is next: by priority, then the key with the fewest turns, then the smallest, then the first. It bounds how many
+ * run, in all and for each key. One class serves all queues of a process, so that fairness between sites is decided in one place.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  readonly #lines = new Map<unknown, Line>();
+  readonly #shared = new Map<unknown, Shared>();
+  readonly #freePlaces: number[] = [];
+  #running = 0;
+  #waiting = 0;
+  #lastNumber = 0;
+
+  constructor(options: SchedulerOptions | number) {
+    this.#options = typeof options === 'number' ? { max: options } : options;
+  }
+
+  /** Number of tasks that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** @throws what the task throws, the signal's reason, or `refuse` */
+  async run<Result>(task: Task<Result>, turn: Turn = {}): Promise<Result> {
+    const { share, signal } = turn;
+    signal?.throwIfAborted();
+    if (share === undefined) return this.#run(task, turn);
+    for (let other = this.#shared.get(share); other?.abort.signal.aborted; other = this.#shared.get(share)) {
+      // Its result is of no use, and two would work on the same.
+      await other.result.catch(() => undefined);
+      signal?.throwIfAborted();
+    }
+    const shared = this.#shared.get(share) ?? this.#begin(share, task, turn);
+    return (await join(shared, signal)) as Result;
+  }
+
+  /** Begins what may begin, after the bound has changed. */
+  look(): void {
+    while (this.#waiting > 0 && this.#running < this.#max) {
+      const line = this.#next();
+      if (line === null) return;
+      this.#waiting -= 1;
+      line.waiting.shift()?.begin(this.#take(line));
+    }
+  }
+
+  get #max(): number {
+    const { max } = this.#options;
+    return typeof max === 'number' ? max : max();
+  }
+
+  #begin(share: unknown, task: Task<unknown>, turn: Turn): Shared {
+    const abort = new AbortController();
+    const result = this.#run(task, { ...turn, signal: abort.signal }).finally(() => this.#shared.delete(share));
+    // All callers may have left it.
+    result.catch(() => undefined);
+    const shared = { result, abort, wanted: 0 };
+    this.#shared.set(share, shared);
+    return shared;
+  }
+
+  async #run<Result>(task: Task<Result>, turn: Turn): Promise<Result> {
+    const line = this.#lineOf(turn.key);
+    const isFree = this.#running < this.#max && line.running < this.#keyMax;
+    const place = isFree ? this.#take(line) : await this.#wait(line, turn);
+    try {
+      return await task(turn.signal ?? NEVER, place);
+    } finally {
+      this.#running -= 1;
+      line.running -= 1;
+      this.#freePlaces.push(place);
+      this.look();
+      if (this.#waiting === 0) this.#forgetLines();
+    }
+  }
+
+  get #keyMax(): number {
+    return this.#options.keyMax ?? Number.POSITIVE_INFINITY;
+  }
+
+  #lineOf(key: unknown): Line {
+    const line = this.#lines.get(key) ?? { waiting: [], running: 0, turns: 0 };
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  #wait(line: Line, { priority = 0, size = 0, signal }: Turn): Promise<number> {
+    const { waitingMax = Number.POSITIVE_INFINITY, refuse } = this.#options;
+    if (line.waiting.length >= waitingMax) throw refuse?.() ?? new Error('too many tasks are waiting');
+    // Turns that it has not used give it none before the others.
+    if (line.waiting.length === 0) line.turns = Math.max(line.turns, this.#leastTurns());
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const leave = (): void => {
+      line.waiting.splice(line.waiting.indexOf(waits), 1);
+      this.#waiting -= 1;
+      reject(signal?.reason);
+    };
+    const begin = (place: number): void => {
+      signal?.removeEventListener('abort', leave);
+      resolve(place);
+    };
+    this.#lastNumber += 1;
+    const waits: Waiting = { rank: [priority, 0, size, this.#lastNumber], begin };
+    const before = line.waiting.findLastIndex(({ rank }) => compare(rank, waits.rank) < 0);
+    line.waiting.splice(before + 1, 0, waits);
+    this.#waiting += 1;
+    signal?.addEventListener('abort', leave, { once: true });
+    return promise;
+  }
+
+  #leastTurns(): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (const { waiting, turns } of this.#lines.values()) if (waiting.length > 0) least = Math.min(least, turns);
+    return least === Number.POSITIVE_INFINITY ? 0 : least;
+  }
+
+  /** The place is taken before the task begins, so that no later caller gets it. */
+  #take(line: Line): number {
+    this.#running += 1;
+    line.running += 1;
+    line.turns += 1;
+    if (this.#freePlaces.length === 0) return this.#running - 1;
+    const place = Math.min(...this.#freePlaces);
+    this.#freePlaces.splice(this.#freePlaces.indexOf(place), 1);
+    return place;
+  }
+
+  #next(): Line | null {
+    let next: { readonly line: Line; readonly rank: Rank } | null = null;
+    for (const line of this.#lines.values()) {
+      const [head] = line.waiting;
+      if (head === undefined || line.running >= this.#keyMax) continue;
+      const [priority, , size, number] = head.rank;
+      const rank: Rank = [priority, line.turns, size, number];
+      if (next === null || compare(rank, next.rank) < 0) next = { line, rank };
+    }
+    return next?.line ?? null;
+  }
+
+  /** Turns count only while somebody waits. */
+  #forgetLines(): void {
+    for (const [key, { running }] of this.#lines) if (running === 0) this.#lines.delete(key);
+  }
+}
+
+function compare(one: Rank, other: Rank): number {
+  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
+}
+
+/** The last caller waits for the end of the work that it gives up. */
+async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {
+  const left = Promise.withResolvers<never>();
+  const leave = (): void => {
+    shared.wanted -= 1;
+    if (shared.wanted === 0) shared.abort.abort(signal?.reason);
+    else left.reject(signal?.reason);
+  };
+  shared.wanted += 1;
+  signal?.addEventListener('abort', leave, { once: true });
+  try {
+    return await Promise.race([shared.result, left.promise]);
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { Scheduler, type SchedulerOptions, type Turn } from '../../src/threads/scheduler.ts';
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Tasks that run until the test ends them. */
+function openScheduler(options: SchedulerOptions | number) {
+  const scheduler = new Scheduler(options);
+  const begun: { readonly name: string; readonly place: number; readonly end: PromiseWithResolvers<string> }[] = [];
+  return {
+    scheduler,
+    begun: () => begun.map(({ name }) => name),
+    places: () => begun.map(({ place }) => place),
+    run: (name: string, turn?: Turn) =>
+      scheduler.run((_, place) => {
+        const end = Promise.withResolvers<string>();
+        begun.push({ name, place, end });
+        return end.promise;
+      }, turn),
+    end: async (at: number) => {
+      begun[at]?.end.resolve(`result ${at}`);
+      await tick();
+    },
+    fail: async (at: number) => {
+      begun[at]?.end.reject(new Error('failed'));
+      await tick();
+    },
+  };
+}
+
+describe('Scheduler', () => {
+  it('runs no more than its number at once, and all in the end, failures included', async () => {
+    const scheduler = new Scheduler(2);
+    let running = 0;
+    let most = 0;
+    const results = await Promise.allSettled(
+      Array.from({ length: 9 }, (_, at) =>
+        scheduler.run(async () => {
+          most = Math.max(most, ++running);
+          await tick();
+          running--;
+          if (at % 3 === 0) throw new Error('failed');
+        }),
+      ),
+    );
+    expect(most).toBe(2);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
+  });
+
+  it('gives keys their turns, however many tasks one of them has', async () => {
+    const { begun, run, end, fail } = openScheduler(8);
+    for (let asked = 0; asked < 100; asked += 1) void run('acme', { key: 'acme' }).catch(() => undefined);
+    for (const key of ['beta', 'gamma', 'beta']) void run(key, { key });
+    expect(begun()).toEqual(Array.from({ length: 8 }, () => 'acme'));
+    for (const at of [0, 1, 2]) await end(at);
+    await fail(3);
+    for (const at of [4, 5]) await end(at);
+    expect(begun().slice(8)).toEqual(['acme', 'beta', 'gamma', 'acme', 'beta', 'acme']);
+  });
+
+  it('gives a key that comes back no turns for the time that it was away', async () => {
+    const { begun, run, end } = openScheduler(1);
+    void run('beta', { key: 'beta' });
+    for (let asked = 0; asked < 6; asked += 1) void run('acme', { key: 'acme' });
+    for (let at = 0; at < 4; at += 1) await end(at);
+    for (let asked = 0; asked < 3; asked += 1) void run('beta', { key: 'beta' });
+    for (let at = 4; at < 9; at += 1) await end(at);
+    expect(begun().slice(5)).toEqual(['acme', 'beta', 'acme', 'beta', 'beta']);
+  });
+
+  it('leaves a place for other keys if a key is bounded', async () => {
+    const { begun, run, end } = openScheduler({ max: 3, keyMax: 2 });
+    for (let asked = 0; asked < 4; asked += 1) void run('acme', { key: 'acme' });
+    void run('beta', { key: 'beta' });
+    expect(begun()).toEqual(['acme', 'acme', 'beta']);
+    await end(2);
+    expect(begun()).toHaveLength(3);
+    await end(0);
+    expect(begun().slice(3)).toEqual(['acme']);
+  });
+
+  it('begins the task of the lowest priority number first, then of equal turns the smallest', async () => {
+    const { begun, run, end } = openScheduler(1);
+    void run('first', { key: 'a' });
+    void run('late', { key: 'b', priority: 1 });
+    void run('large', { key: 'c', size: 9 });
+    void run('small', { key: 'd', size: 3 });
+    for (let at = 0; at < 3; at += 1) await end(at);
+    expect(begun()).toEqual(['first', 'small', 'large', 'late']);
+  });
+
+  it('gives each running task a place of its own, the lowest that is free', async () => {
+    const { places, run, end } = openScheduler(3);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) void run(name);
+    await end(1);
+    await end(0);
+    expect(places()).toEqual([0, 1, 2, 1, 0]);
+    for (const at of [3, 4]) await end(at);
+    void run('f');
+    expect(places().at(-1)).toBe(0);
+  });
+
+  it('uses a higher bound once it is told to look', async () => {
+    let max = 1;
+    const { begun, scheduler, run } = openScheduler({ max: () => max });
+    void run('a');
+    void run('b');
+    max = 2;
+    scheduler.look();
+    await tick();
+    expect(begun()).toEqual(['a', 'b']);
+  });
+
+  it('lets a waiting task go when it is aborted, and the next one has its turn', async () => {
+    const { scheduler, run, end } = openScheduler(1);
+    const abort = new AbortController();
+    const first = run('first', { signal: abort.signal });
+    const second = run('second', { signal: abort.signal });
+    const third = run('third');
+    expect(scheduler.waiting).toBe(2);
+    abort.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    expect(scheduler.waiting).toBe(1);
+    // A running task looks at the signal itself.
+    await end(0);
+    await end(1);
+    expect(await Promise.all([first, third])).toEqual(['result 0', 'result 1']);
+    await expect(run('late', { signal: abort.signal })).rejects.toThrow('enough');
+  });
+
+  it('refuses what is asked behind so many of the same key, and not what is asked for another', async () => {
+    const { scheduler, run, end } = openScheduler({ max: 1, waitingMax: 2, refuse: () => new Error('full') });
+    for (let asked = 0; asked < 3; asked += 1) void run('acme', { key: 'acme' });
+    await expect(run('acme', { key: 'acme' })).rejects.toThrow('full');
+    void run('beta', { key: 'beta' });
+    expect(scheduler.waiting).toBe(3);
+    await end(0);
+    expect(scheduler.waiting).toBe(2);
+  });
+});
+
+/** Shared work that ends when it is told to, and counts how often it was begun. */
+function sharedWork() {
+  const scheduler = new Scheduler(Number.POSITIVE_INFINITY);
+  const begun: { end: PromiseWithResolvers<string>; signal: AbortSignal }[] = [];
+  const work = (signal: AbortSignal): Promise<string> => {
+    const end = Promise.withResolvers<string>();
+    begun.push({ end, signal });
+    return end.promise;
+  };
+  return { begun, run: (share: string, signal?: AbortSignal) => scheduler.run(work, { share, signal }) };
+}
+
+describe('A shared task', () => {
+  it('runs once for all who ask while it is under way, and again for those who ask after it', async () => {
+    const { begun, run } = sharedWork();
+    const both = [run('june'), run('june')];
+    const other = run('july');
+    expect(begun).toHaveLength(2);
+    begun[0]?.end.resolve('first');
+    begun[1]?.end.reject(new Error('a bad disk'));
+    expect(await Promise.all(both)).toEqual(['first', 'first']);
+    await expect(other).rejects.toThrow('a bad disk');
+    const again = run('june');
+    begun[2]?.end.resolve('second');
+    expect(await again).toBe('second');
+  });
+
+  it('goes on if one of two callers leaves it, and is given up by the last, who waits for its end', async () => {
+    const { begun, run } = sharedWork();
+    const [one, other] = [new AbortController(), new AbortController()];
+    const first = run('june', one.signal);
+    const second = run('june', other.signal);
+    one.abort(new Error('the first has enough'));
+    await expect(first).rejects.toThrow('the first has enough');
+    expect(begun[0]?.signal.aborted).toBe(false);
+
+    other.abort(new Error('the second has enough'));
+    let isOver = false;
+    second
+      .catch(() => undefined)
+      .finally(() => {
+        isOver = true;
+      });
+    await tick();
+    expect([begun[0]?.signal.aborted, isOver]).toEqual([true, false]);
+    begun[0]?.end.reject(begun[0].signal.reason);
+    await expect(second).rejects.toThrow('the second has enough');
+  });
+
+  it('goes on while a caller without a signal wants it', async () => {
+    const { begun, run } = sharedWork();
+    const abort = new AbortController();
+    const first = run('june', abort.signal);
+    const second = run('june');
+    abort.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    expect(begun[0]?.signal.aborted).toBe(false);
+    begun[0]?.end.resolve('whole');
+    expect(await second).toBe('whole');
+  });
+
+  it('begins again, and not before the end of the work that is being given up', async () => {
+    const { begun, run } = sharedWork();
+    const abort = new AbortController();
+    const first = run('june', abort.signal);
+    abort.abort(new Error('enough'));
+    const next = run('june');
+    await tick();
+    expect(begun).toHaveLength(1);
+    begun[0]?.end.reject(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    await tick();
+    begun[1]?.end.resolve('whole');
+    expect(await next).toBe('whole');
+  });
+
+  it('does not begin for a signal that is aborted already', async () => {
+    const { begun, run } = sharedWork();
+    await expect(run('june', AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+    expect(begun).toEqual([]);
+  });
+});
