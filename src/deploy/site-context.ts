@@ -1,5 +1,5 @@
 import type { KeptRelease, ReleaseView } from '../domain/release.ts';
-import { Slots } from '../files/lanes.ts';
+import { Scheduler } from '../threads/scheduler.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
 import type { Journal } from './journal.ts';
@@ -25,7 +25,10 @@ export type PrepareSwap = (
 const FETCHES_PER_UNPACKING = 4;
 
 export function intakeSlots(parallel: () => number): IntakeSlots {
-  return { fetching: new Slots(() => FETCHES_PER_UNPACKING * parallel()), unpacking: new Slots(parallel) };
+  return {
+    fetching: new Scheduler({ max: () => FETCHES_PER_UNPACKING * parallel() }),
+    unpacking: new Scheduler({ max: parallel }),
+  };
 }
 
 export interface DeploymentOptions {
@@ -51,8 +54,8 @@ export interface DeploymentOptions {
 
 /** `deploy.parallel`, over all sites of a daemon. */
 export interface IntakeSlots {
-  readonly fetching: Slots;
-  readonly unpacking: Slots;
+  readonly fetching: Scheduler;
+  readonly unpacking: Scheduler;
 }
 
 export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sources' | 'onEvent' | 'registration'> {

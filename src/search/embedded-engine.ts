@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError } from '../domain/errors.ts';
 import { readIfThere } from '../files/index.ts';
-import { Slots } from '../files/lanes.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
+import { Scheduler } from '../threads/scheduler.ts';
 import { CarriedAttempts } from './bundle-data/carried-attempts.ts';
 import { LEFT_OUT_FILE } from './indexing/index-files.ts';
 import type { EmbedProgressOf, ModelChoice } from './orders.ts';
 import { embedWith } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
 import { EmbedLanes } from './processes/embed-lanes.ts';
-import { DERIVED, IndexBuilds, searchDirOf } from './processes/index-builds.ts';
+import { type BuildAsked, DERIVED, IndexBuilds, searchDirOf } from './processes/index-builds.ts';
 import { IndexTurns } from './processes/index-turns.ts';
 import type { SearchOrder, VectorsOrder } from './query/query-thread.ts';
-import { QueryTurns } from './query-turns.ts';
-import { SharedWork } from './shared-work.ts';
 import type { SearchCalls } from './worker.ts';
 
 export interface Model {
@@ -48,6 +46,11 @@ interface Held {
 
 const URGENT = { isUrgent: true };
 
+/** Of one site. More than a second's worth is of no use to the reader who waits. */
+const QUERIES_WAITING_MAX = 400;
+/** The thread looks words up for one query while the model reads for others: with eight it is never idle. */
+const QUERIES_RUNNING_MAX = 8;
+
 /** A query that takes in what has joined reads it all: 0.4 GB of a million passages. */
 const VECTORS_EVERY_MS = 30_000;
 
@@ -72,12 +75,22 @@ export class EmbeddedEngine {
   readonly #indexing: IndexBuilds;
   readonly #embedding: Thread<SearchCalls>;
   readonly #lanes: EmbedLanes;
-  readonly #queryTurns = new QueryTurns();
+  /** Queries of all sites go to one thread. */
+  readonly #queryScheduler = new Scheduler({
+    max: QUERIES_RUNNING_MAX,
+    waitingMax: QUERIES_WAITING_MAX,
+    refuse: () =>
+      new DocshelfError('queue_full', 'Cannot search now: too many calls are waiting', {
+        next: 'Try again in a moment.',
+        fields: { retryAfterS: 1 },
+      }),
+  });
   readonly #turns: IndexTurns;
-  readonly #builds = new SharedWork<IndexFacts>();
+  /** One build of a release at a time, also if two sites find its index damaged. It bounds nothing: `#turns` does. */
+  readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
   readonly #attempts: CarriedAttempts;
   /** One at a time: queries are answered between the checks of a hundred sites that start together. */
-  readonly #checkSlots = new Slots(1);
+  readonly #checkScheduler = new Scheduler(1);
   /** By search folder. */
   readonly #held = new Map<string, Held>();
   readonly #tasks = new Set<Promise<unknown>>();
@@ -103,13 +116,17 @@ export class EmbeddedEngine {
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }
 
-  /** One build of a release at a time, also where two sites find its index damaged. */
-  async build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<IndexFacts> {
+  async build(
+    release: IndexedRelease,
+    former: IndexedRelease | null,
+    signal: AbortSignal,
+    asked: BuildAsked,
+  ): Promise<IndexFacts> {
     const build = (wanted: AbortSignal) => {
       const either = AbortSignal.any([wanted, this.#stopping.signal]);
-      return this.#task(this.#build(release, former, either));
+      return this.#task(this.#build(release, former, either, asked));
     };
-    return this.#builds.run(release.releaseDir, build, signal);
+    return this.#builds.run(build, { share: release.releaseDir, signal });
   }
 
   /** A site that has it and opens it again doubts it: then it is read through anew. */
@@ -126,7 +143,7 @@ export class EmbeddedEngine {
       const { sections } = await this.#queries.call('open', order, URGENT);
       return { sections, ...(await this.#flawsOf(release)) };
     };
-    const facts = this.#checkSlots.run(open, this.#stopping.signal);
+    const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
     const opened: Held = { sites: new Set(held?.sites).add(site), facts, isChecked: false };
     this.#held.set(searchDir, opened);
     facts.then(
@@ -146,6 +163,7 @@ export class EmbeddedEngine {
     onProgress: (progress: EmbedProgress) => void,
     onVectors: (vectors: VectorsOrder) => void,
     signal: AbortSignal,
+    site: SearchIndex,
   ): Promise<void> {
     const { choice: model } = await this.#options.model();
     const searchDir = join(releaseDir, DERIVED);
@@ -170,7 +188,8 @@ export class EmbeddedEngine {
     };
     const either = AbortSignal.any([signal, this.#stopping.signal]);
     const silentMs = this.#options.othersSilentMs ?? OTHERS_SILENT_MS;
-    await this.#task(untilWhole((ignoresOthers) => this.#turns.embed(embed(ignoresOthers), either), silentMs, either));
+    const inTurn = (ignoresOthers: boolean) => this.#turns.embed(embed(ignoresOthers), either, site);
+    await this.#task(untilWhole(inTurn, silentMs, either));
   }
 
   /** For each request of a reader: embedding leaves the cores to them. */
@@ -180,7 +199,7 @@ export class EmbeddedEngine {
 
   async search(order: SearchOrder, site: SearchIndex): Promise<Uint8Array<ArrayBuffer>> {
     this.#stopping.signal.throwIfAborted();
-    return this.#queryTurns.run(site, () => this.#queries.call('search', order));
+    return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
   }
 
   async close(release: IndexedRelease, site: SearchIndex): Promise<void> {
@@ -203,8 +222,13 @@ export class EmbeddedEngine {
     ]);
   }
 
-  async #build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<IndexFacts> {
-    const built = await this.#indexing.build(release, former, signal);
+  async #build(
+    release: IndexedRelease,
+    former: IndexedRelease | null,
+    signal: AbortSignal,
+    asked: BuildAsked,
+  ): Promise<IndexFacts> {
+    const built = await this.#indexing.build(release, former, signal, asked);
     const order = { searchDir: searchDirOf(release), isAsked: false };
     const { sections } = built ?? (await this.#queries.call('open', order, URGENT));
     return { sections, ...(await this.#flawsOf(release)) };

@@ -1,6 +1,6 @@
 import { DocshelfError } from '../domain/errors.ts';
 import type { EmbeddedEngine } from './embedded-engine.ts';
-import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex, TellBuild } from './ports.ts';
 import { searchDirOf } from './processes/index-builds.ts';
 import type { VectorsOrder } from './query/query-thread.ts';
 import type { ToldSearch } from './query/release-search.ts';
@@ -16,8 +16,13 @@ export class EmbeddedIndex implements SearchIndex {
     this.#engine = engine;
   }
 
-  build(release: IndexedRelease, signal: AbortSignal, former: IndexedRelease | null = null): Promise<IndexFacts> {
-    return this.#engine.build(release, former, signal);
+  build(
+    release: IndexedRelease,
+    signal: AbortSignal,
+    former: IndexedRelease | null = null,
+    tell: TellBuild = () => undefined,
+  ): Promise<IndexFacts> {
+    return this.#engine.build(release, former, signal, { site: this, tell });
   }
 
   async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {
@@ -35,7 +40,7 @@ export class EmbeddedIndex implements SearchIndex {
     const use = (vectors: VectorsOrder): void => {
       if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
     };
-    await this.#engine.embed(release, onProgress, use, signal);
+    await this.#engine.embed(release, onProgress, use, signal, this);
   }
 
   async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer> {

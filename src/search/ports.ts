@@ -26,6 +26,8 @@ export interface IndexedRelease {
   /** Holds `site/`, its file table, and `search/`, which is derived and may be replaced. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
+  /** Of its files, unpacked: the smaller of two releases is indexed first. Default: by the size of its file table. */
+  readonly bytes?: number;
 }
 
 export interface EmbedProgress {
@@ -37,9 +39,12 @@ export interface IndexFacts {
   readonly sections: number;
   /** Of the search data that the bundle carries (`bad_search_data`), where the pages were indexed in their place. */
   readonly refused: PlainError | null;
-  /** Paths of pages that it does not have: reading one took more memory than there is. */
+  /** Paths of pages that it does not have: to read them took more memory or time than there is. */
   readonly leftOut: readonly string[];
 }
+
+/** For the status: what a build does now, and the large page that it reads. */
+export type TellBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;
 
 /** Indexes as one site uses them. After the end of the engine behind it every call throws `stopping`. */
 export interface SearchIndex {
@@ -48,7 +53,12 @@ export interface SearchIndex {
    * @param former a version before: of pages that are the same in both nothing is read again. Default: none
    * @throws the signal's reason
    */
-  build(release: IndexedRelease, signal: AbortSignal, former?: IndexedRelease | null): Promise<IndexFacts>;
+  build(
+    release: IndexedRelease,
+    signal: AbortSignal,
+    former?: IndexedRelease | null,
+    tell?: TellBuild,
+  ): Promise<IndexFacts>;
 
   /**
    * Reads the index through; again where it is open already, since whoever asks for that doubts it.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
-import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex, TellBuild } from './ports.ts';
 import type { Search, SearchAnswer, SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';
@@ -37,6 +37,8 @@ interface Served {
   readonly opened: Promise<void>;
 }
 
+/** Pages that a notice names. */
+const NAMED_MAX = 20;
 const SOUND = { refused: null, leftOut: [] };
 const AGAIN_AFTER_MS_MAX = 600_000;
 /** No other attempt mends them. */
@@ -77,23 +79,29 @@ export class SiteSearch implements Search {
     const faults = [this.#failure, refused].filter((fault) => fault !== null);
     const notices = faults.map(({ code, message, next }) => `${message} (${code}). ${next ?? ''}`.trimEnd());
     if (leftOut.length === 0) return notices;
-    const pages = leftOut.map((path) => `"${path}"`).join(', ');
-    return [...notices, `Search leaves out ${pages}: reading takes more memory than search.memory allows.`];
+    const named = leftOut.slice(0, NAMED_MAX).map((path) => `"${path}"`);
+    const others = leftOut.length - named.length;
+    const pages = [...named, ...(others > 0 ? [`and ${others} more`] : [])].join(', ');
+    return [
+      ...notices,
+      `Search leaves out ${pages}: to read them takes more time, or more memory than search.memory allows.`,
+    ];
   }
 
   /** For a bundle that is being taken in. A failure is reported and no reason to refuse the bundle. */
-  async index(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+  async index(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
     try {
-      await this.#build(release, signal);
+      await this.#build(release, signal, tell);
     } catch (error) {
       signal.throwIfAborted();
       this.#tellFailure('index', error);
     }
   }
 
-  async #build(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+  async #build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
     const startedMs = performance.now();
-    const { sections, refused } = await this.#options.index.build(release, signal, this.#served?.release ?? null);
+    const former = this.#served?.release ?? null;
+    const { sections, refused } = await this.#options.index.build(release, signal, former, tell);
     if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }

@@ -334,7 +334,7 @@ describe('a bundle that several take in at once', () => {
       });`);
     const taken = acme.deployment.deliver(importOf(seed.march));
     gated.open();
-    await until(() => expect(acme.deployment.activity).toContain('unpacking'));
+    await until(() => expect(acme.deployment.activity).toMatch(/^waiting to unpack /));
     expect(gated.names).toEqual([]);
     await other.kill();
     expect(await taken).toMatchObject({ unpacked: true });

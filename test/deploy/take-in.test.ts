@@ -249,6 +249,7 @@ describe('takeIn()', () => {
       linkDigest: null,
       signal: new AbortController().signal,
       onProgress: () => undefined,
+      tell: () => undefined,
     } as const;
     const counting = (...order: Parameters<typeof unpackHere>) => {
       unpackings += 1;
@@ -286,6 +287,7 @@ describe('takeIn()', () => {
         linkDigest: null,
         signal: new AbortController().signal,
         onProgress: () => undefined,
+        tell: () => undefined,
       },
       { ...TAKE_IN, beforeSeal: [failing] },
     );

@@ -20,7 +20,7 @@ import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { Slots } from '../../src/files/lanes.ts';
+import { Scheduler } from '../../src/threads/scheduler.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { unpackHere } from './unpackers.ts';
@@ -69,7 +69,7 @@ export const TAKE_IN: TakeInSettings = {
   minVersion: null,
   checkSignature: async () => null,
   unpack: unpackHere,
-  unpacking: new Slots(2),
+  unpacking: new Scheduler(2),
   beforeSeal: [],
 };
 
@@ -92,6 +92,7 @@ export async function takeInBundle(
       linkDigest: null,
       signal: new AbortController().signal,
       onProgress: () => undefined,
+      tell: () => undefined,
       ...request,
     },
     { ...TAKE_IN, ...settings, unpack },

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { CarriedAttempts } from '../../src/search/bundle-data/carried-attempts.ts';
 import type { IndexOrder } from '../../src/search/indexing/build-index.ts';
@@ -33,16 +33,25 @@ function buildsThatEnd(orders: IndexOrder[], ends: (order: IndexOrder) => boolea
   });
 }
 
-function buildsBy(fill: (order: IndexOrder) => Promise<void>, text = ''): IndexBuilds {
+type OnPage = (path: string | null) => void;
+
+function buildsBy(
+  fill: (order: IndexOrder, onPage: OnPage, ended: Promise<never>) => Promise<void>,
+  text = '',
+): IndexBuilds {
+  let ended = Promise.withResolvers<never>();
   const process = {
-    call: async (_: string, order: IndexOrder) => {
+    call: async (_: string, order: IndexOrder, { onProgress }: { readonly onProgress: OnPage }) => {
+      ended = Promise.withResolvers();
+      ended.promise.catch(() => undefined);
       await mkdir(order.searchDir);
-      await fill(order);
+      await fill(order, onProgress, ended.promise);
       await writeFile(join(order.searchDir, 'keyword.sqlite'), text);
       return { sections: 1, refused: null };
     },
-    terminate: async () => undefined,
+    terminate: async () => ended.reject(new DocshelfError('worker_ended', 'Cannot go on: it was ended')),
     end: async () => undefined,
+    processorMs: async () => performance.now(),
   };
   return new IndexBuilds({
     turns: new IndexTurns(),
@@ -51,6 +60,7 @@ function buildsBy(fill: (order: IndexOrder) => Promise<void>, text = ''): IndexB
     memoryBytesMax: 384 * 1024 ** 2,
     thread: () => process as unknown as Thread<SearchCalls>,
     isChecked: () => false,
+    pageMsMax: 10,
   });
 }
 
@@ -117,4 +127,47 @@ it('is built by the next one where the first fails, and nobody waits for what wa
   await expect(building).rejects.toThrow('a bad disk');
   expect(await waiting).toEqual({ sections: 1, refused: null });
   expect(await keywordOf(both)).toBe('other');
+});
+
+it('leaves out a page that takes too long to read, and says which page it reads', async () => {
+  const orders: IndexOrder[] = [];
+  const told: string[] = [];
+  const builds = buildsBy(async (order, onPage, ended) => {
+    orders.push(order);
+    if (order.leftOut.includes('deep.html')) return onPage('large.html');
+    onPage('deep.html');
+    await ended;
+  });
+  const tell = (phase: string, page: string | null) => void told.push(page === null ? phase : `${phase} ${page}`);
+  const { signal } = new AbortController();
+  await builds.build(await release('next'), null, signal, { site: 'acme', tell });
+  expect(orders.map(({ leftOut }) => leftOut)).toEqual([[], ['deep.html']]);
+  expect(told).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
+});
+
+it('leaves out all large pages of a release after three that ended its process', async () => {
+  const orders: IndexOrder[] = [];
+  const builds = buildsBy(async (order, onPage) => {
+    orders.push(order);
+    if (order.leavesOutLarge === true) return;
+    onPage(`page-${order.leftOut.length}.html`);
+    throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
+  });
+  await builds.build(await release('next'), null, new AbortController().signal);
+  expect(orders).toHaveLength(4);
+  expect(orders.at(-1)?.leftOut).toEqual(['page-0.html', 'page-1.html', 'page-2.html']);
+});
+
+it('says that a second site waits to index while the first is at it', async () => {
+  const end = Promise.withResolvers<void>();
+  const builds = buildsBy(() => end.promise);
+  const { signal } = new AbortController();
+  const told: Record<string, string[]> = { acme: [], beta: [] };
+  const build = async (site: string) =>
+    builds.build(await release(site), null, signal, { site, tell: (phase) => void told[site]?.push(phase) });
+  const both = [build('acme'), build('beta')];
+  await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]));
+  end.resolve();
+  await Promise.all(both);
+  expect(told).toEqual({ acme: ['waiting to index', 'indexing'], beta: ['waiting to index', 'indexing'] });
 });

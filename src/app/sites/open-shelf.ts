@@ -115,5 +115,6 @@ async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer)
 
 /** Before the swap: a version is searchable from its first moment. */
 function indexBeforeSeal(search: SiteSearch): BeforeSeal {
-  return (releaseDir, { digest, trailingSlash }, signal) => search.index({ digest, releaseDir, trailingSlash }, signal);
+  return (releaseDir, { digest, trailingSlash, bytes }, signal, tell) =>
+    search.index({ digest, releaseDir, trailingSlash, bytes }, signal, tell);
 }

@@ -1,13 +1,16 @@
 import { join } from 'node:path';
 import { refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
 import { fetchOnce } from '../fetch/fetch-once.ts';
 import { PART_AGE_MS_MAX } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
 import { checkSignature, type SignedArchive, type Signer } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
-import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from './take-in.ts';
+import { type TakeInRequest, type TakeInSettings, type TakenIn, type TellPhase, takeIn } from './take-in.ts';
+
+type ArrivedRequest = Omit<TakeInRequest, 'onProgress' | 'tell'>;
 
 export interface FetchOrder {
   readonly link: Secret;
@@ -20,20 +23,17 @@ export interface FetchOrder {
 export class Intake {
   readonly #context: SiteContext;
   /** One at a time: two would halve each other's speed and double the space. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #scheduler = new Scheduler(1);
 
   constructor(context: SiteContext) {
     this.#context = context;
   }
 
-  takeIn(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
-    const act = (): Promise<TakenIn> => this.#takeInNow(request);
-    const taking = this.#last.then(act, act);
-    this.#last = taking.catch(() => undefined);
-    return taking;
+  takeIn(request: ArrivedRequest): Promise<TakenIn> {
+    return this.#scheduler.run(() => this.#takeInNow(request), { signal: request.signal });
   }
 
-  async #takeInNow(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
+  async #takeInNow(request: ArrivedRequest): Promise<TakenIn> {
     const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
     const { domain, limits, version, sha256, minVersion, fromExports } = settings();
     const name = request.fileName ?? 'the archive';
@@ -41,7 +41,10 @@ export class Intake {
     const startedMs = performance.now();
     const onProgress: TakeInRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
       journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
-    journal.activity = `unpacking ${name}`;
+    const tell: TellPhase = (phase, page) => {
+      journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
+    };
+    tell('checking', null);
     try {
       // Of an export of this daemon, the same content goes by its first manifest.
       const activates = request.activates === true && version === null && !fromExports;
@@ -57,7 +60,7 @@ export class Intake {
         beforeSeal,
       };
       const taken = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
-        const found = await takeIn(store, { ...request, onProgress, activates }, rules);
+        const found = await takeIn(store, { ...request, onProgress, tell, activates }, rules);
         span.note({ 'docshelf.version': found.version, 'docshelf.bundle.sha256': found.digest });
         return found;
       });
@@ -92,10 +95,10 @@ export class Intake {
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     try {
-      const { fileName, digest, isVerified } = await slots.fetching.run(
-        () => this.#transfer(order, file, signal),
+      const { fileName, digest, isVerified } = await slots.fetching.run(() => this.#transfer(order, file, signal), {
+        key: store.domain,
         signal,
-      );
+      });
       return await this.takeIn({
         file,
         fileName,

@@ -5,7 +5,7 @@ import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
 import { digestFile, flushPath, flushTree } from '../../files/index.ts';
-import type { Slots } from '../../files/lanes.ts';
+import type { Scheduler } from '../../threads/scheduler.ts';
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
@@ -25,6 +25,7 @@ export interface TakeInRequest extends LabelRequest {
   readonly signature?: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: UnpackProgress;
+  readonly tell: TellPhase;
 }
 
 export interface TakeInSettings extends LabelSettings {
@@ -34,7 +35,7 @@ export interface TakeInSettings extends LabelSettings {
   /** @throws DocshelfError `bad_signature`, `no_signature` and others */
   readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<Signer | null>;
   readonly unpack: Unpack;
-  readonly unpacking: Slots;
+  readonly unpacking: Scheduler;
   readonly beforeSeal: readonly BeforeSeal[];
 }
 
@@ -48,8 +49,11 @@ export interface TakenIn {
   readonly moved?: string;
 }
 
+/** For the status: what a bundle waits for or what is done with it, and the page that this takes long for. */
+export type TellPhase = (phase: string, page: string | null) => void;
+
 /** Runs on an unpacked bundle before it is sealed: search builds its index here. */
-export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal) => Promise<void>;
+export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal, tell: TellPhase) => Promise<void>;
 
 /**
  * Digest, signature, unpack, judge the manifest, seal, adopt, label; until the last two only a staging folder changes.
@@ -71,6 +75,7 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   const bundle = { digest, name, stamp, signed, isSigned: signer !== null, isVerified };
   const stored = await takeStored(store, request, settings, bundle);
   if (stored !== null) return stored;
+  request.tell('waiting to unpack', null);
   return store.whileUnpacking(digest, signal, async () => {
     const storedSince = await takeStored(store, request, settings, bundle);
     return storedSince ?? unpackAndTake(store, request, settings, bundle);
@@ -133,8 +138,11 @@ async function unpackAndTake(
       linkTo: await releasesToLinkTo(store),
     };
     // The index that comes after has turns of its own, and a large one holds no place for unpacking.
-    const unpack = () => settings.unpack(order, request.onProgress, signal);
-    const { manifest, ...summary } = await settings.unpacking.run(unpack, signal);
+    const unpack = () => {
+      request.tell('unpacking', null);
+      return settings.unpack(order, request.onProgress, signal);
+    };
+    const { manifest, ...summary } = await settings.unpacking.run(unpack, { key: store.domain, signal });
     if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
     const madeAt = inUtc(manifest?.createdAt);
     const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed, isSigned });
@@ -147,7 +155,8 @@ async function unpackAndTake(
       source: request.source,
       ...summary,
     };
-    for (const hook of settings.beforeSeal) await hook(releaseDir, info, signal);
+    for (const hook of settings.beforeSeal) await hook(releaseDir, info, signal, request.tell);
+    request.tell('sealing', null);
     await seal(releaseDir, info);
     signal.throwIfAborted();
     await store.whileStored('shared', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, type PlainError, toDocshelfError } from '../../domain/errors.ts';
-import type { TrailingSlash } from '../../domain/release.ts';
+import { isPage, type TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
 import { carriedFolder } from '../bundle-data/carried-attempts.ts';
 import type { CarriedSearch } from '../bundle-data/read-bundle-search.ts';
@@ -11,6 +11,7 @@ import { digestOf } from '../section-digest.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, PAGES_FILE, VECTOR_FILE } from './index-files.ts';
 import { KeptPages } from './kept-pages.ts';
+import { LARGE_PAGE_BYTES } from './page-readers.ts';
 import { readSections, type SiteFiles } from './read-sections.ts';
 import { readSectionFacts, type SectionFacts, SectionFactsWriter } from './section-facts.ts';
 import type { SectionEntry } from './site-sections.ts';
@@ -24,6 +25,8 @@ export interface IndexOrder {
   readonly usesCarried: boolean;
   /** Paths of pages that ended the process before. */
   readonly leftOut: readonly string[];
+  /** True if too many of its large pages ended the process: none of them is read. */
+  readonly leavesOutLarge?: boolean;
   /** Search folder of the version before: what is the same in both is neither read nor indexed again. */
   readonly formerDir: string | null;
   /** Its index was found whole when it was opened. */
@@ -43,8 +46,9 @@ export async function buildIndex(
   order: IndexOrder,
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<BuiltIndex> {
-  const { releaseDir, searchDir, trailingSlash, leftOut, threadsMax } = order;
+  const { releaseDir, searchDir, trailingSlash, threadsMax } = order;
   const files = await readFileTable(releaseDir);
+  const leftOut = order.leavesOutLarge === true ? largePagesOf(files) : order.leftOut;
   let refused: PlainError | null = null;
   try {
     const carried = order.usesCarried ? await openCarried(order, files) : null;
@@ -65,6 +69,11 @@ export async function buildIndex(
   });
   kept.finish();
   return { sections: await writeIndex(searchDir, () => sections.entries(), former), refused };
+}
+
+function largePagesOf(files: SiteFiles): string[] {
+  const large = Iterator.from(files.values()).filter(({ path, size }) => isPage(path) && size > LARGE_PAGE_BYTES);
+  return Array.from(large, ({ path }) => path);
 }
 
 async function openCarried(

@@ -13,7 +13,7 @@ export interface ReadersOptions {
 }
 
 /** Of tags or attributes alone a page takes up to a hundred times its size (measured): smaller ones always fit. */
-const LARGE_PAGE_BYTES = 256 * 1024;
+export const LARGE_PAGE_BYTES = 256 * 1024;
 /** Needs the memory that the threads have. */
 const HUGE_PAGE_BYTES = 1024 * 1024;
 /** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DocshelfError, type PlainError, toDocshelfError } from '../../domain/errors.ts';
 import { whileLocked } from '../../files/file-lock.ts';
 import { TABLE_FILE } from '../../files/index.ts';
-import { heapWithin, type Thread, type ThreadOptions } from '../../threads/index.ts';
+import { heapWithin, ProcessorLimit, type Thread, type ThreadOptions } from '../../threads/index.ts';
 import { type CarriedAttempts, carriedFolder } from '../bundle-data/carried-attempts.ts';
 import type { BuiltIndex, IndexOrder } from '../indexing/build-index.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
-import type { IndexedRelease } from '../ports.ts';
+import type { IndexedRelease, TellBuild } from '../ports.ts';
 import type { SearchCalls } from '../worker.ts';
 import type { BuildPlace, IndexTurns } from './index-turns.ts';
 
@@ -22,6 +22,8 @@ interface IndexBuildsOptions {
   readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
   /** True of an index that is open and was read through then. */
   readonly isChecked: (searchDir: string) => boolean;
+  /** A page that takes more of a processor ends the process, and is left out. Default: 20 s. */
+  readonly pageMsMax?: number;
 }
 
 /** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
@@ -30,9 +32,20 @@ const MIB = 1024 ** 2;
 /** What indexing 100,000 pages takes besides, and each thread that reads pages (measured: 50 to 65 MiB). */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
+/** A file of 8 KiB takes some 80 bytes of a file table. */
+const BYTES_A_TABLE_BYTE = 100;
 export const DERIVED = 'search';
-/** Each costs the process that reads it. */
-const LEFT_OUT_MAX = 20;
+
+/** On whose behalf an index is built. */
+export interface BuildAsked {
+  /** Takes turns with other sites. */
+  readonly site: unknown;
+  readonly tell: TellBuild;
+}
+/** Of a processor. The largest pages take 3 s, and as long again in other threads that read beside it (measured). */
+const PAGE_MS_MAX = 20_000;
+/** Budget of a release: each such page costs the process that reads it. After so many, all its large pages are left out. */
+const LEFT_OUT_MAX = 3;
 /** Replicas may share the folder. Who builds for longer is stopped, or hangs: two builds are of folders of their own. */
 const OTHERS_MS_MAX = 600_000;
 
@@ -54,14 +67,20 @@ export class IndexBuilds {
   }
 
   /** Null where another process has built it meanwhile. @throws the signal's reason */
-  async build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<BuiltIndex | null> {
+  async build(
+    release: IndexedRelease,
+    former: IndexedRelease | null,
+    signal: AbortSignal,
+    asked: BuildAsked = { site: release, tell: () => undefined },
+  ): Promise<BuiltIndex | null> {
+    asked.tell('waiting to index', null);
     const before = await indexIn(release);
     const lock = join(release.releaseDir, `.${DERIVED}.lock`);
     return whileLocked(lock, { mode: 'exclusive', waitMsMax: OTHERS_MS_MAX, signal }, async (isTaken) => {
       try {
         if ((await indexIn(release)) !== before) return null;
         if (!isTaken) await sweep(release.releaseDir);
-        return await this.#inTurn(release, former, signal);
+        return await this.#inTurn(release, former, signal, asked);
       } finally {
         // Whoever waits makes it anew, and finds the index built.
         if (!isTaken) await rm(lock, { force: true });
@@ -73,24 +92,29 @@ export class IndexBuilds {
     await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
   }
 
-  async #inTurn(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<BuiltIndex> {
+  async #inTurn(
+    release: IndexedRelease,
+    former: IndexedRelease | null,
+    signal: AbortSignal,
+    { site, tell }: BuildAsked,
+  ): Promise<BuiltIndex> {
     const { turns } = this.#options;
-    // It grows with the files, and is there before the release is sealed.
-    const size = await stat(join(release.releaseDir, TABLE_FILE)).then(
-      (table) => table.size,
-      () => 0,
-    );
+    // The table grows with the files, and is there before the release is sealed.
+    const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
+    const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
     let place: BuildPlace = 'main';
     const build = (given: BuildPlace) => {
       place = given;
-      return this.#build(release, former, given, signal);
+      tell('indexing', null);
+      return this.#build(release, former, given, signal, tell);
     };
     try {
-      return await turns.build(size, build, signal);
+      return await turns.build(size, build, signal, site);
     } catch (error) {
       const isOfPlace = (place as BuildPlace) === 'aside' && toDocshelfError(error).code === 'worker_ended';
       if (signal.aborted || !isOfPlace) throw error;
-      return turns.build(Number.POSITIVE_INFINITY, build, signal);
+      tell('waiting to index', null);
+      return turns.build(Number.POSITIVE_INFINITY, build, signal, site);
     }
   }
 
@@ -99,11 +123,12 @@ export class IndexBuilds {
     former: IndexedRelease | null,
     place: BuildPlace,
     signal: AbortSignal,
+    tell: TellBuild,
   ): Promise<BuiltIndex> {
     const { releaseDir } = release;
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
-      const built = await this.#fill(searchDir, release, former, place, signal);
+      const built = await this.#fill(searchDir, release, former, place, signal, tell);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
       return built;
     } finally {
@@ -120,6 +145,7 @@ export class IndexBuilds {
     former: IndexedRelease | null,
     place: BuildPlace,
     signal: AbortSignal,
+    tell: TellBuild,
   ): Promise<BuiltIndex> {
     const { modelFolder, attempts, memoryBytesMax, isChecked } = this.#options;
     const isAlone = former === null || former.digest === digest || this.#tooLargeBesideFormer.has(releaseDir);
@@ -127,7 +153,8 @@ export class IndexBuilds {
     const threadsMax = place === 'main' ? readersWithin(memoryBytesMax) : 0;
     const isFormerChecked = formerDir !== null && isChecked(formerDir);
     const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir, isFormerChecked, threadsMax };
-    const build = (usesCarried: boolean) => this.#attempt({ ...order, leftOut: [], usesCarried }, place, signal);
+    const build = (usesCarried: boolean) =>
+      this.#attempt({ ...order, leftOut: [], leavesOutLarge: false, usesCarried }, place, signal, tell);
     const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
     if (!hasCarried || !(await attempts.begin(digest))) return build(false);
     try {
@@ -148,30 +175,37 @@ export class IndexBuilds {
   }
 
   /** Until it is whole, or nothing is left to go without. */
-  async #attempt(order: IndexOrder, place: BuildPlace, signal: AbortSignal): Promise<BuiltIndex> {
+  async #attempt(order: IndexOrder, place: BuildPlace, signal: AbortSignal, tell: TellBuild): Promise<BuiltIndex> {
+    const thread = this.#threads[place];
     let page: string | null = null;
+    using limit = new ProcessorLimit(thread, this.#options.pageMsMax ?? PAGE_MS_MAX, () => void thread.terminate());
     const onProgress = (path: string | null): void => {
       page = path;
+      tell('indexing', path);
+      if (path === null) limit.end();
+      else limit.begin();
     };
     try {
-      return await this.#threads[place].call('build', order, { signal, onProgress });
+      return await thread.call('build', order, { signal, onProgress });
     } catch (error) {
-      if (signal.aborted || place === 'aside' || toDocshelfError(error).code !== 'worker_ended') throw error;
+      const isOfPlace = place === 'aside' && !limit.isOver;
+      if (signal.aborted || isOfPlace || toDocshelfError(error).code !== 'worker_ended') throw error;
       const next = nextAttempt(order, page);
       if (page === null && !order.usesCarried && order.formerDir !== null) {
         this.#tooLargeBesideFormer.add(order.releaseDir);
       }
       if (next === null) throw error;
       await rm(order.searchDir, { recursive: true, force: true });
-      return this.#attempt(next, place, signal);
+      return this.#attempt(next, place, signal, tell);
     }
   }
 }
 
-/** Without the page that took the process along; null where it was none, or one too many. */
+/** Without the page that ended the process, and in the end without any large one; null if it was none. */
 function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null {
-  if (page === null || order.leftOut.length === LEFT_OUT_MAX) return null;
-  return { ...order, leftOut: [...order.leftOut, page], usesCarried: false };
+  if (page === null || order.leavesOutLarge) return null;
+  const leftOut = [...order.leftOut, page];
+  return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX, usesCarried: false };
 }
 
 /** Beside the first: on all cores, as far as the memory goes. */

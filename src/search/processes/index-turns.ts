@@ -1,38 +1,39 @@
-import { Slots } from '../../files/lanes.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 
 /** Far longer than going on with a release takes: 100,000 passages are looked up in 3 s. A small site's release needs no more. */
 const TURN_MS = 60_000;
 
-/** A swap waits for its index: some 5,000 pages are indexed in this time (measured), and most sites in a tenth of it. */
-const LONG_BUILD_MS = 30_000;
+/** A swap waits for its index. Most sites need a tenth of this time; while a larger one is indexed, others do not wait for longer. */
+const LONG_BUILD_MS = 5_000;
 
-/** In a process of its own, beside one that is long. */
+const BUILDING = 0;
+const EMBEDDING = 1;
+
+/** `aside`: in a second process, while the first build takes long. */
 export type BuildPlace = 'main' | 'aside';
-
-interface WaitingBuild {
-  readonly size: number;
-  readonly run: (place: BuildPlace) => Promise<void>;
-}
 
 interface Times {
   readonly turnMs?: number | undefined;
   readonly longBuildMs?: number | undefined;
 }
 
+interface Build {
+  readonly size: number;
+  isLong: boolean;
+}
+
 /**
  * One at a time, so that one bound holds for the memory of all: builds come first, since a version waits for its index, and end the
  * turn of the release that is embedded. That one goes on after them from where it was; one that takes longer than its turn makes
- * room for others that are to be embedded. Of builds the smallest is next, and one that is long has smaller ones beside it.
+ * room for others that are to be embedded. Sites take turns, and of those that had as many the smallest build is next. One that is
+ * long has smaller ones beside it.
  */
 export class IndexTurns {
-  readonly #slots = new Slots(1);
+  readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
   readonly #turnMs: number;
   readonly #longBuildMs: number;
-  /** By size; each has a task in the slots, which takes the first of them. */
-  readonly #waitingBuilds: WaitingBuild[] = [];
-  #builds = 0;
-  #long: WaitingBuild | null = null;
-  #isBuildingAside = false;
+  readonly #waiting = new Set<Build>();
+  readonly #running = new Set<Build>();
   #turn: AbortController | null = null;
 
   constructor({ turnMs = TURN_MS, longBuildMs = LONG_BUILD_MS }: Times = {}) {
@@ -40,69 +41,52 @@ export class IndexTurns {
     this.#longBuildMs = longBuildMs;
   }
 
-  /** Builds that are under way, or wait. */
+  /** Number of builds that run or wait. */
   get builds(): number {
-    return this.#builds;
+    return this.#waiting.size + this.#running.size;
   }
 
-  /** All that wait for their turn. */
+  /** Number of builds and releases to embed that wait for their turn. */
   get waiting(): number {
-    return this.#slots.waiting;
+    return this.#scheduler.waiting;
   }
 
-  /** @param size in any unit, to be compared with others' @throws what the work throws; the signal's reason */
+  /**
+   * @param size in any unit, to be compared with others'
+   * @param site takes turns with other sites. Default: a site of its own
+   * @throws what the work throws; the signal's reason
+   */
   async build<Result>(
     size: number,
     work: (place: BuildPlace) => Promise<Result>,
     signal: AbortSignal,
+    site: unknown = work,
   ): Promise<Result> {
-    signal.throwIfAborted();
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const waits = { size, run: (place: BuildPlace) => work(place).then(resolve, reject) };
-    const giveUp = (): void => {
-      const at = this.#waitingBuilds.indexOf(waits);
-      if (at === -1) return;
-      this.#waitingBuilds.splice(at, 1);
-      reject(signal.reason);
-    };
-    signal.addEventListener('abort', giveUp, { once: true });
-    this.#builds += 1;
+    const build: Build = { size, isLong: false };
     this.#turn?.abort(OVER);
-    const after = this.#waitingBuilds.findIndex((other) => other.size > size);
-    this.#waitingBuilds.splice(after === -1 ? this.#waitingBuilds.length : after, 0, waits);
-    void this.#slots.run(() => this.#buildNext());
-    void this.#buildAside();
+    this.#waiting.add(build);
+    const act = async (_: AbortSignal, place: number): Promise<Result> => {
+      this.#waiting.delete(build);
+      this.#running.add(build);
+      const timer = setTimeout(() => {
+        build.isLong = true;
+        this.#scheduler.look();
+      }, this.#longBuildMs).unref();
+      return work(place === 0 ? 'main' : 'aside').finally(() => {
+        clearTimeout(timer);
+        this.#running.delete(build);
+      });
+    };
     try {
-      return await promise;
+      return await this.#scheduler.run(act, { key: site, priority: BUILDING, size, signal });
     } finally {
-      signal.removeEventListener('abort', giveUp);
-      this.#builds -= 1;
+      this.#waiting.delete(build);
     }
   }
 
-  async #buildNext(): Promise<void> {
-    const build = this.#waitingBuilds.shift();
-    if (build === undefined) return;
-    const timer = setTimeout(() => {
-      this.#long = build;
-      void this.#buildAside();
-    }, this.#longBuildMs).unref();
-    await build.run('main');
-    clearTimeout(timer);
-    this.#long = null;
-  }
-
-  async #buildAside(): Promise<void> {
-    if (this.#isBuildingAside) return;
-    this.#isBuildingAside = true;
-    for (let build = this.#nextAside(); build !== null; build = this.#nextAside()) await build.run('aside');
-    this.#isBuildingAside = false;
-  }
-
-  #nextAside(): WaitingBuild | null {
-    const [next] = this.#waitingBuilds;
-    if (this.#long === null || next === undefined || next.size >= this.#long.size) return null;
-    return this.#waitingBuilds.shift() ?? null;
+  #mayBuildAside(): boolean {
+    const long = [...this.#running].filter(({ isLong }) => isLong);
+    return [...this.#waiting].some(({ size }) => long.some((other) => size < other.size));
   }
 
   /**
@@ -113,11 +97,13 @@ export class IndexTurns {
   async embed<Result>(
     work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
     signal: AbortSignal,
+    site: unknown = work,
   ): Promise<Result> {
     for (;;) {
       const turn = new AbortController();
       try {
-        return await this.#slots.run(() => this.#embed(turn, work, signal), signal);
+        const act = () => this.#embed(turn, work, signal);
+        return await this.#scheduler.run(act, { key: site, priority: EMBEDDING, signal });
       } catch (error) {
         signal.throwIfAborted();
         if (!turn.signal.aborted) throw error;
@@ -130,12 +116,10 @@ export class IndexTurns {
     work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    if (this.#waitingBuilds.length > 0) turn.abort(OVER);
-    turn.signal.throwIfAborted();
     let timer: NodeJS.Timeout | undefined;
     const onBegun = (): void => {
       timer ??= setInterval(() => {
-        if (this.#slots.waiting > 0) turn.abort(OVER);
+        if (this.#scheduler.waiting > 0) turn.abort(OVER);
       }, this.#turnMs).unref();
     };
     this.#turn = turn;

@@ -1,3 +1,4 @@
+import { Scheduler } from '../../threads/scheduler.ts';
 import type { Embedder } from '../ports.ts';
 
 /** A model that is loaded as often as texts are embedded at once, up to so many times: a run of it holds its thread. */
@@ -6,18 +7,16 @@ export class ModelPool implements Embedder {
   readonly dims: number;
   readonly #first: Embedder;
   readonly #load: () => Promise<Embedder>;
-  readonly #modelsMax: number;
-  readonly #idle: Embedder[];
-  readonly #waiting: ((model: Embedder) => void)[] = [];
-  readonly #models: Promise<Embedder>[];
+  readonly #scheduler: Scheduler;
+  /** By place in the scheduler. */
+  readonly #models: (Promise<Embedder> | undefined)[];
 
   private constructor(first: Embedder, load: () => Promise<Embedder>, modelsMax: number) {
     this.digest = first.digest;
     this.dims = first.dims;
     this.#first = first;
     this.#load = load;
-    this.#modelsMax = modelsMax;
-    this.#idle = [first];
+    this.#scheduler = new Scheduler(modelsMax);
     this.#models = [Promise.resolve(first)];
   }
 
@@ -40,24 +39,17 @@ export class ModelPool implements Embedder {
 
   async close(): Promise<void> {
     const models = await Promise.allSettled(this.#models);
-    await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.close?.() : null)));
+    await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value?.close?.() : null)));
   }
 
-  async #use<Result>(act: (model: Embedder) => Promise<Result>): Promise<Result> {
-    const model = this.#idle.pop() ?? (await this.#another());
-    try {
-      return await act(model);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#idle.push(model);
-      else next(model);
-    }
-  }
-
-  async #another(): Promise<Embedder> {
-    if (this.#models.length >= this.#modelsMax) return new Promise((resolve) => this.#waiting.push(resolve));
-    const loading = this.#load();
-    this.#models.push(loading);
-    return loading;
+  #use<Result>(act: (model: Embedder) => Promise<Result>): Promise<Result> {
+    return this.#scheduler.run(async (_, place) => {
+      const model = this.#models[place] ?? this.#load();
+      this.#models[place] = model;
+      model.catch(() => {
+        this.#models[place] = undefined;
+      });
+      return act(await model);
+    });
   }
 }
