@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { Slots } from '../files/lanes.ts';
+import { Scheduler } from '../threads/scheduler.ts';
 import { isCompressible } from '../web/compressible.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 
@@ -12,6 +12,8 @@ export interface Body extends Form {
 
 interface CacheableFile {
   readonly type: string;
+  /** Takes turns with other releases. */
+  readonly releaseDir: string;
   /** Of the content in that encoding. */
   bodyKey(encoding: Encoding): string;
   /** @throws DocshelfError `cannot_read`, `release_damaged` */
@@ -32,9 +34,7 @@ export class BodyCache {
   /** Larger files are streamed from disk; compressed, they are kept where that makes them as small. */
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
-  readonly #loading = new Map<string, Promise<Body>>();
-  readonly #loadingKept = new Map<string, Promise<Body | null>>();
-  readonly #slots = new Slots(LOADS_MAX);
+  readonly #scheduler = new Scheduler(LOADS_MAX);
 
   constructor(cacheBytes: number) {
     this.bodyBytesMax = Math.floor(cacheBytes * CACHE_PART_MAX);
@@ -64,20 +64,22 @@ export class BodyCache {
   /** The body, compressed where that pays. @throws DocshelfError `cannot_read`, `release_damaged`. */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
-    return shared(this.#loading, key, async () => {
-      const body = await this.#slots.run(() => this.#make(file, encoding));
+    const load = async (): Promise<Body> => {
+      const body = await this.#make(file, encoding);
       this.#bodies.set(key, body);
       return body;
-    });
+    };
+    return this.#scheduler.run(load, { key: file.releaseDir, share: key });
   }
 
   /** Null where it is not kept compressed, or not whole. Never rejects. */
   loadKept(file: CacheableFile, coding: Coding): Promise<Body | null> {
-    return shared(this.#loadingKept, file.bodyKey(coding), async () => {
-      const body = await this.#slots.run(async () => this.get(file, coding) ?? (await file.readKept(coding)));
+    const load = async (): Promise<Body | null> => {
+      const body = this.get(file, coding) ?? (await file.readKept(coding));
       if (body !== null) this.keep(file, body);
       return body;
-    });
+    };
+    return this.#scheduler.run(load, { key: file.releaseDir, share: `kept ${file.bodyKey(coding)}` });
   }
 
   async #make(file: CacheableFile, encoding: Encoding): Promise<Body> {
@@ -89,15 +91,6 @@ export class BodyCache {
     const compressed = await compress(bytes, encoding);
     return compressed.length < bytes.length ? { ...FORMS[encoding], bytes: compressed } : plain;
   }
-}
-
-/** One act for all who ask while it is under way. */
-function shared<T>(running: Map<string, Promise<T>>, key: string, start: () => Promise<T>): Promise<T> {
-  const known = running.get(key);
-  if (known !== undefined) return known;
-  const started = start().finally(() => running.delete(key));
-  running.set(key, started);
-  return started;
 }
 
 const brotliAsync = promisify(brotliCompress);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ReleaseView } from '../domain/release.ts';
 import { readBeginning } from '../files/index.ts';
-import { Slots } from '../files/lanes.ts';
+import { Scheduler } from '../threads/scheduler.ts';
 import type { FirstPage } from '../web/first-page.ts';
 import { pageText } from '../web/page-text.ts';
 import { percentDecode } from '../web/percent-decode.ts';
@@ -19,7 +19,7 @@ const NOTHING: FirstPage = { title: null, description: null, language: null, ref
 
 /** What the first pages of releases say of their sites, each read once, when it is first asked for. */
 export class FirstPages {
-  readonly #slots = new Slots(READS_MAX);
+  readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
   /**
@@ -29,7 +29,7 @@ export class FirstPages {
   of(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
-    const read = this.#slots
+    const read = this.#scheduler
       .run(() => readFirstAt(release, ''))
       .catch(() => {
         this.#known.delete(release);

@@ -156,11 +156,16 @@ export class SiteServer {
   }
 
   #answer(file: SnapshotFile, request: SiteRequest): Answer {
-    if (!(file instanceof UnmadeFile)) return this.#file(file, request);
-    return file.make(this.#bodies).then(
-      (made) => this.#file(made, request),
-      (error: unknown) => this.#unreadable(file, request, error),
-    );
+    return file instanceof UnmadeFile ? this.#unmade(file, request) : this.#file(file, request);
+  }
+
+  async #unmade(file: UnmadeFile, request: SiteRequest): Promise<Response> {
+    using client = request.client?.();
+    try {
+      return await this.#file(await file.make(this.#bodies, client?.signal), request);
+    } catch (error) {
+      return this.#unreadable(file, request, error, client?.signal);
+    }
   }
 
   #file(file: SiteFile, request: SiteRequest): Answer {
@@ -277,20 +282,27 @@ export class SiteServer {
     const own = async (): Promise<Response> =>
       toResponse(missing.of(await languages.at(path), isAsset), request.method);
     if (isAsset || page === null) return own();
+    using client = request.client?.();
     try {
-      const file = page instanceof UnmadeFile ? await page.make(this.#bodies) : page;
+      const file = page instanceof UnmadeFile ? await page.make(this.#bodies, client?.signal) : page;
       if (this.#isStreamed(file)) return own();
       const encoding = file.encodingFor(request.header('accept-encoding'));
       const body = this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding));
       return toResponse(file.missing(body), request.method);
     } catch (error) {
-      return this.#unreadable(page, request, error);
+      return this.#unreadable(page, request, error, client?.signal);
     }
   }
 
   /** A fault of the storage is never a 404: the file table has the file. */
-  #unreadable({ path }: Pick<SiteFile, 'path'>, request: SiteRequest, error: unknown): Promise<Response> {
-    this.#events.onFault?.(toDocshelfError(error), request.id());
+  #unreadable(
+    { path }: Pick<SiteFile, 'path'>,
+    request: SiteRequest,
+    error: unknown,
+    client?: AbortSignal,
+  ): Promise<Response> {
+    // A client that has left is no fault.
+    if (client?.aborted !== true) this.#events.onFault?.(toDocshelfError(error), request.id());
     const form = isAssetPath(path) ? 'line' : 'page';
     return this.#notice({ ...NOTICES.unavailable, form }, path, request);
   }

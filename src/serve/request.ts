@@ -6,4 +6,6 @@ export interface SiteRequest {
   header(name: string): string | undefined;
   /** Request id of answer and log; null where nobody gave it one. */
   id(): string | null;
+  /** Aborted when the client leaves, until it is disposed. Absent for requests that come from no client. */
+  client?(): Disposable & { readonly signal: AbortSignal };
 }

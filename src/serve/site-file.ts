@@ -26,7 +26,7 @@ export class SiteFile implements SiteFileOnDisk {
   /** It may be sent in another form to whoever asks for that. */
   readonly isPage: boolean;
   readonly sent: SentHeaders;
-  readonly #releaseDir: string;
+  readonly releaseDir: string;
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
@@ -56,7 +56,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.sha256 = entry.sha256;
     this.size = entry.size;
     this.diskPath = join(release.siteDir, entry.path);
-    this.#releaseDir = dirname(release.siteDir);
+    this.releaseDir = dirname(release.siteDir);
     this.sent = sent;
     this.isMade = make !== null;
     this.isPage = isPage(entry.path);
@@ -80,11 +80,11 @@ export class SiteFile implements SiteFileOnDisk {
 
   /** Compressed before, and kept with its release; null where there is none. What is rewritten has none. */
   findKept(coding: Coding): Promise<Variant | null> {
-    return findVariant(this.#releaseDir, this.sha256, coding);
+    return findVariant(this.releaseDir, this.sha256, coding);
   }
 
   async readKept(coding: Coding): Promise<Body | null> {
-    return this.isMade ? null : readVariant(this.#releaseDir, this.sha256, coding);
+    return this.isMade ? null : readVariant(this.releaseDir, this.sha256, coding);
   }
 
   etag({ tag }: Form): string {

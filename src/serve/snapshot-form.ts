@@ -5,6 +5,8 @@ import type { SearchForm } from './notices/notice.ts';
 
 /** Plain data. */
 export interface SnapshotForm {
+  /** Identifier of the site, which takes turns with others. Default: each release by itself. */
+  readonly site?: string;
   /** `auto` asks each release; the others overrule it. */
   readonly trailingSlash: 'auto' | TrailingSlash;
   /** Of the site; by default that of its first page. */

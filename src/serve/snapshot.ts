@@ -10,6 +10,7 @@ import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules, W
 import { HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type Asked, type Found, NOTHING_ELSE } from './found.ts';
 import { type Added, isMade, makeFile, NOTHING_ADDED } from './made/make-file.ts';
+import { OverlongFiles } from './made/making-limits.ts';
 import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { MissingAnswers } from './notices/missing-answers.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
@@ -45,6 +46,8 @@ export class SiteSnapshot {
   readonly #added: Added;
   readonly #twins: Twins;
   readonly #answersMarkdown: boolean;
+  readonly #site: string;
+  readonly #overlong = new OverlongFiles();
   /** The active release's: what its folders teach holds of the older ones', too. */
   readonly #immutable: ImmutableNames;
   /** By path and headers; those of older releases by digest, too, since a release may go. */
@@ -56,6 +59,7 @@ export class SiteSnapshot {
    */
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
     const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false, markdown = false } = form;
+    const { site = active.digest } = form;
     this.version = active.version;
     this.digest = active.digest;
     this.languages = new SiteLanguages(active);
@@ -73,6 +77,7 @@ export class SiteSnapshot {
     this.#twins = new Twins(active, {
       mount: this.#mount,
       title: form.title ?? null,
+      site,
       trailingSlash: this.#trailingSlash,
       headers: this.#headers,
       kept: this.#files,
@@ -80,6 +85,7 @@ export class SiteSnapshot {
       pages: this.pages,
     });
     this.#answersMarkdown = markdown;
+    this.#site = site;
   }
 
   /**
@@ -103,6 +109,13 @@ export class SiteSnapshot {
 
   get release(): ReleaseView {
     return this.#active;
+  }
+
+  /** For operators: files that took too long to make. */
+  get notices(): readonly string[] {
+    const rewritten = this.#overlong.notice(this.version, 'are served as they are, not rewritten');
+    const twins = this.#twins.overlong.notice(this.version, 'have no Markdown');
+    return [rewritten, twins].filter((notice) => notice !== null);
   }
 
   /** That it is served at, with its last slash. */
@@ -268,11 +281,13 @@ export class SiteSnapshot {
       basePath: this.#mount.to,
       // Pages of older releases are never served.
       added: release === this.#active ? this.#added : NOTHING_ADDED,
+      site: this.#site,
+      overlong: this.#overlong,
     };
     const file = !isMade(entry, making)
       ? plain
-      : new UnmadeFile(entry.path, sent, async () => {
-          const made = await makeFile(plain, entry, making);
+      : new UnmadeFile(entry.path, sent, async (signal) => {
+          const made = await makeFile(plain, entry, making, signal);
           this.#files.set(key, made.file);
           return made;
         });

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../src/domain/release.ts';
-import { Slots } from '../../src/files/lanes.ts';
 import { BodyCache } from '../../src/serve/body-cache.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 import { TestReleases } from './helpers.ts';
@@ -58,6 +57,7 @@ describe('BodyCache', () => {
     let reads = 0;
     const file = {
       type: 'text/html',
+      releaseDir: 'release',
       bodyKey: (encoding: string) => `a ${encoding}`,
       read: () => Promise.reject(new Error('not asked for')),
       readKept: async () => {
@@ -110,42 +110,5 @@ describe('BodyCache', () => {
     await expect(cache.load(file, 'identity')).rejects.toMatchObject({ code: 'cannot_read' });
     writeFileSync(join(release.siteDir, 'a.txt'), 'right');
     expect((await cache.load(file, 'identity')).bytes.toString()).toBe('right');
-  });
-});
-
-describe('Slots', () => {
-  it('runs no more than its number at once, and all in the end, failures included', async () => {
-    const slots = new Slots(2);
-    let running = 0;
-    let most = 0;
-    const results = await Promise.allSettled(
-      Array.from({ length: 9 }, (_, at) =>
-        slots.run(async () => {
-          most = Math.max(most, ++running);
-          await new Promise((resolve) => setImmediate(resolve));
-          running--;
-          if (at % 3 === 0) throw new Error('failed');
-        }),
-      ),
-    );
-    expect(most).toBe(2);
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
-  });
-
-  it('lets one that waits go when it is aborted, and the next one has its turn', async () => {
-    const slots = new Slots(1);
-    const end = Promise.withResolvers<string>();
-    const abort = new AbortController();
-    const first = slots.run(() => end.promise, abort.signal);
-    const second = slots.run(async () => 'second', abort.signal);
-    const third = slots.run(async () => 'third');
-    expect(slots.waiting).toBe(2);
-    abort.abort(new Error('enough'));
-    await expect(second).rejects.toThrow('enough');
-    expect(slots.waiting).toBe(1);
-    // What runs looks to the signal itself.
-    end.resolve('first');
-    expect(await Promise.all([first, third])).toEqual(['first', 'third']);
-    await expect(slots.run(async () => 'late', abort.signal)).rejects.toThrow('enough');
   });
 });

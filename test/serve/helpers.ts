@@ -65,6 +65,9 @@ export function kept(release: ReleaseView, servedAt: string | null = '2024-06-01
   return { digest, createdAt, siteDir, builtFor, servedAt, find, readTable: async () => files };
 }
 
+/** A client that leaves when its signal is aborted. */
+export const clientOf = (signal: AbortSignal) => () => ({ signal, [Symbol.dispose]: () => undefined });
+
 export interface Served {
   readonly server: SiteServer;
   ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;

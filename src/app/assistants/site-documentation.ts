@@ -53,7 +53,7 @@ function documentationOf(snapshot: SiteSnapshot, { pages, bodies }: Documentatio
     pages: () => pages.list(snapshot),
     titles: (addresses) => pages.titles(snapshot, addresses),
     read: async (target, signal) => {
-      const read = await readMarkdown(snapshot, bodies, target);
+      const read = await readMarkdown(snapshot, bodies, target, signal);
       signal.throwIfAborted();
       const path = read && (await pages.addressOf(snapshot, read.page));
       return read && path !== null ? { ...read, path } : null;

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
 import { readBeginning } from '../../files/index.ts';
-import { Slots } from '../../files/lanes.ts';
 import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/index.ts';
 import type { PagePaths, SiteSnapshot } from '../../serve/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import { readFirstPage } from '../../web/first-page.ts';
 import { pageText } from '../../web/page-text.ts';
 import { isWithheld } from '../../web/resolve.ts';
@@ -34,7 +34,7 @@ interface AddressBook {
 
 /** Pages of releases: their addresses, as search has them, and titles. Each is read when it is first asked for. */
 export class SitePages {
-  readonly #slots = new Slots(READS_MAX);
+  readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
   /** By digest: versions share most pages. */
   readonly #titles = new LRUCache<string, { readonly title: string | null }>({
@@ -66,7 +66,7 @@ export class SitePages {
   async #titleOf(release: ReleaseView, entry: FileEntry): Promise<string | null> {
     const known = this.#titles.get(entry.sha256);
     if (known !== undefined) return known.title;
-    const html = await this.#slots.run(() => readHead(release, entry)).catch(() => null);
+    const html = await this.#scheduler.run(() => readHead(release, entry)).catch(() => null);
     if (html === null) return null;
     const { title } = readFirstPage(html);
     this.#titles.set(entry.sha256, { title });
@@ -88,7 +88,7 @@ export class SitePages {
     const forms = new PageForms(release.files);
     const stride = Math.max(1, Math.ceil(pages.length / FORM_SAMPLE_MAX));
     for (const entry of pages.filter((_, at) => at % stride === 0)) {
-      const html = await this.#slots.run(() => readHead(release, entry)).catch(() => null);
+      const html = await this.#scheduler.run(() => readHead(release, entry)).catch(() => null);
       if (html !== null) forms.addPage(entry.path, html);
     }
     const form = { trailingSlash: release.trailingSlash, extension: forms.extension() };

@@ -23,6 +23,7 @@ export function snapshotForm(site: SiteConfig): SnapshotForm {
   const { config, domain, title, basePath } = site;
   const { trailingSlash, spaFallback, headers, markdown } = config.server;
   return {
+    site: domain ?? '',
     trailingSlash,
     basePath,
     title,
@@ -150,7 +151,8 @@ export class SiteSwitch {
     const searches = ownSearchNotices(active.version, await this.#searches.of(active), searchBox);
     const kept = allowsOwnScripts(snapshot.contentPolicy) ? null : policyNotice(active.version, this.#form);
     const start = (await snapshot.find('')).kind === 'missing' ? startPageNotice(active.version) : null;
-    return [start, ...rules.notices, why, kept, ...searches].filter((notice) => notice !== null);
+    const own = [start, ...rules.notices, why, kept, ...searches, ...snapshot.notices];
+    return own.filter((notice) => notice !== null);
   }
 
   /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import { Slots } from '../../files/lanes.ts';
 import type { EgressPolicy } from '../../net/egress.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import type { AnswerRequest, BrowserPage, RenderOptions, RenderSession } from '../render/rendered-page.ts';
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
@@ -34,14 +34,14 @@ class ChromiumSession implements RenderSession {
   readonly #settings: ChromiumSettings;
   readonly #answer: AnswerRequest;
   readonly #idle: ChromiumTab[] = [];
-  readonly #slots: Slots;
+  readonly #scheduler: Scheduler;
   #browser: Promise<ChromiumBrowser> | null = null;
   #startsInVain = 0;
   #isClosed = false;
 
   constructor(settings: ChromiumSettings, answer: AnswerRequest) {
     this.tabs = settings.tabs;
-    this.#slots = new Slots(settings.tabs);
+    this.#scheduler = new Scheduler(settings.tabs);
     this.#settings = settings;
     this.#answer = answer;
   }
@@ -51,7 +51,7 @@ class ChromiumSession implements RenderSession {
   }
 
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
-    return this.#slots.run(async () => {
+    return this.#scheduler.run(async () => {
       const first = await this.#attempt(url, options);
       return first.state === 'crashed' ? this.#attempt(url, options) : first;
     });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
-import { Slots } from '../../files/lanes.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest, PageRequest } from '../render/rendered-page.ts';
 import type { Visit } from './chromium-visit.ts';
@@ -52,8 +52,7 @@ export class ChromiumRequests {
     maxSize: KEPT_BYTES_MAX,
     sizeCalculation: ({ body }) => 1 + (body instanceof Uint8Array ? body.length : 0),
   });
-  readonly #underWay = new Map<string, Promise<FetchedAnswer>>();
-  readonly #slots = new Slots(AT_ONCE_MAX);
+  readonly #scheduler = new Scheduler(AT_ONCE_MAX);
 
   constructor(cdp: CDPSession, answer: AnswerRequest, ownersOf: OwnersOf, signal: AbortSignal) {
     this.#cdp = cdp;
@@ -106,17 +105,12 @@ export class ChromiumRequests {
     const key = keyOf(request);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return Promise.resolve(kept);
-    const underWay = this.#underWay.get(key);
-    if (underWay !== undefined) return underWay;
-    const asking = this.#slots
-      .run(() => this.#answer(request, this.#signal))
-      .then((answer) => {
-        if (answer.body instanceof Uint8Array) this.#kept.set(key, answer);
-        return answer;
-      })
-      .finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, asking);
-    return asking;
+    const ask = async (): Promise<FetchedAnswer> => {
+      const answer = await this.#answer(request, this.#signal);
+      if (answer.body instanceof Uint8Array) this.#kept.set(key, answer);
+      return answer;
+    };
+    return this.#scheduler.run(ask, { share: key });
   }
 
   /** @returns false where the browser does not take it */

@@ -7,9 +7,9 @@ import { prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import { siteRequest } from '../listener/site-request.ts';
+import { siteRequest, untilClientLeaves } from '../listener/site-request.ts';
 import { madeBody } from '../made-body.ts';
-import { answerFault, clientLeft, type FaultHooks } from '../problem.ts';
+import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 import { ResultsAnswer, type ResultsPlace } from './results.ts';
 import type { ListedSite } from './shelf-page.ts';
@@ -104,18 +104,4 @@ function boxJson(
 
 function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, unknown>): unknown {
   return 'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
-}
-
-/** A browser that gives a question up ends its half of the connection first, which answers from files outlive. */
-export function untilClientLeaves(
-  request: Request,
-  env: Partial<HttpBindings> | undefined,
-): Disposable & { readonly signal: AbortSignal } {
-  const left = new AbortController();
-  const onEnd = (): void => left.abort(clientLeft('search'));
-  env?.incoming?.socket.once('end', onEnd);
-  return {
-    signal: AbortSignal.any([request.signal, left.signal]),
-    [Symbol.dispose]: () => void env?.incoming?.socket.off('end', onEnd),
-  };
 }

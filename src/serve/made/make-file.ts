@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
-import { Slots } from '../../files/lanes.ts';
+import { threadEntry } from '../../threads/index.ts';
 import { areNone, joinAdditions, NO_ADDITIONS, type PageAdditions } from '../../web/additions/page-additions.ts';
 import { takesAdditions } from '../../web/additions/takes-additions.ts';
 import { isMountable } from '../../web/mount/mountable.ts';
 import { SiteFile } from '../site-file.ts';
-import { addInThread, type MountableRelease, MountedRelease } from './mounted-release.ts';
+import { Makers, type OverlongFiles } from './making-limits.ts';
+import { type MountableRelease, MountedRelease, type RewriteCall } from './mounted-release.ts';
+import type { MountCalls } from './worker.ts';
 
 export interface MadeFile {
   readonly file: SiteFile;
@@ -28,28 +30,54 @@ export interface Making {
   /** Where it is read. */
   readonly basePath: string;
   readonly added: Added;
+  /** Takes turns with other sites. */
+  readonly site: string;
+  readonly overlong: OverlongFiles;
 }
 
-/** At a time: each holds a file several times over. */
-const MAKINGS_MAX = 2;
-const makings = new Slots(MAKINGS_MAX);
+/** Each holds a file several times over. A site leaves a place for the others. */
+const makers = new Makers<MountCalls>({
+  task: 'rewrite a file',
+  entry: threadEntry('./worker', import.meta),
+  max: 3,
+  siteMax: 2,
+});
+/** Of the thread, in the same file: the first may have come from outside. */
+const ENDS_MAX = 2;
 /** A larger page is read in the thread: 10 ms a MiB. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
-export function isMade({ path, type, size }: FileEntry, { release, basePath, added }: Making): boolean {
+export function isMade(entry: FileEntry, { release, basePath, added, overlong }: Making): boolean {
+  const { path, type, size } = entry;
+  if (!overlong.allows(entry)) return false;
   const isMounted = release.builtFor !== basePath && isMountable(path, type, size);
   return isMounted || ((added.toPage !== null || !areNone(added.toAll)) && takesAdditions(type, size));
 }
 
 /**
  * The file with the bytes that are sent: rewritten for its base path, then with what is added to pages; the same one where that
- * changes nothing. Made files are not immutable: with other settings or another docshelf they are others.
+ * changes nothing, or takes too long. Made files are not immutable: with other settings or another docshelf they are others.
  *
- * @throws DocshelfError `cannot_read`, `release_damaged`, `internal`
+ * @param signal of the readers who want it
+ * @throws DocshelfError `cannot_read`, `release_damaged`, `internal`; the signal's reason
  */
-export async function makeFile(plain: SiteFile, entry: FileEntry, making: Making): Promise<MadeFile> {
-  const make = () => makings.run(() => bytesOf(plain, entry, making));
-  const bytes = await make();
+export async function makeFile(
+  plain: SiteFile,
+  entry: FileEntry,
+  making: Making,
+  signal?: AbortSignal,
+): Promise<MadeFile> {
+  const { site, overlong } = making;
+  const make = async (wanted?: AbortSignal): Promise<Buffer<ArrayBuffer> | null> => {
+    if (!overlong.allows(entry)) return null;
+    try {
+      return await makers.run(entry, { key: site, signal: wanted }, (call) => bytesOf(plain, entry, making, call));
+    } catch (error) {
+      if (wanted?.aborted || !overlong.note(entry.path, error, ENDS_MAX)) throw error;
+      return null;
+    }
+  };
+  const bytes = await make(signal);
   if (bytes === null) return { file: plain, bytes: null };
   const made = { ...entry, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
   const again = async (): Promise<Buffer<ArrayBuffer>> => (await make()) ?? plain.read();
@@ -57,14 +85,18 @@ export async function makeFile(plain: SiteFile, entry: FileEntry, making: Making
 }
 
 /** Null where nothing changes. */
-async function bytesOf(plain: SiteFile, entry: FileEntry, making: Making): Promise<Buffer<ArrayBuffer> | null> {
-  const { release, basePath, added } = making;
+async function bytesOf(
+  plain: SiteFile,
+  entry: FileEntry,
+  { release, basePath, added }: Making,
+  rewrite: RewriteCall,
+): Promise<Buffer<ArrayBuffer> | null> {
   const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
-  const mounted = isMounted ? await new MountedRelease(mountable(release), basePath).rewrite(plain) : null;
+  const mounted = isMounted ? await new MountedRelease(mountable(release), basePath, rewrite).rewrite(plain) : null;
   if (!takesAdditions(entry.type, entry.size)) return mounted;
   const additions = joinAdditions([added.toAll, (await added.toPage?.(entry.path)) ?? NO_ADDITIONS]);
   if (areNone(additions)) return mounted;
-  return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions)) ?? mounted;
+  return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions, rewrite)) ?? mounted;
 }
 
 function mountable(release: ReleaseView | KeptRelease): MountableRelease {
@@ -76,8 +108,12 @@ async function withAdditions(
   page: Buffer<ArrayBuffer>,
   type: string,
   additions: PageAdditions,
+  rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
-  if (page.length > ADDED_HERE_BYTES_MAX) return addInThread({ page, type, additions });
+  if (page.length > ADDED_HERE_BYTES_MAX) {
+    const bytes = await rewrite('add', { page, type, additions });
+    return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);
+  }
   // It brings a parser, which most sites never need.
   const { addToPage } = await import('../../web/additions/add-to-page.ts');
   const added = addToPage(page, type, additions);

@@ -1,35 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { FileEntry, FileTable, KeptRelease } from '../../domain/release.ts';
-import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import type { ThreadCall } from '../../threads/index.ts';
 import { answers } from '../../web/mount/base-path-votes.ts';
 import { isMountable, type MountableFile } from '../../web/mount/mountable.ts';
 import { SiteFile } from '../site-file.ts';
-import type { AddOrder, MountAnswer, MountCalls } from './worker.ts';
+import type { MountAnswer, MountCalls } from './worker.ts';
 
 const DIGEST = /^(sha256|sha384|sha512)-/;
 
 /** Its table is read when it is needed: of an older release none is kept. */
 export type MountableRelease = Pick<KeptRelease, 'siteDir' | 'createdAt' | 'builtFor' | 'readTable'>;
 
-/** One for all releases, started by the first file: it brings parsers. */
-const rewriter = new Thread<MountCalls>({
-  task: 'rewrite a file',
-  heap: HEAPS.mount,
-  entry: threadEntry('./worker', import.meta),
-});
-
-/** Null where nothing is added. @throws DocshelfError `internal` */
-export async function addInThread(order: AddOrder): Promise<Buffer<ArrayBuffer> | null> {
-  const bytes = await rewriter.call('add', order);
-  return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);
-}
+export type RewriteCall = ThreadCall<MountCalls>;
 
 /** A release at another base path than it was built for. */
 export class MountedRelease {
   readonly #release: MountableRelease;
   readonly #basePath: string;
+  readonly #rewrite: RewriteCall;
 
-  constructor(release: MountableRelease, basePath: string) {
+  constructor(release: MountableRelease, basePath: string, rewrite: RewriteCall) {
+    this.#rewrite = rewrite;
     this.#release = release;
     this.#basePath = basePath;
   }
@@ -55,9 +46,9 @@ export class MountedRelease {
       absent: new Set<string>(),
       digests,
     };
-    const answer = await rewriter.call('mount', order);
+    const answer = await this.#rewrite('mount', order);
     const absent = new Set([...answer.presumed].filter((path) => !answers(files, path)));
-    return absent.size === 0 ? answer : rewriter.call('mount', { ...order, absent });
+    return absent.size === 0 ? answer : this.#rewrite('mount', { ...order, absent });
   }
 
   /** The `integrity` of a file that is rewritten, by the algorithm of the one that the page has; null where it holds. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ARCHIVE_LIMITS } from '../../domain/limits.ts';
 import type { ReleaseView } from '../../domain/release.ts';
-import { Slots } from '../../files/lanes.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../../web/words/index.ts';
 import { readFirstAt } from '../first-pages.ts';
@@ -18,7 +18,7 @@ export class SiteLanguages {
     sizeCalculation: () => 1,
   });
   /** A page is read once, whoever asks. */
-  readonly #slots = new Slots(1);
+  readonly #scheduler = new Scheduler(1);
 
   constructor(release: ReleaseView) {
     this.#release = release;
@@ -37,7 +37,7 @@ export class SiteLanguages {
   /** English, too, where a page cannot be read: that is tried again the next time. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
-      const said = await this.#slots.run(() => this.#read(folder, page)).catch(() => null);
+      const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);
       if (said !== null) return said;
     }
     return ENGLISH;

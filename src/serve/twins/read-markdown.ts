@@ -15,18 +15,19 @@ export interface PageMarkdownText {
  * The Markdown of the page that readers get at an address, redirects within the site followed; null where they get none.
  *
  * @param path in the site, raw, with or without its first slash, query and fragment aside
- * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`
+ * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason
  */
 export async function readMarkdown(
   snapshot: SiteSnapshot,
   bodies: BodyCache,
   path: string,
+  signal?: AbortSignal,
 ): Promise<PageMarkdownText | null> {
   const target = canonicalise(path.startsWith('/') ? path : `/${path}`);
   const page = target.kind === 'path' ? snapshot.pages.pageAt(target.path) : null;
   const found = page === null ? null : snapshot.markdownOf(page);
   if (page === null || found === null) return null;
-  const file = found instanceof UnmadeFile ? await found.make(bodies) : found;
+  const file = found instanceof UnmadeFile ? await found.make(bodies, signal) : found;
   const { bytes } = bodies.get(file, 'identity') ?? (await bodies.load(file, 'identity'));
   const markdown = bytes.toString('utf8');
   return { page, title: titleOf(markdown), markdown };

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { toDocshelfError } from '../../domain/errors.ts';
 import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
-import { Slots } from '../../files/lanes.ts';
-import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import { threadEntry } from '../../threads/index.ts';
 import type { Mount } from '../../web/mount/base-path.ts';
 import { encodeSegments } from '../../web/percent-encode.ts';
 import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.ts';
 import type { Found } from '../found.ts';
 import { makeFile, NOTHING_ADDED } from '../made/make-file.ts';
+import { Makers, OverlongFiles } from '../made/making-limits.ts';
 import { type SnapshotFile, UnmadeFile } from '../made/unmade-file.ts';
 import type { PagePaths } from '../page-paths.ts';
 import { readSiteFile } from '../site-bytes.ts';
@@ -19,25 +18,21 @@ import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 /** Of a page. Larger ones are data, and have no twin. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** The slowest real page, of 1.5 MB, takes 1.4 s; 2 MB of hostile markup take 16 s on a busy machine (measured). */
-const MAKE_MAX_MS = 30_000;
 /** 20,000 pages by their heads, on a busy disk. */
-const LIST_MAX_MS = 300_000;
-/** One by one: where the thread ends, it is known which page has ended it. */
-const making = new Slots(1);
+const LIST_MS_MAX = 300_000;
+/** A site works on one page and one list at a time, and leaves a place for another site. */
+const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
+const makers = new Makers<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
+const listers = new Makers<TwinCalls>({ ...PLACES, task: 'list the pages of a site', msMax: LIST_MS_MAX });
 
 const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
-
-const threadOf = (task: string) =>
-  new Thread<TwinCalls>({ task, heap: HEAPS.mount, entry: threadEntry('./worker', import.meta) });
-/** For all releases, started by the first twin: they bring an HTML parser. */
-const maker = threadOf('make the Markdown of a page');
-const lister = threadOf('list the pages of a site');
 
 interface TwinsForm {
   readonly mount: Mount;
   /** Of the site; null: that of its first page. */
   readonly title: string | null;
+  /** Takes turns with other sites. */
+  readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
   /** The snapshot's files, by keys of its own: none ends in a line feed. */
@@ -52,8 +47,8 @@ export class Twins {
   readonly #release: ReleaseView;
   readonly #form: TwinsForm;
   readonly #lists: SiteLists;
-  /** Pages that took too long, or the thread along: they have no twin. */
-  readonly #unmakeable = new Set<string>();
+  /** Pages that have no twin. */
+  readonly overlong = new OverlongFiles();
 
   constructor(release: ReleaseView, form: TwinsForm) {
     this.#release = release;
@@ -63,8 +58,9 @@ export class Twins {
       title: form.title,
       trailingSlash: form.trailingSlash,
       openOf: (pages) => form.pages.openOf(pages),
+      // Lists are kept with the release: they are made to their end, whoever leaves.
       markdownOf: (page) => this.#textOf(page),
-      list: (order) => lister.call('list', order, { signal: AbortSignal.timeout(LIST_MAX_MS) }),
+      list: (order) => listers.run({ path: 'llms.txt', size: 0 }, { key: form.site }, (call) => call('list', order)),
     });
   }
 
@@ -133,36 +129,37 @@ export class Twins {
     return made === null || made.isLeftOut ? null : made.markdown;
   }
 
-  #mayBeMade({ path, size }: FileEntry): boolean {
-    return size <= PAGE_BYTES_MAX && !this.#unmakeable.has(path);
+  #mayBeMade(entry: FileEntry): boolean {
+    return entry.size <= PAGE_BYTES_MAX && this.overlong.allows(entry);
   }
 
   #make(entry: FileEntry, sent: SentHeaders, key: string): UnmadeFile {
     const path = twinOf(entry.path);
-    const read = async (): Promise<Buffer<ArrayBuffer>> => Buffer.from((await this.#markdown(entry, sent)).markdown);
-    return new UnmadeFile(path, sent, async () => {
-      const bytes = await read();
+    const read = async (signal?: AbortSignal): Promise<Buffer<ArrayBuffer>> =>
+      Buffer.from((await this.#markdown(entry, sent, signal)).markdown);
+    return new UnmadeFile(path, sent, async (signal) => {
+      const bytes = await read(signal);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const made = { path, size: bytes.length, sha256, type: MARKDOWN_TYPE };
-      const file = new SiteFile(made, this.#release, sent, false, read);
+      const file = new SiteFile(made, this.#release, sent, false, () => read());
       this.#form.kept.set(key, file);
       return { file, bytes };
     });
   }
 
-  async #markdown(entry: FileEntry, sent: SentHeaders): Promise<TwinAnswer> {
-    const { to } = this.#form.mount;
+  async #markdown(entry: FileEntry, sent: SentHeaders, wanted?: AbortSignal): Promise<TwinAnswer> {
+    const { mount, site } = this.#form;
+    const { to } = mount;
     const plain = new SiteFile(entry, this.#release, sent, false);
-    const mounted = { release: this.#release, basePath: to, added: NOTHING_ADDED };
-    const bytes = (await makeFile(plain, entry, mounted)).bytes ?? (await plain.read());
+    const mounted = { release: this.#release, basePath: to, added: NOTHING_ADDED, site, overlong: this.overlong };
+    const bytes = (await makeFile(plain, entry, mounted, wanted)).bytes ?? (await plain.read());
     const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
-    return making.run(() => {
-      const late = AbortSignal.timeout(MAKE_MAX_MS);
-      return maker.call('markdown', order, { signal: late }).catch((error: unknown) => {
-        if (late.aborted || toDocshelfError(error).code === 'worker_ended') this.#unmakeable.add(entry.path);
-        throw error;
-      });
-    });
+    try {
+      return await makers.run(entry, { key: site, signal: wanted }, (call) => call('markdown', order));
+    } catch (error) {
+      if (wanted?.aborted !== true) this.overlong.note(entry.path, error, 1);
+      throw error;
+    }
   }
 
   /** That readers see: what the page's own links are relative to. */

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
-import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import type { MadeVariants, VariantsOrder } from './make-variants.ts';
 import type { VariantCalls } from './worker.ts';
 
@@ -43,7 +43,7 @@ interface Work {
 export class VariantMaker {
   readonly #afterMs: number;
   readonly #onMade: () => void;
-  readonly #slots = new Slots(1);
+  readonly #scheduler = new Scheduler(1);
   readonly #works = new Map<object, Work>();
   readonly #process = new Thread<VariantCalls>({
     task: 'make compressed forms of files',
@@ -92,7 +92,7 @@ export class VariantMaker {
     const { signal } = work.ending;
     if (signal.aborted) return;
     try {
-      const made = await this.#slots.run(() => this.#make(followed, signal), signal);
+      const made = await this.#scheduler.run(() => this.#make(followed, signal), { signal });
       if (!made.isAll) work.notice = noSpace(active);
       if (made.made + made.linked === 0) return;
       this.#onMade();
@@ -127,7 +127,7 @@ export class VariantMaker {
         }
       }
     } finally {
-      if (this.#slots.waiting === 0) await this.#process.terminate();
+      if (this.#scheduler.waiting === 0) await this.#process.terminate();
     }
   }
 }

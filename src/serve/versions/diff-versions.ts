@@ -1,6 +1,6 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import { Slots } from '../../files/lanes.ts';
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
 import type { DiffCalls, DiffOrder } from './worker.ts';
 
@@ -12,7 +12,15 @@ const DIFF_MS_MAX = 120_000;
 const WAITING_MAX = 4;
 
 /** One by one: it takes a processor, and the memory of two tables. */
-const comparing = new Slots(1);
+const comparing = new Scheduler({
+  max: 1,
+  waitingMax: WAITING_MAX,
+  refuse: () =>
+    new DocshelfError('busy', 'Cannot compare the versions now: others are being compared', {
+      next: 'Try again in a minute.',
+      fields: { retryAfterS: 60 },
+    }),
+});
 const threads = new ThreadPool(
   () =>
     new Thread<DiffCalls>({
@@ -33,25 +41,23 @@ export async function diffVersions(
   signal: AbortSignal,
   withinMs = DIFF_MS_MAX,
 ): Promise<PagesDiff> {
-  if (comparing.waiting >= WAITING_MAX)
-    throw new DocshelfError('busy', 'Cannot compare the versions now: others are being compared', {
-      next: 'Try again in a minute.',
-      fields: { retryAfterS: 60 },
-    });
-  return comparing.run(async () => {
-    const late = AbortSignal.timeout(withinMs);
-    const ending = AbortSignal.any([signal, late]);
-    try {
-      return await threads.run((thread) => thread.call('diff', { ...order, listMax: LIST_MAX }, { signal: ending }));
-    } catch (error) {
-      if (!late.aborted || signal.aborted) throw error;
-      throw new DocshelfError(
-        'deadline_exceeded',
-        `Cannot compare the versions: it takes longer than ${withinMs / 1000} s`,
-        {
-          next: 'Run "docshelf bundle diff" on the machine: it takes its time.',
-        },
-      );
-    }
-  }, signal);
+  return comparing.run(
+    async () => {
+      const late = AbortSignal.timeout(withinMs);
+      const ending = AbortSignal.any([signal, late]);
+      try {
+        return await threads.run((thread) => thread.call('diff', { ...order, listMax: LIST_MAX }, { signal: ending }));
+      } catch (error) {
+        if (!late.aborted || signal.aborted) throw error;
+        throw new DocshelfError(
+          'deadline_exceeded',
+          `Cannot compare the versions: it takes longer than ${withinMs / 1000} s`,
+          {
+            next: 'Run "docshelf bundle diff" on the machine: it takes its time.',
+          },
+        );
+      }
+    },
+    { signal },
+  );
 }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { accessLog } from '../../../src/http/listener/access-log.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import { siteRequest } from '../../../src/http/listener/site-request.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const opened: { close(): Promise<unknown> | undefined }[] = [];
@@ -72,6 +73,44 @@ describe('openListener()', () => {
     await connection.until(/hello$/);
     connection.write(GET);
     expect(await connection.until(/hello.*hello$/s)).toMatch(/Keep-Alive: timeout=75/);
+  });
+
+  it('aborts the signal of a request whose client leaves', async () => {
+    const [asked, left] = [gate(), gate()];
+    const connection = await connectTo(
+      await open({
+        fetch: async (raw, env) => {
+          using client = siteRequest(raw, env).client?.();
+          client?.signal.addEventListener('abort', () => left.resolve());
+          asked.resolve();
+          await left.promise;
+          return new Response('late');
+        },
+      }),
+    );
+    connection.write(GET);
+    await asked.promise;
+    connection.socket.destroy();
+    await left.promise;
+  });
+
+  it('answers a client that only ends its half of the connection after a request', async () => {
+    const [asked, ended] = [gate(), gate()];
+    const connection = await connectTo(
+      await open({
+        fetch: async (raw, env) => {
+          using client = siteRequest(raw, env).client?.();
+          env.incoming.socket.once('end', () => ended.resolve());
+          asked.resolve();
+          await ended.promise;
+          return new Response(client?.signal.aborted === false ? 'hello' : 'left');
+        },
+      }),
+    );
+    connection.write(GET);
+    await asked.promise;
+    connection.socket.end();
+    expect(await connection.untilClosed()).toMatch(/hello$/);
   });
 
   it('answers HTTP/1.0 without a Host', async () => {

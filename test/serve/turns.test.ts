@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { clientOf, type Files, serve, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterAll(() => releases.remove());
+
+const page = (title: string, body: string) =>
+  `<!doctype html><title>${title}</title><main><h1>${title}</h1>${body}</main>`;
+
+const SMALL: Files = { 'index.html': page('Small', '<p><a href="/index.html">words</a></p>') };
+
+/** Pages of 700 KB that take a second or more each in Markdown, all different. */
+function slowPages(count: number, times = 1): Files {
+  const body = '<p><b>a</b><i>b</i></p><table><tr><td>x</table><a href="/slow/0.html">c</a>'.repeat(8_000 * times);
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`slow/${at}.html`, page(`Slow ${at}`, body)]));
+}
+
+const markdown = { accept: 'text/markdown' };
+
+/** Two sites in one process, the one with slow pages asked for all of them first. */
+function twoSites(form: { readonly basePath?: string }, headers: Readonly<Record<string, string>>, pages: Files) {
+  const count = Object.keys(pages).length;
+  const slow = serve([releases.make(pages)], { markdown: true, site: 'slow', ...form });
+  const small = serve([releases.make(SMALL)], { markdown: true, site: 'small', ...form });
+  const done: number[] = [];
+  const asked = Array.from({ length: count }, async (_, at) => {
+    const answer = await slow.ask(`/slow/${at}`, headers);
+    done.push(at);
+    return answer.status;
+  });
+  return { small, done, asked };
+}
+
+describe('a page of another site', { timeout: 300_000 }, () => {
+  it('is made in Markdown before the slow pages of a site that wait', async () => {
+    const { small, done, asked } = twoSites({}, markdown, slowPages(4));
+    // All others wait by now.
+    await Promise.race(asked);
+    expect((await small.ask('/', markdown)).status).toBe(200);
+    expect(done.length).toBeLessThan(4);
+    expect(await Promise.all(asked)).toEqual([200, 200, 200, 200]);
+  });
+
+  it('is rewritten for its base path before large pages of a site that were asked for first', async () => {
+    const { small, done, asked } = twoSites({ basePath: '/docs/' }, {}, slowPages(8, 4));
+    expect((await small.ask('/')).status).toBe(200);
+    expect(done.length).toBeLessThan(8);
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));
+  });
+});
+
+describe('a reader who leaves', { timeout: 300_000 }, () => {
+  it('has neither the waiting nor the running work done', async () => {
+    const site = serve([releases.make(slowPages(6))], { markdown: true, site: 'left' });
+    const leaving = new AbortController();
+    const left = Array.from({ length: 5 }, (_, at) =>
+      site.server.respond({
+        method: 'GET',
+        target: `/slow/${at}`,
+        header: (name) => (name === 'accept' ? 'text/markdown' : undefined),
+        id: () => null,
+        client: clientOf(leaving.signal),
+      }),
+    );
+    const last = site.ask('/slow/5', markdown);
+    leaving.abort(new Error('the client left'));
+    expect((await Promise.all(left)).map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+    expect((await last).status).toBe(200);
+    expect(site.server.current?.notices).toEqual([]);
+  });
+
+  it('leaves the page to another reader who wants it', async () => {
+    const site = serve([releases.make(slowPages(1))], { markdown: true, site: 'shared' });
+    const leaving = new AbortController();
+    const request = {
+      method: 'GET',
+      target: '/slow/0',
+      header: (name: string) => (name === 'accept' ? 'text/markdown' : undefined),
+      id: () => null,
+    };
+    const left = site.server.respond({ ...request, client: clientOf(leaving.signal) });
+    const other = site.server.respond({ ...request, client: clientOf(new AbortController().signal) });
+    leaving.abort(new Error('the client left'));
+    expect((await left).status).toBe(503);
+    expect((await other).status).toBe(200);
+  });
+});
