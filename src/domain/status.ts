@@ -109,7 +109,9 @@ export const statusSchema = {
       properties: { queued: count('Waiting.'), running: count('At work.') },
     },
     notices: texts('What an operator should know and is no error, one sentence each.'),
-    activity: textOrNull('What goes on now: `fetching`, `unpacking 2024-06-01.zip`.'),
+    activity: textOrNull(
+      'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
+    ),
     workers: {
       type: 'array',
       description: 'Processes that serve the site beside the one that answers this; none where it serves alone.',

@@ -52,7 +52,7 @@ export const search = t.section(
     memory: t.size(
       '64MiB',
       '64GiB',
-      'Memory of the process that indexes and embeds: where it holds more it is ended, and tries again later. A second one, for smaller sites while a build takes longer than 30 s, has half.',
+      'Memory of the process that indexes and embeds. If it needs more, docshelf ends it and retries later. A second process, for smaller sites while a build takes longer than 5 s, may use half of it.',
       '384MiB',
       { restart: true },
     ),
