@@ -55,7 +55,6 @@ const HEAVY = [
   'transfer',
   'variants',
   'version-switcher',
-  'workers',
 ].map((name) => `test/acceptance/${name}.test.ts`);
 
 /**

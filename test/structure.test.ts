@@ -57,9 +57,9 @@ const SOCKET_MAKERS: Readonly<Record<string, string>> = {
   pg: 'Pool',
 };
 const SOCKET_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']);
-/** Past the gate to a daemon of ours: by commands and its own serving processes alone. */
+/** Requests to a docshelf daemon, without the egress policy. Only commands send them. */
 const DAEMON_REQUEST = 'net/daemon-request.ts';
-const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/|app\/workers\/)/;
+const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/)/;
 
 /** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {

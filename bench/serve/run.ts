@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { gz, rawTar } from '../../test/helpers/archives.ts';
 import { withDefaults } from '../../test/helpers/daemon.ts';
 import { type Page, writePages } from '../export/pages.ts';
-import { connectionsOf, cpuMsOfAll } from './process-tree.ts';
+import { cpuMsOfAll } from './process-tree.ts';
 import { isThere, SERVER_CORE, type Server, startBare, startCaddy, startDocshelf, startNginx } from './servers.ts';
 import { runWrk } from './wrk.ts';
 
@@ -66,8 +65,6 @@ async function tagOf(origin: string): Promise<string> {
 interface Measured {
   readonly rate: number;
   readonly cpuUs: number;
-  /** Of each process that has any. */
-  readonly connections: readonly number[];
 }
 
 async function measure(
@@ -77,7 +74,7 @@ async function measure(
 ): Promise<Measured> {
   const pid = server.process.pid ?? 0;
   const beforeMs = await cpuMsOfAll(pid);
-  const load = runWrk(
+  const { rate, requests, refused } = await runWrk(
     server.origin,
     {
       targets,
@@ -88,17 +85,9 @@ async function measure(
     },
     folder,
   );
-  const [{ rate, requests, refused }, connectionsHeld] = await Promise.all([
-    load,
-    sleep((ROUND_S * 1000) / 2).then(() => connectionsOf(pid, Number(new URL(server.origin).port))),
-  ]);
   const cpuMs = (await cpuMsOfAll(pid)) - beforeMs;
   if (refused !== (name === '404' ? requests : 0)) throw new Error(`${server.name}, ${name}: ${refused} refused`);
-  return {
-    rate,
-    cpuUs: (cpuMs * 1000) / requests,
-    connections: connectionsHeld,
-  };
+  return { rate, cpuUs: (cpuMs * 1000) / requests };
 }
 
 const median = (values: readonly number[]): number =>
@@ -142,12 +131,11 @@ function makeLarge(): readonly { readonly name: string; readonly body: Buffer }[
   ];
 }
 
-function writeConfig(folder: string, bundles: string, access: boolean, workers: number): string {
-  const file = join(folder, `access-${access}-${workers}.yaml`);
+function writeConfig(folder: string, bundles: string, access: boolean): string {
+  const file = join(folder, `access-${access}.yaml`);
   const config = withDefaults({
-    server: { workers },
     staticExport: { preload: bundles },
-    storage: { dir: `./data-${access}-${workers}` },
+    storage: { dir: `./data-${access}` },
     search: { enabled: false },
     log: { access },
   });
@@ -179,10 +167,8 @@ function print(name: string, measured: ReadonlyMap<string, Measured[]>): void {
     const ratios = ['bare', 'nginx'].map((peer) => ratio(figures, measured.get(peer)));
     const rate = median(figures.map(({ rate: each }) => each)).toFixed(0);
     const cpuUs = leastUs(figures);
-    const shares = figures.map(({ connections }) => connections.join(' + '));
-    const shared = shares.some((share) => share.includes('+')) ? `, connections ${shares.join(', ')}` : '';
     console.log(
-      `| ${server}${shared} | ${rate} | ${ratios.join(' | ')} | ${cpuUs.toFixed(1)} | ${(bareUs / cpuUs).toFixed(2)} |`,
+      `| ${server} | ${rate} | ${ratios.join(' | ')} | ${cpuUs.toFixed(1)} | ${(bareUs / cpuUs).toFixed(2)} |`,
     );
   }
 }
@@ -201,13 +187,8 @@ try {
   const cases = casesOf(pages).filter(({ name }) => name.includes(process.argv[2] ?? ''));
   for (const access of [false, true]) {
     const name = `docshelf, access log ${access ? 'on' : 'off'}`;
-    servers.push(await startDocshelf(name, folder, writeConfig(folder, bundles, access, 1), SERVER_CORE));
+    servers.push(await startDocshelf(name, folder, writeConfig(folder, bundles, access), SERVER_CORE));
   }
-  // On both cores, of which the client takes its part: what is told is their processor time, and who has the connections.
-  const two = 'docshelf, log on, two workers';
-  servers.push(
-    await startDocshelf(two, folder, writeConfig(folder, bundles, true, 2), `${SERVER_CORE},${CLIENT_CORE}`),
-  );
   const [docshelf] = servers as [Server];
   const asked: [string, Record<string, string>][] = [];
   for (const { targets, headers } of cases) {

@@ -5,7 +5,7 @@ import { type DeployEvent, folderName, identityOf } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
-import type { ExportJobs, Metrics, WorkerCounts } from '../http/metrics/metrics.ts';
+import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
 import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
@@ -23,14 +23,12 @@ import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/
 import { certificateNotices, presentedCertificates } from './tls.ts';
 import type { Traces } from './traces/open-traces.ts';
 import { readVolume, volumeNotices } from './volume.ts';
-import type { Workers } from './workers/workers.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
   readonly logRequest: (fields: () => string) => void;
-  readonly logLines: (lines: Uint8Array) => void;
   readonly programVersion: string;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
@@ -46,8 +44,6 @@ export interface DaemonParts {
   readonly variants: VariantMaker;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
-  /** Null where this process alone serves the site. */
-  readonly workers: Workers | null;
   readonly signIns: SignIns;
   /** Null where exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
@@ -56,9 +52,6 @@ export interface DaemonParts {
 
 /** The admin listener ends last: probes see the daemon unready while it drains. */
 const ADMIN_STOP_MS = 1_000;
-
-/** Of counts that a scrape waits for. */
-const FLUSH_MS_MAX = 1_000;
 
 /** A config with less in it than the one before counts if its files stay the same for so many of these times. */
 const CONFIRM_MS = 1_000;
@@ -181,7 +174,7 @@ export class Daemon {
     const { sites, search, folder, network, signIns, keys } = this.#parts;
     // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
-      this.#listeners?.site.stop(requestsMs).then(() => this.#listeners?.handedOn?.stop(0)),
+      this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
       ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
@@ -219,7 +212,6 @@ export class Daemon {
         jobs: () => this.#jobs(),
         volume: () => readVolume(this.#opened.config.storage.dir),
         certificates: () => presentedCertificates(this.#config),
-        workers: () => this.#workers(),
         audit,
         folder: async () => {
           const found = await identityOf(folder.paths);
@@ -250,7 +242,6 @@ export class Daemon {
       this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
       this.#loaded = loaded;
-      await this.#parts.workers?.settled();
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
@@ -293,19 +284,11 @@ export class Daemon {
 
   #readiness(): { ready: boolean; reason: string | null } {
     if (this.#isStopping) return { ready: false, reason: 'stopping' };
-    const { sites, workers } = this.#parts;
-    if (workers?.running.length === 0) return { ready: false, reason: 'no serving process runs' };
+    const { sites } = this.#parts;
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
     if (!isServing) return { ready: false, reason: sites.only?.whyNotReady() ?? 'no site is served yet' };
     const mustWait = this.#isStarting && sites.state !== 'off';
     return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
-  }
-
-  /** With all that they have counted. */
-  async #workers(): Promise<WorkerCounts | null> {
-    const { workers } = this.#parts;
-    await workers?.flush(FLUSH_MS_MAX);
-    return workers && { running: workers.running.length, ends: workers.ends };
   }
 
   async #jobs(): Promise<ExportJobs> {
@@ -317,10 +300,8 @@ export class Daemon {
       notices: [
         ...volumeNotices(await readVolume(this.#opened.config.storage.dir), this.#config),
         ...certificateNotices(this.#config, Date.now()),
-        ...(this.#parts.workers?.notices ?? []),
         ...this.#parts.keys.notices,
       ],
-      workers: this.#parts.workers?.running ?? [],
       deploymentType: this.#config.deployment.type,
       opened: this.#opened,
       current: this.#loaded,

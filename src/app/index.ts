@@ -14,7 +14,7 @@ export { featureReport } from './slices.ts';
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
 export { searchOnce } from './stored/stored-search.ts';
 
-export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest' | 'logLines'>) {
+export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {
   const logs = await openLogs(options.loaded.config.log);
   const { log } = logs;
   const daemon = await start({ ...options, ...logs });

@@ -1,13 +1,12 @@
 import type { Config } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
-import { type DaemonSocket, dataPaths, handOnPath, openDaemonSocket } from '../deploy/index.ts';
+import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { OrganizationRates } from '../http/limits/organization-rates.ts';
 import { accessLog } from '../http/listener/access-log.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
-import { takePeer } from '../http/listener/remote-address.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import type { OwnNames } from '../http/openapi.ts';
@@ -21,7 +20,6 @@ import { once } from './sites/once.ts';
 import type { Sites } from './sites/sites.ts';
 import { tlsSlice } from './tls.ts';
 import type { Traces } from './traces/open-traces.ts';
-import type { Workers } from './workers/workers.ts';
 
 interface ListenerParts {
   readonly config: Config;
@@ -33,8 +31,6 @@ interface ListenerParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
-  /** Null where this process alone serves the site. */
-  readonly workers: Workers | null;
   /** Decided at the start: a site that comes later waits for the next. */
   readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
@@ -52,8 +48,6 @@ export interface Listeners {
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
   /** Ports without TLS that lead to those with it. */
   readonly redirects: readonly Listener[];
-  /** Requests that serving processes hand on; ends after them. */
-  readonly handedOn: Listener | null;
   /** Takes certificates anew, for new connections. */
   useConfig(config: Config): void;
   /** Of the rate limit's counts. */
@@ -114,20 +108,14 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
     ).catch((error: unknown) => {
-      // Others reach the daemon over the network.
-      if (parts.workers !== null) throw error;
+      // Without the socket, clients still reach the daemon over the network.
       logFailure(log, 'listen', error);
       return null;
     });
-    const shared = parts.workers && commands && (await openShared(parts, parts.workers, commands.socket));
-    opened.push(...Object.values(shared ?? {}));
-    if (shared !== null && tlsSlice(config.server.tls) !== null) secure.set('site', shared.site);
-    const site =
-      shared?.site ??
-      (await open('site', {
-        plain: (incoming) => sites.plain(incoming),
-        fetch: (request, env) => sites.answer(request, env),
-      }));
+    const site = await open('site', {
+      plain: (incoming) => sites.plain(incoming),
+      fetch: (request, env) => sites.answer(request, env),
+    });
     const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
     const hasApi = parts.apiHasSearch || parts.exports !== null;
     const api = hasApi ? await open('api', { fetch: apiAnswer(parts, openedRates) }) : null;
@@ -138,36 +126,9 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
         if (tls !== null) listener.useTls(tls);
       }
     };
-    const handedOn = shared?.handedOn ?? null;
-    return { site, handedOn, admin, api, commands, redirects, useConfig, flush: async () => rates?.flush() };
+    return { site, admin, api, commands, redirects, useConfig, flush: async () => rates?.flush() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
-    throw error;
-  }
-}
-
-/** The site's port in processes of its own, and what they hand on here. */
-async function openShared(
-  { config, sites, log }: ListenerParts,
-  workers: Workers,
-  commands: DaemonSocket,
-): Promise<{ readonly site: Listener; readonly handedOn: Listener }> {
-  const socket = handOnPath(commands);
-  const handedOn = await openListener({
-    name: 'site',
-    socket,
-    fetch: (request, env) => {
-      takePeer(env.incoming);
-      return sites.answer(request, env);
-    },
-    onFault: (error, requestId) => logFailure(log, 'listen', error, requestId),
-  });
-  try {
-    const { host, port, cacheBytes, trustedProxies, tls } = config.server;
-    const start = { cacheBytes, trustedProxies, socket };
-    return { site: await workers.listen({ host, port, tls: tlsSlice(tls), start }), handedOn };
-  } catch (error) {
-    await handedOn.stop(0);
     throw error;
   }
 }

@@ -1,7 +1,4 @@
-import { availableParallelism } from 'node:os';
-import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
-import { DocshelfError } from '../domain/errors.ts';
 import { AuditFile } from '../http/audit/audit-file.ts';
 import { AuditTrail } from '../http/audit/audit-trail.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
@@ -22,8 +19,6 @@ import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
 import { openTraces } from './traces/open-traces.ts';
-import { followerOf, placesOf } from './workers/follower.ts';
-import { Workers, type WorkersOptions } from './workers/workers.ts';
 
 /**
  * Once the listeners are open, no fault of a bundle or of a changed config ends it.
@@ -57,32 +52,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const signIns = new SignIns(network);
   const versions = new OpenVersions();
   const isList = loaded.config.sites.length > 0;
-  const workers = openWorkers(loaded.config, {
-    shutdownMs: () => network.config.server.shutdownTimeoutMs,
-    onRequest: (counted) => metrics.onRequest(counted),
-    onLines: options.logLines,
-    onCache: (key, hits, misses) => {
-      search.noteRead();
-      sites.entries.find(({ domain }) => domain === key)?.site.metrics.onCache(hits, misses);
-    },
-    onFault: ({ key, step, error, requestId }) => {
-      logFailure(
-        isList && key !== null ? log.child({ site: key }) : log,
-        step,
-        DocshelfError.fromPlain(error),
-        requestId,
-      );
-    },
-    onEnded: (fault) => {
-      metrics.onError(fault.code);
-      logFailure(log, 'serve', fault);
-    },
-  });
   const assets = new SiteAssets();
-  const variants = new VariantMaker(() => {
-    bodies.forgetMade();
-    workers?.forgetMade();
-  });
+  const variants = new VariantMaker(() => bodies.forgetMade());
   let daemon: Daemon | null = null;
   const sites: Sites = new Sites({
     isList,
@@ -108,14 +79,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       signIns,
       assets,
       shelfScope: (site) => shelf.scopeOf(site),
-      follower: workers && followerOf(workers, domain ?? ''),
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),
       programVersion: options.programVersion,
       onProgress,
     }),
     elsewhere: (request, env) => shelf.answer(request, env),
-    onEntries: (entries) => void workers?.route(placesOf(entries, isList)),
   });
   const shelf = new ShelfPageAnswer({
     entries: () => sites.entries,
@@ -141,7 +110,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     variants,
     keys: new ServiceKeys({ store, current: () => network.config, sites }),
     audit,
-    workers,
     signIns,
     exports,
     ownExports,
@@ -149,12 +117,3 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await daemon.start();
   return daemon;
 }
-
-/** Null where this process serves alone. */
-function openWorkers({ server }: Config, options: Omit<WorkersOptions, 'count'>): Workers | null {
-  const count = server.workers === 'auto' ? Math.min(WORKERS_MAX, availableParallelism()) : server.workers;
-  return count === 1 ? null : new Workers({ count, ...options });
-}
-
-/** As the config bounds it. */
-const WORKERS_MAX = 64;

@@ -9,8 +9,16 @@ export function nearestOf(name: string, names: readonly string[]): string | unde
   return names[distances.indexOf(Math.min(...distances))];
 }
 
+/** Keys of earlier versions, with what to do instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  'server.workers':
+    'docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
+};
+
 export function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
   const dotted = parent === '' ? name : `${parent}.${name}`;
+  const removed = REMOVED[dotted];
+  if (removed !== undefined) return `unknown key "${dotted}": ${removed}`;
   const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
   const nearest = nearestKey(parent, name, siblings);
   return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;

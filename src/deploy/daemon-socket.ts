@@ -67,17 +67,10 @@ export function socketSeenFrom(
   return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
 }
 
-/** Where the daemon's serving processes hand requests on: of the same length, in the same folder. */
-export function handOnPath({ path }: DaemonSocket): string {
-  return path.replace(/sock$/, 'site');
-}
-
-/** Removes the sockets of a killed daemon; whatever its mark says, nothing but a socket of that daemon. */
+/** Removes the socket of a killed daemon. Whatever the mark contains, it removes only a socket of that daemon. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;
-  for (const each of [path, handOnPath({ id, path })]) {
-    const info = await lstat(each).catch(() => null);
-    if (info?.isSocket() === true) await rm(each, { force: true });
-  }
+  const info = await lstat(path).catch(() => null);
+  if (info?.isSocket() === true) await rm(path, { force: true });
 }

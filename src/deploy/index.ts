@@ -3,7 +3,7 @@
  */
 
 export { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
-export { type DaemonSocket, handOnPath, openDaemonSocket } from './daemon-socket.ts';
+export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, DaemonRegistration, runningDaemons } from './daemons.ts';
 export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';

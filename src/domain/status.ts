@@ -55,7 +55,7 @@ const lastErrorSchema = {
   },
 } as const;
 
-/** `GET /v1/status`, contract section 2, with additions: `notices`, `activity`, `workers`, `startedAt`, `programVersion`. */
+/** `GET /v1/status`, contract section 2, with additions: `notices`, `activity`, `startedAt`, `programVersion`. */
 export const statusSchema = {
   title: 'Status',
   type: 'object',
@@ -72,7 +72,6 @@ export const statusSchema = {
     'jobs',
     'notices',
     'activity',
-    'workers',
     'startedAt',
     'programVersion',
   ],
@@ -112,15 +111,6 @@ export const statusSchema = {
     activity: textOrNull(
       'Current work, or what it waits for: `fetching`, `unpacking 2024-06-01.zip`, `waiting to index 2024-06-01.zip`.',
     ),
-    workers: {
-      type: 'array',
-      description: 'Processes that serve the site beside the one that answers this; none where it serves alone.',
-      items: {
-        type: 'object',
-        required: ['pid', 'startedAt'],
-        properties: { pid: count('Its number.'), startedAt: RFC3339 },
-      },
-    },
     startedAt: RFC3339,
     programVersion: text('Of docshelf itself.'),
     sites: {

@@ -1,10 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import cluster from 'node:cluster';
+import { fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Port } from './channel.ts';
-import { ConnectionTurns } from './connection-turns.ts';
 import type { Heap } from './heaps.ts';
 
 export type OnExit = (state: string, why?: { readonly cause?: unknown; readonly isOverMemory?: boolean }) => void;
@@ -14,7 +12,6 @@ interface RunnerOrder {
   readonly heap: Heap;
   /** Of a process: it is ended where it holds more. Seen on Linux alone. */
   readonly residentBytesMax?: number | undefined;
-  readonly sharesPorts?: boolean | undefined;
   /** The module's `workerData`; a process has none. */
   readonly data: unknown;
   /** Once, with the reason in words: `its thread ended with 1`. */
@@ -65,20 +62,19 @@ function stateOfThread(cause: unknown, code: number): string {
  * A process of its own, for native code: a thread that is terminated in it takes the whole process along (onnxruntime-node 1.30
  * throws into the dying thread: SIGABRT, seen at every second swap on a busy machine).
  */
-export function startProcess({ entry, heap, residentBytesMax, sharesPorts, onExit }: RunnerOrder): Runner {
+export function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOrder): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
     // A young generation is three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
-  const settings: ProcessSettings = {
+  const child = fork(fileURLToPath(entry), {
     execArgv: [...process.execArgv, ...bounds],
     serialization: 'advanced',
-    // Its standard output would stand between the lines of the log.
+    // Its standard output would mix with the lines of the log.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  };
-  const child = sharesPorts === true ? forkSharing(entry, settings) : fork(fileURLToPath(entry), settings);
+  });
   let cause: unknown;
   child.on('error', (error) => {
     cause = error;
@@ -126,25 +122,6 @@ async function processorMsOf(pid: number | undefined): Promise<number | null> {
     .slice(11, 13)
     .map(Number);
   return user === undefined || system === undefined ? null : (user + system) * TICK_MS;
-}
-
-interface ProcessSettings {
-  readonly execArgv: string[];
-  readonly serialization: 'advanced';
-  readonly stdio: ('ignore' | 'inherit' | 'ipc')[];
-}
-
-const turns = new ConnectionTurns();
-
-/** In turns: left to the kernel, one of two busy processes gets most connections. The port stays open while any of them has it. */
-function forkSharing(entry: URL, settings: ProcessSettings): ChildProcess {
-  cluster.schedulingPolicy = cluster.SCHED_RR;
-  cluster.setupPrimary({ ...settings, exec: fileURLToPath(entry), args: [] });
-  const worker = cluster.fork();
-  // Of its process, which tells it to its own listener.
-  worker.on('error', () => undefined);
-  turns.join(worker.process);
-  return worker.process;
 }
 
 /** V8 aborts a process whose heap is full. */

@@ -5,8 +5,6 @@ import { isMainThread, parentPort } from 'node:worker_threads';
 import { type CallsOf, Channel, type Port } from './channel.ts';
 
 interface ServeOptions {
-  /** A process that readers wait for: where memory is short, it is not the first to go. By default it is. */
-  readonly isForReaders?: boolean;
   readonly answersAtOnce?: number;
   /** Gives back what is outside the heap, which does not go with the thread. */
   readonly end?: () => unknown;
@@ -14,8 +12,8 @@ interface ServeOptions {
 
 /** Answers the starting thread's calls until it is told to end. @returns the way back, to that one's `handlers` */
 export function serve<Parent extends CallsOf<Parent>>(handlers: object, options: ServeOptions = {}): Channel<Parent> {
-  const { end, isForReaders, ...channelOptions } = options;
-  const port = parentPort ?? processPort(isForReaders === true);
+  const { end, ...channelOptions } = options;
+  const port = parentPort ?? processPort();
   const stop = async (): Promise<void> => {
     await channel.idle();
     await end?.();
@@ -26,12 +24,12 @@ export function serve<Parent extends CallsOf<Parent>>(handlers: object, options:
 }
 
 /**
- * This process' way to the one that started it. It goes with that one, is mostly the first that the kernel ends where memory is short
- * (proc_pid_oom_score_adj(5)), and leaves signals to a group of processes to its parent.
+ * Port to the parent process. This process ends with its parent, is the first that the kernel ends if memory is short
+ * (proc_pid_oom_score_adj(5)), and leaves signals to the process group to its parent.
  */
-function processPort(isForReaders: boolean): Port & { close(): void } {
+function processPort(): Port & { close(): void } {
   try {
-    if (!isForReaders) writeFileSync('/proc/self/oom_score_adj', '1000');
+    writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
     // Not Linux.
   }

@@ -21,8 +21,6 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly signal?: AbortSignal;
   /** A process of its own in place of a thread: for native code that may have to be ended in its middle. Transfers are copies then. */
   readonly isProcess?: boolean;
-  /** Of a process: connections to a port are dealt out in turns to all such processes that listen on it. */
-  readonly sharesPorts?: boolean;
   /** Of a process, all that it holds: V8's bounds do not count buffers, SQLite or a model. Default: none but the heap's. */
   readonly residentBytesMax?: number;
   /** How long an aborted call has to end in order before its thread is terminated. Default: none. */
@@ -124,7 +122,6 @@ export class Thread<Calls extends CallsOf<Calls>> {
       isReplaced,
       isProcess,
       residentBytesMax,
-      sharesPorts,
     } = this.#options;
     const exited = Promise.withResolvers<void>();
     const onExit: OnExit = (state, { cause, isOverMemory } = {}) => {
@@ -140,7 +137,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
       exited.resolve();
     };
     const start = isProcess === true ? startProcess : startThread;
-    const runner = start({ entry, heap, residentBytesMax, sharesPorts, data, onExit });
+    const runner = start({ entry, heap, residentBytesMax, data, onExit });
     const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
     const channel = new Channel<Calls>(runner.port, handlers, {
       full,

@@ -133,13 +133,13 @@ describe('docshelf’s own manual', () => {
 });
 
 describe('a session', () => {
-  it('sees a swap and outlives a restart, at serving processes too', async () => {
+  it('sees a swap and outlives a restart', async () => {
     const port = await freePort();
     const archives = {
       'acme-export-2024-06-01.tar.gz': bundle('june'),
       'acme-export-2024-07-01.tar.gz': bundle('july'),
     };
-    const server = { port, workers: 2 };
+    const server = { port };
     const daemon = await startWith(archives, { staticExport: { enabled: true, version: '2024-06-01' }, server });
     await daemon.untilServing('2024-06-01');
     const client = await connect(daemon.site + DOOR);

@@ -265,10 +265,10 @@ describe('a kept version', () => {
     expect(next.log()).not.toContain('"level":50');
   });
 
-  test('is served by one process for several that serve the site, and below a base path', async () => {
+  test('is served below a base path', async () => {
     const { daemon } = await startWith(
       { serveVersions: 'kept' },
-      { server: { host: '127.0.0.1', port: 0, workers: 2, basePath: '/docs', publicUrl: 'https://docs.example' } },
+      { server: { host: '127.0.0.1', port: 0, basePath: '/docs', publicUrl: 'https://docs.example' } },
     );
     const start = await ask(daemon, `/docs${JUNE_AT}/guides/start`);
     expect([start.status, start.headers.get('link')]).toEqual([

@@ -93,7 +93,7 @@ describe('a staged version', () => {
     await follow(targetOf(daemon, link));
     await daemon.stop();
     const config = {
-      server: { host: '127.0.0.1', port: 0, workers: 2 },
+      server: { host: '127.0.0.1', port: 0 },
       staticExport: { enabled: true, version: 'v9' },
     };
     const next = await bench.start(config, { folder });

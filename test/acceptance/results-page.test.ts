@@ -26,8 +26,8 @@ async function start(server: object, more: Record<string, string> = {}, search: 
   return daemon;
 }
 
-test.each([1, 2])('the results page below a base path, in the site’s language, by %d processes', async (workers) => {
-  const daemon = await start({ basePath: '/team/', workers });
+test('the results page below a base path, in the site’s language', async () => {
+  const daemon = await start({ basePath: '/team/' });
   const address = `${daemon.site}/team/_docshelf/search?q=rotate`;
   const json = await fetch(address);
   expect([json.headers.get('content-type'), await json.json()]).toEqual([
@@ -52,12 +52,12 @@ test.each([1, 2])('the results page below a base path, in the site’s language,
   expect(corrected).toContain('Meinten Sie <a dir="auto" href="?q=rotate">rotate</a>?');
 });
 
-test.each([1, 2])('a page that is not there offers the search where there is one, by %d processes', async (workers) => {
+test('a missing page offers the search if the site has one', async () => {
   const missing = async ({ site }: { site: string }) =>
     (await fetch(`${site}/team/nowhere`, { headers: NAVIGATION })).text();
-  const daemon = await start({ basePath: '/team/', workers });
+  const daemon = await start({ basePath: '/team/' });
   expect(await missing(daemon)).toContain('<form role="search" action="/team/_docshelf/search"><label for="q">Diese');
-  const without = await start({ basePath: '/team/', workers }, {}, { enabled: false });
+  const without = await start({ basePath: '/team/' }, {}, { enabled: false });
   expect(await missing(without)).not.toContain('<form');
 });
 

@@ -14,13 +14,13 @@ import { folderOf } from './bundles.ts';
 const isSettled = ([asked]: Row): boolean => !/large\.txt.*gzip/.test(asked);
 
 /** As the listener alone is asked in `test/http/rows`, through all that the program puts together. */
-describe.each([1, 2])('the built daemon, of %d serving processes, answers as the rows have it', (workers) => {
+describe('the built daemon answers as the rows have it', () => {
   const bench = openBench(afterAll);
   let port: number;
   let words: Words;
 
   beforeAll(async () => {
-    const folder = await newHome(bench, { search: { enabled: false }, server: { trailingSlash: 'always', workers } });
+    const folder = await newHome(bench, { search: { enabled: false }, server: { trailingSlash: 'always' } });
     const files = Object.entries(SITE_FILES).map(([path, content]) => ({ path, bytes: Buffer.from(content) }));
     await folderOf(join(folder, 'bundles'), {});
     const manifest = {

@@ -52,58 +52,50 @@ async function startWith(config: object, archives: Readonly<Record<string, Buffe
 }
 
 describe('server.versionSwitcher', () => {
-  test.each([1, 2])(
-    'is on pages while there are several versions, below a base path, by %d processes',
-    async (workers) => {
-      const server = { host: '127.0.0.1', port: 0, basePath: '/team/', workers, versionSwitcher: true };
-      const { daemon, take } = await startWith({ server });
-      const site = `${daemon.site}/team/`;
-      await take('import', 'june.tar.gz', '--version', '1.0+june');
-      await daemon.untilServing('1.0+june');
-      expect(await textOf(site)).not.toMatch(/_docshelf/);
-      await take('import', 'july.tar.gz', '--version', 'v2');
-      await daemon.untilServing('v2');
-      for (const path of ['', 'de/', 'new/place']) {
-        expect(SCRIPT.exec(await textOf(site + path))?.groups, path).toMatchObject({ version: 'v2', active: 'v2' });
-      }
-      const { src = '' } = SCRIPT.exec(await textOf(site))?.groups ?? {};
-      expect(src).toMatch(/^\/team\/_docshelf\/assets\/switcher-[0-9a-f]{16}\/switcher\.js$/);
-      const script = await fetch(daemon.site + src);
-      expect([script.status, script.headers.get('cache-control')]).toEqual([
-        200,
-        'public, max-age=31536000, immutable',
-      ]);
+  test('is on pages while there are several versions, below a base path', async () => {
+    const server = { host: '127.0.0.1', port: 0, basePath: '/team/', versionSwitcher: true };
+    const { daemon, take } = await startWith({ server });
+    const site = `${daemon.site}/team/`;
+    await take('import', 'june.tar.gz', '--version', '1.0+june');
+    await daemon.untilServing('1.0+june');
+    expect(await textOf(site)).not.toMatch(/_docshelf/);
+    await take('import', 'july.tar.gz', '--version', 'v2');
+    await daemon.untilServing('v2');
+    for (const path of ['', 'de/', 'new/place']) {
+      expect(SCRIPT.exec(await textOf(site + path))?.groups, path).toMatchObject({ version: 'v2', active: 'v2' });
+    }
+    const { src = '' } = SCRIPT.exec(await textOf(site))?.groups ?? {};
+    expect(src).toMatch(/^\/team\/_docshelf\/assets\/switcher-[0-9a-f]{16}\/switcher\.js$/);
+    const script = await fetch(daemon.site + src);
+    expect([script.status, script.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
 
-      const old = `${site}_docshelf/v/1.0+june/`;
-      expect(SCRIPT.exec(await textOf(old))?.groups).toMatchObject({ src, version: '1.0+june', active: 'v2' });
-      const [style = ''] = /[^"]+switcher\.css/.exec(await textOf(old)) ?? [];
-      expect((await fetch(daemon.site + style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
-      const notices = {
-        '': ['en', '/team/'],
-        // By its file: with scripts the link is that of the address.
-        'guides/deep/old': ['en', '/team/new/place.html'],
-        'de/': ['de', '/team/de/'],
-        'de/seite': ['de', '/team/de'],
-        'not/there': ['en', '/team/'],
-      };
-      for (const [path, [lang, href]] of Object.entries(notices)) {
-        expect(NOTICE.exec(await textOf(old + path))?.groups, path).toMatchObject({ lang, href });
-      }
+    const old = `${site}_docshelf/v/1.0+june/`;
+    expect(SCRIPT.exec(await textOf(old))?.groups).toMatchObject({ src, version: '1.0+june', active: 'v2' });
+    const [style = ''] = /[^"]+switcher\.css/.exec(await textOf(old)) ?? [];
+    expect((await fetch(daemon.site + style)).headers.get('content-type')).toBe('text/css; charset=utf-8');
+    const notices = {
+      '': ['en', '/team/'],
+      // By its file: with scripts the link is that of the address.
+      'guides/deep/old': ['en', '/team/new/place.html'],
+      'de/': ['de', '/team/de/'],
+      'de/seite': ['de', '/team/de'],
+      'not/there': ['en', '/team/'],
+    };
+    for (const [path, [lang, href]] of Object.entries(notices)) {
+      expect(NOTICE.exec(await textOf(old + path))?.groups, path).toMatchObject({ lang, href });
+    }
 
-      expect(await locationOf(`${old}new/place?docshelf-from=v2`)).toBe('/team/_docshelf/v/1.0+june/guides/deep/old');
-      expect(await locationOf(`${site}_docshelf/v/v2/guides/deep/old?docshelf-from=1.0%2Bjune`)).toBe(
-        '/team/new/place',
-      );
+    expect(await locationOf(`${old}new/place?docshelf-from=v2`)).toBe('/team/_docshelf/v/1.0+june/guides/deep/old');
+    expect(await locationOf(`${site}_docshelf/v/v2/guides/deep/old?docshelf-from=1.0%2Bjune`)).toBe('/team/new/place');
 
-      await take('rollback');
-      await daemon.untilServing('1.0+june');
-      expect(NOTICE.exec(await textOf(`${site}_docshelf/v/v2/`))?.groups?.text).toBe(
-        'This is version v2, not the current one.',
-      );
-      await take('remove', 'v2');
-      await untilHead(site, false);
-    },
-  );
+    await take('rollback');
+    await daemon.untilServing('1.0+june');
+    expect(NOTICE.exec(await textOf(`${site}_docshelf/v/v2/`))?.groups?.text).toBe(
+      'This is version v2, not the current one.',
+    );
+    await take('remove', 'v2');
+    await untilHead(site, false);
+  });
 
   test('comes and goes with a reload, and is left out where the bundle has versions of its own', async () => {
     const own = Object.fromEntries(

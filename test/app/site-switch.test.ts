@@ -51,41 +51,10 @@ it.each([
   }
 });
 
-it('has all who follow prepared before it swaps, and is done when they are', async () => {
-  const told: string[] = [];
-  const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>(() => void told.push('swapped here'));
-  const all = Promise.withResolvers<void>();
-  const site = new SiteSwitch(
-    { swap } as unknown as SiteServer,
-    { trailingSlash: 'never' },
-    {
-      prepare: async () => {
-        told.push('prepared');
-        return async () => {
-          told.push('told');
-          await all.promise;
-        };
-      },
-      follow: async (served) => void told.push(served === null ? 'off' : 'followed'),
-    },
-  );
-  const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd', files: new Map() };
-  const commit = await site.prepare(release as unknown as ReleaseView, []);
-  expect(told).toEqual(['prepared']);
-  const done = commit().then(() => told.push('done'));
-  await Promise.resolve();
-  expect(told).toEqual(['prepared', 'swapped here', 'told']);
-  all.resolve();
-  await done;
-  site.use({ trailingSlash: 'always' });
-  await site.turnOff();
-  expect(told.slice(3)).toEqual(['done', 'swapped here', 'followed', 'swapped here', 'off']);
-});
-
 it('tells of each swap with the form that it is by, also of a reload', async () => {
   const told: unknown[] = [];
   const server = { swap: () => undefined } as unknown as SiteServer;
-  const site = new SiteSwitch(server, { trailingSlash: 'auto', basePath: '/' }, null, ({ active }, { basePath }) =>
+  const site = new SiteSwitch(server, { trailingSlash: 'auto', basePath: '/' }, ({ active }, { basePath }) =>
     told.push([active.digest, basePath]),
   );
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd', files: new Map() };
@@ -123,7 +92,7 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   const server = { swap: () => undefined } as unknown as SiteServer;
   let survey = { hasOthers: true, own: [] as string[] };
   const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(headIn('en', additions)));
-  const site = new SiteSwitch(server, { trailingSlash: 'auto' }, null, onServed, async () => survey);
+  const site = new SiteSwitch(server, { trailingSlash: 'auto' }, onServed, async () => survey);
   const entry = { path: 'index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const files = new Map([[entry.path, entry]]);
   const release = { builtFor: '/', version: 'v"2', siteDir: '/', digest: 'd', files };
@@ -153,7 +122,7 @@ it('labels the search box in the language of the page', async () => {
   const server = { swap: () => undefined } as unknown as SiteServer;
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
   const onServed = (_: unknown, form: SnapshotForm) => void served.push(form);
-  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox }, null, onServed);
+  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox }, onServed);
   const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', files: new Map() };
   await (await site.prepare(release as unknown as ReleaseView, []))();
   expect(['en', 'de', 'ja'].map((tag) => headIn(tag, served[0]?.additions))).toEqual([
@@ -190,7 +159,7 @@ it('puts the search box in the place of one that asks a service elsewhere, and s
   const onServed = vi.fn((_: unknown, { additions }: SnapshotForm) => void heads.push(headIn('en', additions)));
   const server = { swap: () => undefined } as unknown as SiteServer;
   const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
-  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox: box }, null, onServed);
+  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox: box }, onServed);
   const files = new Map([['index.html', { path: 'index.html' }]]);
   const release = { builtFor: '/', version: 'v2', siteDir, digest: 'd', pages: 1, files };
   await (await site.prepare(release as unknown as ReleaseView, []))();

@@ -28,7 +28,6 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
     programVersion: '',
     lastReload: null,
     notices: [],
-    workers: [],
   };
   const type = { deploymentType: 'client-hosted', apiHasSearch } as const;
   return (await daemonStatus(sites, { ...facts, ...type, opened, current })).pending;

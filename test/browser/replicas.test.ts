@@ -156,7 +156,6 @@ describe.skipIf(!HAS_POSTGRES || !HAS_NGINX || !hasChromium)('a reader of three 
 
   it.each([
     { serving: 'one process', more: {} },
-    { serving: 'serving processes of their own', more: { server: { workers: 2 } } },
     { serving: 'one process with a search', more: { search: { enabled: true } } },
   ])('notices no swap where they share a folder, from $serving', async ({ more }) => {
     const shared = join(await bench.folder(), 'data');

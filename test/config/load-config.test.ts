@@ -63,7 +63,6 @@ describe('loadConfig() without a config file', () => {
           sessionTtlMs: 43_200_000,
           sessionKeyFile: null,
         },
-        workers: 1,
         cacheBytes: 134_217_728,
         trustedProxies: [],
         shutdownTimeoutMs: 20_000,

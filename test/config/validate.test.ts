@@ -112,6 +112,10 @@ describe('validate() names the nearest known key of an unknown one', () => {
   it.each([
     ['staticExport: { bundelUrl: x }', 'unknown key "staticExport.bundelUrl"; did you mean "staticExport.bundleUrl"?'],
     ['staticexport: {}', 'unknown key "staticexport"; did you mean "staticExport"?'],
+    [
+      'server: { workers: 2 }',
+      'unknown key "server.workers": docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
+    ],
     ['bundleUrl: x', 'unknown key "bundleUrl"; did you mean "staticExport.bundleUrl"?'],
     ['server: { level: info }', 'unknown key "server.level"; did you mean "log.level"?'],
     ['features: { serach: true }', 'unknown key "features.serach"; did you mean "features.search"?'],

@@ -49,7 +49,6 @@ export const STATUS: StatusReport = {
   pending: ['server.port'],
   search: { keyword: 'ready', semantic: 'off', sections: 8123, embedded: 0 },
   jobs: { queued: 0, running: 0 },
-  workers: [],
   startedAt: '2024-05-30T12:00:00.000Z',
   programVersion: '0.1.0',
 };

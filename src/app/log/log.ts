@@ -15,8 +15,6 @@ export interface Logs {
   readonly log: Logger;
   /** A line of a request, put together a moment later, of the level `info`, in its place among the others: written in batches, of which a crash loses the last. */
   readonly logRequest: (fields: () => string) => void;
-  /** Such lines of another process, whole, which has gathered them itself. */
-  readonly logLines: (lines: Uint8Array) => void;
 }
 
 const STDOUT = 1;
@@ -57,11 +55,6 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
       const line = (): string => lineOf(fields(), atMs);
       if (pretty === null) batches.writeLater(line);
       else batches.write(pretty(line()));
-    },
-    logLines: (lines) => {
-      if (!log.isLevelEnabled('info')) return;
-      if (pretty === null) batches.writeBytes(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
-      else for (const line of Buffer.from(lines).toString().trimEnd().split('\n')) batches.write(pretty(`${line}\n`));
     },
   };
 }
@@ -106,11 +99,6 @@ class LineBatches {
   write(line: string): void {
     this.#lines.add(() => line);
     this.#hand();
-  }
-
-  writeBytes(lines: Buffer): void {
-    this.#hand();
-    this.#out.write(lines);
   }
 
   writeLater(text: () => string): void {

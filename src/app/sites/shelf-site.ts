@@ -71,7 +71,6 @@ export class ShelfSite {
     const site = new SiteSwitch(
       server,
       siteForm(config, host.assets),
-      host.follower,
       ({ active, older }, form) =>
         variants.follow(server, {
           active,

@@ -10,7 +10,6 @@ import type { OpenedSearch } from '../open-search.ts';
 import type { ShelfFolder } from './open-shelf.ts';
 import type { OpenVersions } from './open-versions.ts';
 import type { SignIns } from './sign-ins.ts';
-import type { SwapFollower } from './site-switch.ts';
 
 /** What a daemon gives each of its sites. */
 export interface SiteHost {
@@ -24,8 +23,6 @@ export interface SiteHost {
   readonly versions: OpenVersions;
   readonly signIns: SignIns;
   readonly assets: SiteAssets;
-  /** Serves beside this process; null where nothing does. */
-  readonly follower: SwapFollower | null;
   /** All sites that readers of one may know of. @param domain of that one */
   readonly shelfScope: (domain: string) => ShelfScope | null;
   readonly metrics: SiteMetrics;

@@ -92,14 +92,6 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
-/** Other processes that serve the site, too. */
-export interface SwapFollower {
-  /** Resolves when all of them are ready for the act, which resolves when all of them have made the swap. */
-  prepare(served: ServedRelease, form: SnapshotForm): Promise<() => Promise<void>>;
-  /** @param served null: nothing is served */
-  follow(served: ServedRelease | null, form: SnapshotForm): Promise<void>;
-}
-
 type ServedRelease = Pick<Served, 'active' | 'older'>;
 
 type SurveyVersions = (active: ReleaseView) => Promise<VersionSurvey>;
@@ -110,7 +102,6 @@ type OnServed = (served: ServedRelease, form: SnapshotForm) => void;
 /** The release that becomes active becomes the snapshot that is served. */
 export class SiteSwitch {
   readonly #server: SiteServer;
-  readonly #follower: SwapFollower | null;
   readonly #onServed: OnServed;
   readonly #surveyVersions: SurveyVersions;
   readonly #searches = new OwnSearches();
@@ -121,13 +112,11 @@ export class SiteSwitch {
   constructor(
     server: SiteServer,
     form: SiteForm,
-    follower: SwapFollower | null = null,
     onServed: OnServed = () => undefined,
     surveyVersions: SurveyVersions = async () => NO_VERSIONS,
   ) {
     this.#server = server;
     this.#form = form;
-    this.#follower = follower;
     this.#onServed = onServed;
     this.#surveyVersions = surveyVersions;
   }
@@ -155,18 +144,16 @@ export class SiteSwitch {
     return own.filter((notice) => notice !== null);
   }
 
-  /** Builds the snapshot; the act that it gives only swaps a reference, here and in the processes that follow. */
+  /** Builds the snapshot. The returned function only swaps a reference. */
   readonly prepare = async (active: ReleaseView, older: readonly KeptRelease[]): Promise<() => Promise<void>> => {
     const form = this.#form;
     const served = { active, older, rules: await loadSiteRules(active), survey: await this.#surveyOf(active) };
     const sent = formOf(served, form);
     const snapshot = snapshotOf(served, sent);
-    const followers = await this.#follower?.prepare(served, sent);
     return async () => {
       // A reload may have come in between.
       if (form !== this.#form) return this.#serveAnew(served);
       this.#swap(served, snapshot, sent);
-      await followers?.();
     };
   };
 
@@ -178,7 +165,6 @@ export class SiteSwitch {
     this.#served = null;
     this.#snapshot = null;
     this.#server.swap(null);
-    await this.#follower?.follow(null, this.#form);
   };
 
   use(form: SiteForm): void {
@@ -189,17 +175,16 @@ export class SiteSwitch {
 
   /** At once, and again where the survey is another by now. */
   async #serveAnew(served: Served): Promise<void> {
-    await this.#serve(served);
+    this.#serve(served);
     const survey = await this.#surveyOf(served.active);
     const now = this.#served;
     if (now === null || now.active !== served.active || isDeepStrictEqual(survey, now.survey)) return;
-    await this.#serve({ ...now, survey });
+    this.#serve({ ...now, survey });
   }
 
-  async #serve(served: Served): Promise<void> {
+  #serve(served: Served): void {
     const sent = formOf(served, this.#form);
     this.#swap(served, snapshotOf(served, sent), sent);
-    await this.#follower?.follow(served, sent);
   }
 
   #swap(served: Served, snapshot: SiteSnapshot, sent: SnapshotForm): void {

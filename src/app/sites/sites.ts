@@ -26,8 +26,6 @@ export interface SitesOptions {
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
-  /** After each change of them. */
-  readonly onEntries: (entries: readonly SiteEntry[]) => void;
   /** Answers where no site fits. */
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
@@ -183,7 +181,6 @@ export class Sites {
     for (const commit of commits) commit();
     this.#entries = entries;
     this.#routes = new SiteRoutes(entries);
-    this.#options.onEntries(entries);
     const kept = new Set(entries.map(({ site }) => site));
     return [...former.values()].filter((site) => !kept.has(site));
   }

@@ -8,7 +8,7 @@ import { originOf } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
 import type { Sites } from './sites.ts';
 
-interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'workers' | 'startedAt' | 'programVersion'> {
+interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt' | 'programVersion'> {
   readonly deploymentType: DeploymentType;
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;

@@ -71,15 +71,6 @@ export const max = <S extends TSchema>(schema: S) =>
 export const boolean = (...told: Told) => row<boolean>({ type: 'boolean' }, ...told);
 export const integer = (minimum: number, maximum: number, ...told: Told) =>
   row<number>({ type: 'integer', minimum, maximum }, ...told);
-/** A word stands for a number that is known where it runs. */
-export const integerOr = <const W extends string>(word: W, minimum: number, maximum: number, ...told: Told) =>
-  row<number | W>(
-    {
-      anyOf: [{ enum: [word] }, { type: 'integer', minimum, maximum }],
-      'x-expects': `an integer from ${minimum} to ${maximum}, or ${word}`,
-    },
-    ...told,
-  );
 export const list = <T extends TSchema>(items: T, description: string, more: More = {}) =>
   row<readonly Static<T>[]>({ type: 'array', items }, description, [], more);
 export const map = <T extends TSchema>(names: object, items: T, description: string, more: More = {}) =>

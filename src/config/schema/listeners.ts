@@ -98,7 +98,6 @@ export const server = t.section(
     publicUrl: t.optional(t.httpUrl('URL under which readers reach the site; absolute addresses are made of it.')),
     basePath: basePath('Path below which the site is served.'),
     ...perSite,
-    workers: t.integerOr('auto', 1, 64, 'Processes that serve the site; auto: one a core.', 1, { restart: true }),
     cacheBytes: t.size('0', '64GiB', 'Memory for hot files; 0 turns the cache off.', '128MiB', { restart: true }),
     trustedProxies: t.list(t.cidr, 'Addresses or networks of proxies whose X-Forwarded-* headers are believed.', {
       examples: [['10.0.0.0/8']],

@@ -15,7 +15,7 @@ import { type Actor, actorOf } from '../audit/actor.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { JobActions } from '../jobs/job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
-import type { ExportJobs, Metrics, Readings, WorkerCounts } from '../metrics/metrics.ts';
+import type { ExportJobs, Metrics, Readings } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
@@ -103,7 +103,6 @@ export interface AdminOptions extends FaultHooks {
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
   readonly certificates?: () => Readings['certificates'];
-  readonly workers?: () => Promise<WorkerCounts | null>;
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
@@ -138,9 +137,8 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
-      const workers = (await options.workers?.()) ?? null;
       const isReady = readiness().ready;
-      const text = await metrics.expose({ states: states(), isReady, jobs, volume, certificates, workers });
+      const text = await metrics.expose({ states: states(), isReady, jobs, volume, certificates });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),

@@ -25,21 +25,9 @@ export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAd
   };
 }
 
-/** Names the client of a request that a serving process hands on; on any other door it is a field like others. */
-export const PEER_HEADER = 'x-docshelf-peer';
-
-const PEER = Symbol('peer');
-type HandedOnMessage = IncomingMessage & { [PEER]?: string };
-
-/** For requests of the daemon's own serving processes alone. */
-export function takePeer(incoming: HandedOnMessage): void {
-  const told = incoming.headers[PEER_HEADER];
-  if (typeof told === 'string') incoming[PEER] = told;
-}
-
-/** Address of the other end of the client's connection; empty where it is closed. */
-export function peerOf(incoming: HandedOnMessage): string {
-  return incoming[PEER] ?? incoming.socket.remoteAddress ?? '';
+/** Address of the client's end of the connection. Empty if the connection is closed. */
+export function peerOf(incoming: IncomingMessage): string {
+  return incoming.socket.remoteAddress ?? '';
 }
 
 /** True of the socket's own address, where it is one of those: no header counts. */

@@ -42,8 +42,6 @@ export function defineMetrics(registry: Registry) {
       'How late the main thread turned to its work since the last reading, the 99th percentile.',
       [],
     ),
-    workers: gauge('workers', 'Processes that serve the site beside the deploying one.', []),
-    workerEnds: counter('worker_ends_total', 'Serving processes that have ended unasked since the start.', []),
     jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
     wrongTokens: counter('admin_wrong_tokens_total', 'Requests of the admin listener with a wrong token.', []),

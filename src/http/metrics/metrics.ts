@@ -15,19 +15,12 @@ export interface Readings {
   /** Of the data folder; null where the system does not tell. */
   readonly volume: VolumeSpace | null;
   /** Null where one process serves alone. */
-  readonly workers?: WorkerCounts | null;
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
 }
 
 export interface VolumeSpace {
   readonly freeBytes: number;
   readonly sizeBytes: number;
-}
-
-export interface WorkerCounts {
-  readonly running: number;
-  /** Of those that nobody asked to end, since the start. */
-  readonly ends: number;
 }
 
 export type ExportJobs = StatusReport['jobs'];
@@ -63,7 +56,7 @@ export class Metrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
-  async expose({ states, isReady, jobs, volume, certificates = [], workers = null }: Readings): Promise<string> {
+  async expose({ states, isReady, jobs, volume, certificates = [] }: Readings): Promise<string> {
     this.#metrics.state.reset();
     for (const { site, state } of states) {
       const label = site === null ? {} : { site };
@@ -76,9 +69,6 @@ export class Metrics {
       this.#metrics.volumeFree.set(volume.freeBytes);
       this.#metrics.volumeSize.set(volume.sizeBytes);
     }
-    this.#metrics.workers.set(workers?.running ?? 0);
-    this.#metrics.workerEnds.reset();
-    this.#metrics.workerEnds.inc(workers?.ends ?? 0);
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
     // A sample is the time between two ticks of its timer.

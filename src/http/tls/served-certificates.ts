@@ -15,14 +15,10 @@ export interface TlsSettings {
   readonly http2: boolean;
   /** Null: no Strict-Transport-Security. */
   readonly hstsMs: number | null;
-  /** Of session tickets; absent: this process has its own. */
-  readonly ticketKeys?: Buffer;
 }
 
 /** RFC 8996: nothing older is fit for use. */
 const MIN_VERSION = 'TLSv1.2';
-/** Node makes one of the command line, which processes of one port need not share. */
-const SESSION_CONTEXT = 'docshelf';
 
 interface Served {
   readonly certificate: X509Certificate;
@@ -48,7 +44,7 @@ export class ServedCertificates {
   /** For one who names no server. */
   get fallback(): SecureContextOptions {
     const [first] = this.#settings.pairs;
-    return first === undefined ? {} : contextOptions(first, this.#settings);
+    return first === undefined ? {} : contextOptions(first);
   }
 
   /** @throws Error of OpenSSL, and serves on what it did */
@@ -93,18 +89,17 @@ export function isCertifiedFor(certificate: X509Certificate, host: string): bool
 function servedBy(settings: TlsSettings): readonly Served[] {
   return settings.pairs.map((pair) => ({
     certificate: new X509Certificate(pair.chain),
-    context: createSecureContext(contextOptions(pair, settings)),
+    context: createSecureContext(contextOptions(pair)),
   }));
 }
 
-function contextOptions({ chain, key }: KeyPair, { ticketKeys }: TlsSettings): SecureContextOptions {
-  const own = { cert: chain, key: key.reveal(), minVersion: MIN_VERSION, sessionIdContext: SESSION_CONTEXT } as const;
-  return ticketKeys === undefined ? own : { ...own, ticketKeys };
+function contextOptions({ chain, key }: KeyPair): SecureContextOptions {
+  return { cert: chain, key: key.reveal(), minVersion: MIN_VERSION };
 }
 
 function sameTexts(one: TlsSettings, other: TlsSettings): boolean {
   return textsOf(one) === textsOf(other);
 }
 
-const textsOf = ({ pairs, ticketKeys }: TlsSettings): string =>
-  JSON.stringify([pairs.map(({ chain, key }) => [chain, key.reveal()]), ticketKeys?.toString('hex') ?? null]);
+const textsOf = ({ pairs }: TlsSettings): string =>
+  JSON.stringify(pairs.map(({ chain, key }) => [chain, key.reveal()]));

@@ -1,5 +1,4 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
-import { nounOf } from '../../../domain/text.ts';
 import { siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';
@@ -113,7 +112,7 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
 
 /** Of the daemon as a whole: its config, and its work. */
 function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
-  const { lastReload, pending, jobs, startedAt, deployment, workers } = status;
+  const { lastReload, pending, jobs, startedAt, deployment } = status;
   return (
     <section>
       <div class="title">
@@ -150,11 +149,6 @@ function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly
           <p class="big">
             since <Time at={startedAt} />
           </p>
-          {workers.length > 0 && (
-            <p class="soft">
-              {countInWords(workers.length)} {nounOf(workers.length, 'process serves', 'processes serve')} beside it
-            </p>
-          )}
         </div>
       </div>
     </section>
