@@ -10,9 +10,8 @@ import type { TlsSettings } from '../tls/served-certificates.ts';
 import { TlsPort } from '../tls/tls-port.ts';
 import { Connections } from './connections.ts';
 import { FileSender } from './file-sender.ts';
-import './kept-tick.ts';
 import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
-import { HSTS_HEADER, isPlainRequest, PlainWriter } from './plain-request.ts';
+import { HSTS_HEADER, isPlainRequest, writePrepared } from './plain-request.ts';
 import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
 import { REQUEST_ID_HEADER, RequestIds, requestIdOf } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
@@ -85,7 +84,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const connections = new Connections(server, times.unreadMsMax);
   const ids = new RequestIds();
-  const plainWriter = new PlainWriter(times.keepAliveMs);
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   const files = new FileSender();
   const answered = (request: Request, env: HttpBindings): Response | Promise<Response> => {
@@ -115,7 +113,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const isPlain = !connections.isDraining && isPlainRequest(incoming, outgoing);
     const prepared = isPlain ? (options.plain?.(incoming) ?? null) : null;
     if (prepared !== null) {
-      plainWriter.write(prepared, outgoing, { requestId, hsts });
+      writePrepared(prepared, outgoing, { requestId, hsts });
       // A slow client's answer is one in flight, as those below.
       if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.answered(incoming, prepared.status, begun);

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
-import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import { PlainWriter } from '../../../src/http/listener/plain-request.ts';
+import { writePrepared } from '../../../src/http/listener/plain-request.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import type { PlainAnswer } from '../../../src/serve/index.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -82,7 +81,7 @@ describe('a listener with prepared answers', () => {
   it('writes with a field that the answer has already', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     outgoing.setHeader('A', 'b');
-    new PlainWriter(0).write({ status: 200, headers: ['C', 'd'], body: null }, outgoing, {
+    writePrepared({ status: 200, headers: ['C', 'd'], body: null }, outgoing, {
       requestId: 'r-1',
       hsts: null,
     });
@@ -92,9 +91,7 @@ describe('a listener with prepared answers', () => {
   it('writes no field that would end another', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     const answer: PlainAnswer = { status: 200, headers: ['A', 'b\r\nC: d'], body: null };
-    expect(() => new PlainWriter(0).write(answer, outgoing, { requestId: 'r-1', hsts: null })).toThrow(
-      /Invalid character/,
-    );
+    expect(() => writePrepared(answer, outgoing, { requestId: 'r-1', hsts: null })).toThrow(/Invalid character/);
   });
 
   it.each([
@@ -124,35 +121,6 @@ describe('a listener with prepared answers', () => {
     await expect
       .poll(() => served.map(({ bytes }) => bytes).reduce((sum, each) => sum + each, 0))
       .toBe(connection.received.length);
-  });
-
-  it('keeps the bytes of a slow client from those of the next, however many there are', () => {
-    const writer = new PlainWriter(75_000);
-    const held: { readonly letter: string; readonly chunks: Buffer[] }[] = [];
-    for (let at = 0; at < 300; at++) {
-      const letter = String.fromCharCode(97 + (at % 26));
-      const body = Buffer.alloc(1000, letter);
-      const chunks: Buffer[] = [];
-      // Takes what it is given, and never says so.
-      const socket = new Writable({
-        decodeStrings: false,
-        highWaterMark: 1,
-        write: (chunk) => void chunks.push(chunk),
-      });
-      const request = Object.assign(new IncomingMessage(new Socket()), { httpVersionMajor: 1, httpVersionMinor: 1 });
-      const outgoing = new ServerResponse(request);
-      outgoing.assignSocket(socket as Socket);
-      writer.write({ status: 200, headers: ['Content-Length', '1000'], body }, outgoing, {
-        requestId: 'r',
-        hsts: null,
-      });
-      held.push({ letter, chunks });
-    }
-    const firsts = held.map(({ chunks }) => chunks[0]?.toString('latin1') ?? '');
-    expect(firsts.filter((text) => !text.startsWith('HTTP/1.1 200 OK'))).toEqual([]);
-    // Past so many the body waits beside its head.
-    const joined = firsts.filter((text, at) => text.endsWith(`\r\n\r\n${(held[at]?.letter ?? '').repeat(1000)}`));
-    expect(joined.length).toBe(256);
   });
 
   it('closes the connection of a client that wants it so', async () => {
