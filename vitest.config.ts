@@ -53,7 +53,6 @@ const HEAVY = [
   'systemd',
   'terminal',
   'transfer',
-  'variants',
   'version-switcher',
 ].map((name) => `test/acceptance/${name}.test.ts`);
 

@@ -85,7 +85,6 @@ async function measureImport(daemon: DaemonProcess, pages: number, version: Vers
   await embedded(daemon);
   const { search } = await daemon.status();
   const toEmbeddedSeconds = search.semantic === 'ready' ? secondsSince(beganMs) : 0;
-  await daemon.untilLogged(new RegExp(`compressed files of ${label}`), IMPORT_MS_MAX);
   const bytes = diskBytes(daemon.dataDir);
   return {
     ...end(),

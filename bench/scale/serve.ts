@@ -169,7 +169,7 @@ async function startReplica(bundles: string, folder: string, at: number, page: s
   });
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, stringify(config));
-  const server = await startDocshelf(name, folder, file, ALL_CORES, { page, isCompressed: bundles === 'pages' });
+  const server = await startDocshelf(name, folder, file, ALL_CORES, page);
   if (bundles !== 'search') return server;
   await waitFor(
     async () => {

@@ -13,17 +13,9 @@ export interface Server {
 
 export const SERVER_CORE = '0';
 const START_MS_MAX = 120_000;
-const COMPRESS_MS_MAX = 900_000;
 const PROGRAM = process.env.DOCSHELF_BENCH_PROGRAM ?? join(import.meta.dirname, '../../dist/main.js');
 
 const PAGE = '/section-0/page-0.html';
-
-interface Start {
-  /** One that it serves. */
-  readonly page?: string;
-  /** Else it compresses its files on, at the lowest priority. */
-  readonly isCompressed?: boolean;
-}
 
 /** Whose lines go to a file, as a service manager's do. */
 export async function startDocshelf(
@@ -31,7 +23,7 @@ export async function startDocshelf(
   folder: string,
   configFile: string,
   cores: string,
-  { page = PAGE, isCompressed = true }: Start = {},
+  page = PAGE,
 ): Promise<Server> {
   const log = join(folder, `${name}.log`);
   const child = spawn('taskset', ['-c', cores, process.execPath, PROGRAM, 'serve', '--config', configFile], {
@@ -41,12 +33,6 @@ export async function startDocshelf(
     () => /site on (http:[^\s,"]+)/.exec(readFileSync(log, 'utf8'))?.[1] ?? null,
     () => `${name} does not start: ${readFileSync(log, 'utf8')}`,
     START_MS_MAX,
-  );
-  // From then on the core is the server's alone.
-  await waitFor(
-    () => (!isCompressed || /compressed files of/.test(readFileSync(log, 'utf8')) ? true : null),
-    () => `${name} does not end compressing: ${readFileSync(log, 'utf8')}`,
-    COMPRESS_MS_MAX,
   );
   return answering({ name, origin, process: child }, page);
 }

@@ -6,7 +6,6 @@ import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
-import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
 import type { ServiceKeys } from './keys/service-keys.ts';
@@ -41,7 +40,6 @@ export interface DaemonParts {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly sites: Sites;
-  readonly variants: VariantMaker;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly signIns: SignIns;
@@ -180,7 +178,6 @@ export class Daemon {
       ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
       sites.stop().then(() => folder.registration.withdraw()),
       this.#parts.ownExports.stop(),
-      this.#parts.variants.stop(),
       this.#exports?.promise.then(
         (exports) => exports.stop(),
         () => undefined,

@@ -3,7 +3,7 @@ import { AuditFile } from '../http/audit/audit-file.ts';
 import { AuditTrail } from '../http/audit/audit-trail.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
-import { BodyCache, VariantMaker } from '../serve/index.ts';
+import { BodyCache } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
 import { openKeyStore } from './keys/open-key-store.ts';
 import { ServiceKeys } from './keys/service-keys.ts';
@@ -53,7 +53,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const versions = new OpenVersions();
   const isList = loaded.config.sites.length > 0;
   const assets = new SiteAssets();
-  const variants = new VariantMaker(() => bodies.forgetMade());
   let daemon: Daemon | null = null;
   const sites: Sites = new Sites({
     isList,
@@ -74,7 +73,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       search,
       folder,
       bodies,
-      variants,
       versions,
       signIns,
       assets,
@@ -107,7 +105,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     search,
     folder,
     sites,
-    variants,
     keys: new ServiceKeys({ store, current: () => network.config, sites }),
     audit,
     signIns,

@@ -4,6 +4,8 @@ import { LRUCache } from 'lru-cache';
 import { Scheduler } from '../threads/scheduler.ts';
 import { isCompressible } from '../web/compressible.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
+import type { Sibling } from './sibling.ts';
+import { readSiteFile } from './site-bytes.ts';
 
 /** Of `identity` too where another was asked for and does not pay. */
 export interface Body extends Form {
@@ -18,8 +20,8 @@ interface CacheableFile {
   bodyKey(encoding: Encoding): string;
   /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>>;
-  /** Compressed before, and kept with its release; null where there is none. */
-  readKept(coding: Coding): Promise<Body | null>;
+  /** Compressed file of the bundle. Null if there is none. Never rejects. */
+  findSibling(coding: Coding): Promise<Sibling | null>;
 }
 
 /** Largest share of one body: a search index must not drive every page out. */
@@ -48,15 +50,7 @@ export class BodyCache {
     return this.#bodies.get(file.bodyKey(encoding));
   }
 
-  /** Makes room for better ones: what is compressed since, and kept with a release, is read from there. */
-  forgetMade(): void {
-    const made = new Set(Object.values(FORMS).map(({ tag }) => tag));
-    for (const [key, { encoding, tag }] of this.#bodies.entries()) {
-      if (encoding !== 'identity' && made.has(tag)) this.#bodies.delete(key);
-    }
-  }
-
-  /** Keeps what was made anyhow. */
+  /** Keeps a body that was created outside the cache. */
   keep(file: Pick<CacheableFile, 'bodyKey'>, body: Body): void {
     this.#bodies.set(file.bodyKey(body.encoding), body);
   }
@@ -72,19 +66,15 @@ export class BodyCache {
     return this.#scheduler.run(load, { key: file.releaseDir, share: key });
   }
 
-  /** Null where it is not kept compressed, or not whole. Never rejects. */
-  loadKept(file: CacheableFile, coding: Coding): Promise<Body | null> {
-    const load = async (): Promise<Body | null> => {
-      const body = this.get(file, coding) ?? (await file.readKept(coding));
-      if (body !== null) this.keep(file, body);
-      return body;
-    };
-    return this.#scheduler.run(load, { key: file.releaseDir, share: `kept ${file.bodyKey(coding)}` });
+  /** The check decodes all of the file, so it takes its turn with the loads. Never rejects. */
+  siblingOf(file: CacheableFile, coding: Coding): Promise<Sibling | null> {
+    const key = { key: file.releaseDir, share: `sibling ${file.bodyKey(coding)}` };
+    return this.#scheduler.run(() => file.findSibling(coding), key);
   }
 
   async #make(file: CacheableFile, encoding: Encoding): Promise<Body> {
-    const kept = encoding === 'identity' ? null : await file.readKept(encoding);
-    if (kept !== null) return kept;
+    const sibling = encoding === 'identity' ? null : await file.findSibling(encoding);
+    if (sibling !== null) return { encoding, tag: sibling.tag, bytes: await readSiteFile(sibling.onDisk) };
     const bytes = this.get(file, 'identity')?.bytes ?? (await file.read());
     const plain = { ...FORMS.identity, bytes };
     if (encoding === 'identity' || !isCompressible(file.type, bytes)) return plain;

@@ -4,7 +4,7 @@ import { isAssetPath } from '../web/media-type.ts';
 import { isWithheld } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import { StreamCompressor } from './compressed-stream.ts';
-import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
+import { type Encoding, FORMS, type Form } from './encoding.ts';
 import { askedOf, type Found } from './found.ts';
 import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
@@ -14,11 +14,11 @@ import { type Missing, type MissingAnswer, missingAs, PreparedTargets } from './
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
+import type { Sibling } from './sibling.ts';
 import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { SiteSnapshot } from './snapshot.ts';
 import { namesMarkdown } from './twins/accept.ts';
-import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
@@ -33,7 +33,6 @@ export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot } from './snapshot.ts';
 export type { SnapshotForm, SnapshotSettings } from './snapshot-form.ts';
 export { type PageMarkdownText, readMarkdown } from './twins/read-markdown.ts';
-export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
 export { ownVersions } from './versions/own-versions.ts';
 export { SamePages } from './versions/same-page.ts';
 
@@ -220,8 +219,8 @@ export class SiteServer {
 
   async #streamed(file: SiteFile, wanted: Encoding, request: SiteRequest): Promise<Response> {
     try {
-      const kept = wanted === 'identity' ? null : await this.#keptLarge(file, wanted, request);
-      if (kept !== null) return kept;
+      const sibling = wanted === 'identity' ? null : await this.#bodies.siblingOf(file, wanted);
+      if (sibling !== null) return await this.#sibling(file, sibling, request);
       const conditional = this.#conditional(file, FORMS[wanted], request);
       if (conditional !== null) return conditional;
       const part = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
@@ -234,18 +233,16 @@ export class SiteServer {
     }
   }
 
-  /** As it is kept with its release: from memory where it is small enough. */
-  async #keptLarge(file: SiteFile, coding: Coding, request: SiteRequest): Promise<Response | null> {
-    const kept = await file.findKept(coding);
-    if (kept === null) return null;
-    if (kept.size <= this.#bodies.bodyBytesMax) {
-      const body = await this.#bodies.loadKept(file, coding);
-      return body && this.#whole(file, body, request);
+  /** The bundle's own compressed file, from memory if it is small enough. */
+  async #sibling(file: SiteFile, sibling: Sibling, request: SiteRequest): Promise<Response> {
+    const { onDisk, encoding } = sibling;
+    if (onDisk.size <= this.#bodies.bodyBytesMax) {
+      return this.#whole(file, await this.#bodies.load(file, encoding), request);
     }
-    const conditional = this.#conditional(file, kept, request);
+    const conditional = this.#conditional(file, sibling, request);
     if (conditional !== null) return conditional;
-    const part = request.method === 'HEAD' ? null : await this.#open(kept.onDisk, HEADER_BYTES, kept.size, request);
-    return fileResponse(part, { headers: file.headers(kept, kept.size) });
+    const part = request.method === 'HEAD' ? null : await this.#open(onDisk, 0, onDisk.size, request);
+    return fileResponse(part, { headers: file.headers(sibling, onDisk.size) });
   }
 
   async #range(file: SiteFile, range: ByteRange | 'unsatisfiable', request: SiteRequest): Promise<Response> {

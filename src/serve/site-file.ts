@@ -1,16 +1,18 @@
 import { dirname, join } from 'node:path';
-import { type FileEntry, isPage, type ReleaseView } from '../domain/release.ts';
+import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/compressible.ts';
 import type { AnswerHeaders, SentHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
-import { type Coding, type Encoding, type Form, negotiateEncoding } from './encoding.ts';
+import { type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';
 import { flatHeaders, type PlainAnswer } from './plain-answer.ts';
 import type { Validators } from './preconditions.ts';
+import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
-import { findVariant, readVariant, type Variant } from './variants/variant-file.ts';
 
 /** Hex digits of the SHA-256 in an entity tag: 128 bits. */
 const ETAG_DIGITS = 32;
+/** Hex digits of a sibling's SHA-256 in an entity tag: bytes of another compressor have another tag. */
+const SIBLING_TAG_DIGITS = 8;
 /** Smaller files fit one packet: compression would save nothing. */
 export const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
@@ -27,6 +29,9 @@ export class SiteFile implements SiteFileOnDisk {
   readonly isPage: boolean;
   readonly sent: SentHeaders;
   readonly releaseDir: string;
+  readonly #siblings: { [coding in Coding]?: Promise<Sibling | null> } = {};
+  readonly #siteDir: string;
+  readonly #files: FileTable | null;
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
@@ -42,7 +47,8 @@ export class SiteFile implements SiteFileOnDisk {
    * @param entry of the bytes that are sent
    * @param sent with it, besides what describes it
    * @param isImmutable true where no release has other bytes under this name
-   * @param make those bytes, where they are not the ones on disk
+   * @param make those bytes, if they are not the ones on disk
+   * @param files of the release, among which it looks for compressed siblings
    */
   constructor(
     entry: FileEntry,
@@ -50,6 +56,7 @@ export class SiteFile implements SiteFileOnDisk {
     sent: SentHeaders,
     isImmutable: boolean,
     make: (() => Promise<Buffer<ArrayBuffer>>) | null = null,
+    files: FileTable | null = null,
   ) {
     this.path = entry.path;
     this.type = entry.type;
@@ -57,6 +64,8 @@ export class SiteFile implements SiteFileOnDisk {
     this.size = entry.size;
     this.diskPath = join(release.siteDir, entry.path);
     this.releaseDir = dirname(release.siteDir);
+    this.#siteDir = release.siteDir;
+    this.#files = files;
     this.sent = sent;
     this.isMade = make !== null;
     this.isPage = isPage(entry.path);
@@ -78,13 +87,21 @@ export class SiteFile implements SiteFileOnDisk {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
-  /** Compressed before, and kept with its release; null where there is none. What is rewritten has none. */
-  findKept(coding: Coding): Promise<Variant | null> {
-    return findVariant(this.releaseDir, this.sha256, coding);
+  /** The bundle's own compressed file. Null if there is none, or it decodes to other bytes. Checked once. Never rejects. */
+  findSibling(coding: Coding): Promise<Sibling | null> {
+    const known = this.#siblings[coding];
+    if (known !== undefined) return known;
+    const found = this.#checkSibling(coding);
+    this.#siblings[coding] = found;
+    return found;
   }
 
-  async readKept(coding: Coding): Promise<Body | null> {
-    return this.isMade ? null : readVariant(this.releaseDir, this.sha256, coding);
+  async #checkSibling(coding: Coding): Promise<Sibling | null> {
+    const entry = this.isMade ? undefined : this.#files?.get(`${this.path}${SIBLING_EXTENSION[coding]}`);
+    if (entry === undefined || entry.size >= this.size) return null;
+    const onDisk = { diskPath: join(this.#siteDir, entry.path), size: entry.size };
+    const tag = `${FORMS[coding].tag}-${entry.sha256.slice(0, SIBLING_TAG_DIGITS)}`;
+    return (await decodesTo(this, onDisk, coding)) ? { onDisk, encoding: coding, tag } : null;
   }
 
   etag({ tag }: Form): string {

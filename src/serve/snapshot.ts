@@ -275,7 +275,8 @@ export class SiteSnapshot {
     const key = keyOf(entry.path, sent, release === this.#active ? null : release);
     const known = this.#files.get(key);
     if (known !== undefined) return known;
-    const plain = new SiteFile(entry, release, sent, isImmutable);
+    const files = release === this.#active ? this.#active.files : null;
+    const plain = new SiteFile(entry, release, sent, isImmutable, null, files);
     const making = {
       release,
       basePath: this.#mount.to,

@@ -20,8 +20,6 @@ export const HEAPS = {
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** The text of a file of 8 MiB, and an edit for each address in it. */
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
-  /** A file table, and the text of a page; what compresses has its memory outside. */
-  variants: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
   /** bcrypt's tables, of 4 KiB a password. */
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   /** Rows of a page of jobs. */

@@ -53,25 +53,6 @@ describe('BodyCache', () => {
     expect(new Set(bodies.map(({ bytes }) => bytes)).size).toBe(1);
   });
 
-  it('reads what is kept once for many who ask at once, and not again what it has by then', async () => {
-    let reads = 0;
-    const file = {
-      type: 'text/html',
-      releaseDir: 'release',
-      bodyKey: (encoding: string) => `a ${encoding}`,
-      read: () => Promise.reject(new Error('not asked for')),
-      readKept: async () => {
-        reads++;
-        await new Promise((resolve) => setImmediate(resolve));
-        return { encoding: 'br', tag: '-br-0', bytes: Buffer.from('kept') } as const;
-      },
-    };
-    const cache = new BodyCache(1024 ** 2);
-    const bodies = await Promise.all(Array.from({ length: 20 }, () => cache.loadKept(file, 'br')));
-    bodies.push(await cache.loadKept(file, 'br'));
-    expect([reads, new Set(bodies).size]).toEqual([1, 1]);
-  });
-
   it('gives identity where the bytes are compressed already, whatever their name', async () => {
     const file = fileOf(
       releases.make({ 'a.js': Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]) }),

@@ -1,14 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
-import { type MadeVariants, VariantMaker } from '../../src/serve/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
-import { waitFor } from '../helpers/wait-for.ts';
-import { workerProcesses } from '../helpers/watch-threads.ts';
-import { kept, TestReleases } from '../serve/helpers.ts';
+import { TestReleases } from '../serve/helpers.ts';
 
 /** What works for readers is ended in the midst of it: what was asked for then is answered 503, and what comes after it as ever. */
 
@@ -63,33 +59,3 @@ describe('a thread that ends', () => {
     expect((await diffVersions({ before, after }, NEVER)).changed).toHaveLength(1);
   });
 });
-
-it.runIf(process.platform === 'linux')(
-  'a process that is killed while it compresses files: another goes on without the one that it had',
-  async () => {
-    const text = () => randomBytes(600_000).toString('base64');
-    const active = releases.make({ 'a.txt': text(), 'b.txt': text(), 'c.txt': text() });
-    await writeFileTable(dirname(active.siteDir), [...active.files.values()]);
-    const made: MadeVariants[] = [];
-    const faults: unknown[] = [];
-    const maker = new VariantMaker(() => undefined, 0);
-    const events = { onMade: (each: MadeVariants) => made.push(each), onFault: (fault: unknown) => faults.push(fault) };
-    maker.follow({}, { active, older: [kept(active)], basePath: '/', hasAdditions: false, ...events });
-    const [pid = 0] = await waitFor(
-      () => {
-        const all = workerProcesses();
-        return all.length > 0 ? all : null;
-      },
-      () => 'no process has begun',
-    );
-    process.kill(pid, 'SIGKILL');
-    await waitFor(
-      () => made.length + faults.length > 0 || null,
-      () => 'nothing is made',
-      60_000,
-    );
-    expect([faults, made.length]).toEqual([[], 1]);
-    await maker.stop();
-  },
-  90_000,
-);

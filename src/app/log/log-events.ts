@@ -5,7 +5,6 @@ import { counted } from '../../domain/text.ts';
 import type { JobEvent } from '../../export/index.ts';
 import type { AuditLine } from '../../http/audit/audit-line.ts';
 import type { SearchEvent } from '../../search/index.ts';
-import type { MadeVariants } from '../../serve/index.ts';
 import type { Logger } from './log.ts';
 
 /** Progress is for the terminal. */
@@ -51,14 +50,6 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
     const amount = event.kind === 'indexed' ? counted(event.sections, 'section') : counted(event.passages, 'passage');
     log.info({ event: kind, ...facts }, `${kind} ${amount}`);
   }
-}
-
-export function logVariants(log: Logger, version: string, { made, linked, bytes }: MadeVariants): void {
-  const mebibytes = (bytes / 1024 ** 2).toFixed(1);
-  log.info(
-    { event: 'compressed', version, made, linked, bytes },
-    `keeps ${counted(made, 'compressed file')} of ${version}, ${mebibytes} MiB`,
-  );
 }
 
 /** Each line of a job has its id: several processes may have lines of the same one. */

@@ -15,11 +15,10 @@ import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
 import type { Search, SearchResult, SiteSearch } from '../../search/index.ts';
 import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
-import { areNone, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
-import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log/log-events.ts';
+import { logDeployEvent, logFailure, logSearchEvent } from '../log/log-events.ts';
 import { deploySlice, featureReport, heldConfig, reportedSite } from '../slices.ts';
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
@@ -63,25 +62,12 @@ export class ShelfSite {
 
   /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
-    const { network, metrics, log, variants, onProgress } = host;
+    const { network, metrics, log, onProgress } = host;
     const server = new SiteServer(host.bodies, {
       onCache: (isHit) => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
-    const site = new SiteSwitch(
-      server,
-      siteForm(config, host.assets),
-      ({ active, older }, form) =>
-        variants.follow(server, {
-          active,
-          older,
-          basePath: form.basePath ?? '/',
-          hasAdditions: !areNone(form.additions ?? NO_ADDITIONS),
-          onMade: (made) => logVariants(log, active.version, made),
-          onFault: (error) => logFailure(log, 'variants', error),
-        }),
-      (active) => surveyVersions(store, active),
-    );
+    const site = new SiteSwitch(server, siteForm(config, host.assets), (active) => surveyVersions(store, active));
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
@@ -98,7 +84,6 @@ export class ShelfSite {
       onOthers: site.useOthers,
       onOff: () => {
         localSearch?.forget();
-        variants.forget(server);
         return site.turnOff();
       },
       onEvent: (event) => {
@@ -218,8 +203,7 @@ export class ShelfSite {
 
   report(): Promise<SiteReport> {
     const { server, ...parts } = this.#parts;
-    const variants = this.#host.variants.notices(server);
-    return siteReport({ ...parts, config: this.#config.config, reports: this.#reports, variants });
+    return siteReport({ ...parts, config: this.#config.config, reports: this.#reports });
   }
 
   findings(): SiteFindings {
@@ -246,7 +230,6 @@ export class ShelfSite {
   /** For a site that leaves the daemon. */
   close(): void {
     this.#parts.localSearch?.forget();
-    this.#host.variants.forget(this.#parts.server);
     this.#host.metrics.forget();
   }
 

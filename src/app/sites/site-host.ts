@@ -2,7 +2,7 @@ import type { DeployEvent } from '../../deploy/index.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
-import type { BodyCache, VariantMaker } from '../../serve/index.ts';
+import type { BodyCache } from '../../serve/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import type { Logger } from '../log/log.ts';
 import type { Network } from '../network.ts';
@@ -18,7 +18,6 @@ export interface SiteHost {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly bodies: BodyCache;
-  readonly variants: VariantMaker;
   /** Beside the active ones. */
   readonly versions: OpenVersions;
   readonly signIns: SignIns;

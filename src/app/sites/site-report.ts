@@ -17,12 +17,11 @@ interface ReportedSite {
   readonly localSearch: SiteSearch | null;
   readonly reports: PageReports;
   /** Of its compressed forms. */
-  readonly variants: readonly string[];
 }
 
 /** What the status says of one site. */
 export async function siteReport(reported: ReportedSite): Promise<SiteReport> {
-  const { config, deployment, site, localSearch, reports, variants } = reported;
+  const { config, deployment, site, localSearch, reports } = reported;
   const [status, own] = await Promise.all([deployment.status(), site.notices()]);
   const { domain, pinned, versions, notices } = status;
   // Read together: a failed reload is never seen without its error.
@@ -35,7 +34,7 @@ export async function siteReport(reported: ReportedSite): Promise<SiteReport> {
     versions,
     lastError,
     search: localSearch?.status ?? SEARCH_OFF,
-    notices: [...notices, ...own, ...reports.notices, ...variants, ...(localSearch?.notices ?? [])].map(inOneLine),
+    notices: [...notices, ...own, ...reports.notices, ...(localSearch?.notices ?? [])].map(inOneLine),
     activity,
   };
 }

@@ -92,32 +92,20 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
-type ServedRelease = Pick<Served, 'active' | 'older'>;
-
 type SurveyVersions = (active: ReleaseView) => Promise<VersionSurvey>;
-
-/** In the tick of each swap, by another release or another form. */
-type OnServed = (served: ServedRelease, form: SnapshotForm) => void;
 
 /** The release that becomes active becomes the snapshot that is served. */
 export class SiteSwitch {
   readonly #server: SiteServer;
-  readonly #onServed: OnServed;
   readonly #surveyVersions: SurveyVersions;
   readonly #searches = new OwnSearches();
   #form: SiteForm;
   #served: Served | null = null;
   #snapshot: SiteSnapshot | null = null;
 
-  constructor(
-    server: SiteServer,
-    form: SiteForm,
-    onServed: OnServed = () => undefined,
-    surveyVersions: SurveyVersions = async () => NO_VERSIONS,
-  ) {
+  constructor(server: SiteServer, form: SiteForm, surveyVersions: SurveyVersions = async () => NO_VERSIONS) {
     this.#server = server;
     this.#form = form;
-    this.#onServed = onServed;
     this.#surveyVersions = surveyVersions;
   }
 
@@ -148,12 +136,11 @@ export class SiteSwitch {
   readonly prepare = async (active: ReleaseView, older: readonly KeptRelease[]): Promise<() => Promise<void>> => {
     const form = this.#form;
     const served = { active, older, rules: await loadSiteRules(active), survey: await this.#surveyOf(active) };
-    const sent = formOf(served, form);
-    const snapshot = snapshotOf(served, sent);
+    const snapshot = snapshotOf(served, formOf(served, form));
     return async () => {
       // A reload may have come in between.
       if (form !== this.#form) return this.#serveAnew(served);
-      this.#swap(served, snapshot, sent);
+      this.#swap(served, snapshot);
     };
   };
 
@@ -183,15 +170,13 @@ export class SiteSwitch {
   }
 
   #serve(served: Served): void {
-    const sent = formOf(served, this.#form);
-    this.#swap(served, snapshotOf(served, sent), sent);
+    this.#swap(served, snapshotOf(served, formOf(served, this.#form)));
   }
 
-  #swap(served: Served, snapshot: SiteSnapshot, sent: SnapshotForm): void {
+  #swap(served: Served, snapshot: SiteSnapshot): void {
     this.#served = served;
     this.#snapshot = snapshot;
     this.#server.swap(snapshot);
-    this.#onServed(served, sent);
   }
 
   /** A switcher that is missing keeps no version from being served. */

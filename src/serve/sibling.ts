@@ -1,30 +1,44 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from 'node:zlib';
-import type { Coding } from '../encoding.ts';
-import type { SiteFileOnDisk } from '../site-bytes.ts';
-import { type Content, checked } from './checked-content.ts';
-import { CHUNK_BYTES } from './variant-file.ts';
+import type { FileEntry } from '../domain/release.ts';
+import type { Coding, Form } from './encoding.ts';
+import type { SiteFileOnDisk } from './site-bytes.ts';
 
-/** Of a gzip member (RFC 1952, section 2.3). */
+/** Compressed files of a bundle, `app.js.br` beside `app.js`: docshelf sends them instead of its own compression. */
+export const SIBLING_EXTENSION: Readonly<Record<Coding, string>> = { gzip: '.gz', br: '.br', zstd: '.zst' };
+
+/** A compressed file of the bundle that decodes to another file of it. */
+export interface Sibling extends Form {
+  readonly onDisk: SiteFileOnDisk;
+}
+
+type Content = Pick<FileEntry, 'size' | 'sha256'>;
+
+const CHUNK_BYTES = 256 * 1024;
+/** Magic number of a gzip member (RFC 1952, section 2.3). */
 const MAGIC = 0x1f8b08;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
-/** The file's name and a comment may stand in it; no program that compresses writes a longer one. */
+/** The header may contain the file's name and a comment. No common program writes a longer one. */
 const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
-  // Of one member: of several, browsers read the first alone, and createGunzip() all.
+  // One member only: of several, browsers read the first, and createGunzip() reads all.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
   // RFC 9659: no client needs to have a larger window.
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
-/** True where a file of a bundle decodes to that content, and clients read all of it. Never rejects. */
+/**
+ * Checks that a compressed file of a bundle decodes to exactly this content, and that clients read all of its bytes.
+ * Never rejects. Decoding stops at the first byte beyond `content.size`.
+ */
 export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: Coding): Promise<boolean> {
   try {
     const [start, trailer] = coding === 'gzip' ? await gzipFrame(file) : [0, null];
@@ -38,7 +52,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
         for await (const chunk of chunks) crc = crc32(chunk, crc);
       },
     );
-    // What follows the end of the encoded bytes is passed over here, and by no client.
+    // The decoder ignores bytes after the end of the encoded data. Clients do not.
     const { bytesWritten } = decoder as Duplex & { readonly bytesWritten: number };
     if (start + bytesWritten + (trailer?.length ?? 0) !== file.size) return false;
     return trailer === null || (trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === content.size % 2 ** 32);
@@ -47,7 +61,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
   }
 }
 
-/** Where the data of a gzip file begin, and what is to follow them. @throws Error where its header is none */
+/** Offset of the data in a gzip file, and its last 8 bytes. @throws Error if the header is malformed */
 async function gzipFrame({ diskPath, size }: SiteFileOnDisk): Promise<readonly [start: number, trailer: Buffer]> {
   await using handle = await open(diskPath);
   const header = Buffer.alloc(HEADER_BYTES_MAX);
@@ -57,7 +71,7 @@ async function gzipFrame({ diskPath, size }: SiteFileOnDisk): Promise<readonly [
   return [gzipDataStart(header), trailer];
 }
 
-/** @throws RangeError where it does not end */
+/** @throws RangeError if the header is malformed or does not end */
 function gzipDataStart(header: Buffer): number {
   const flags = header.readUInt8(3);
   if (header.readUIntBE(0, 3) !== MAGIC || (flags & FLAGS.reserved) !== 0) throw new RangeError('no gzip header');
@@ -70,4 +84,19 @@ function gzipDataStart(header: Buffer): number {
     at = end + 1;
   }
   return flags & FLAGS.checksum ? at + 2 : at;
+}
+
+/** Passes exactly those bytes on. @throws Error at the first byte too many, and at the end if the bytes differ */
+function checked({ size, sha256 }: Content) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > size) break;
+      hash.update(chunk);
+      yield chunk;
+    }
+    if (bytes !== size || hash.digest('hex') !== sha256) throw new Error('not the bytes of the file');
+  };
 }
