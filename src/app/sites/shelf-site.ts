@@ -9,7 +9,7 @@ import type { SiteReport } from '../../domain/status.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
-import { guarded } from '../../http/sign-in/guarded-site.ts';
+import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
@@ -57,6 +57,7 @@ export class ShelfSite {
   #signIn: SignIn | null;
   /** As it was opened with; what differs from it waits for a restart. */
   readonly opened: SiteConfig;
+  #private: PrivateAnswers | null = null;
   #config: SiteConfig;
   #held: SiteConfig;
 
@@ -162,11 +163,12 @@ export class ShelfSite {
 
   /** Null for what `answer` is for. */
   plain(incoming: IncomingMessage): PlainAnswer | null {
-    if (this.#signIn !== null) return null;
+    if (this.#signIn !== null && !this.#signIn.knows(incoming)) return null;
     this.#host.search.noteRead();
     const answer = plainBelow(this.#parts.server, this.#config.basePath, incoming);
     // What the site does not have may be the door for assistants, or of a version that another replica serves.
-    return answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/'))) ? null : answer;
+    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/')))) return null;
+    return answer && (this.#private?.of(answer) ?? answer);
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
@@ -237,7 +239,9 @@ export class ShelfSite {
     const { signIns, metrics } = this.#host;
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
-    return signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
+    const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
+    this.#private = signIn && new PrivateAnswers(signIn);
+    return signIn;
   }
 
   #open(): (request: Request, env: HttpBindings) => Response | Promise<Response> {

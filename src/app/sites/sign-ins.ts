@@ -85,7 +85,9 @@ export class SignIns {
       });
     };
     let made: Promise<SignIn> | null = null;
+    let opened: SignIn | null = null;
     return {
+      knows: (incoming) => opened?.knows(incoming) ?? false,
       vary: 'Cookie, Authorization',
       isOwn: isSignInAddress,
       admit: async (incoming, target, begins) => {
@@ -93,7 +95,8 @@ export class SignIns {
           made = null;
           throw error;
         });
-        return (await made).admit(incoming, target, begins);
+        opened = await made;
+        return opened.admit(incoming, target, begins);
       },
     };
   }

@@ -40,6 +40,13 @@ export class BasicPasswords implements SignIn {
     this.#costMax = Math.max(COST_MIN, ...[...this.#hashes.values()].map(costOf));
   }
 
+  knows(incoming: IncomingMessage): boolean {
+    const given = credentialsOf(incoming.headers.authorization);
+    const hash = given === null ? undefined : this.#hashes.get(given.name);
+    if (given === null || hash === undefined) return false;
+    return this.#options.passwords.remembers(given.password, this.#compared(given.name, hash));
+  }
+
   async admit(incoming: IncomingMessage): Promise<Response | null> {
     const given = credentialsOf(incoming.headers.authorization);
     if (given === null) return this.#challenge(incoming);
@@ -47,10 +54,7 @@ export class BasicPasswords implements SignIn {
     const client = clientOf(incoming);
     const hash = this.#hashes.get(given.name);
     try {
-      // A cost doubles the work: from that of the hash on they add up to the costliest.
-      const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
-      const others = costs.map((cost) => nobodysHash(given.name, cost));
-      const hashes = hash === undefined ? others : [hash, ...others];
+      const hashes = this.#compared(given.name, hash);
       if ((await passwords.holds(client, given.password, hashes)) && hash !== undefined) return null;
     } catch (error) {
       return tooMany(incoming, error);
@@ -63,6 +67,13 @@ export class BasicPasswords implements SignIn {
       return tooMany(incoming, error);
     }
     return this.#challenge(incoming);
+  }
+
+  /** A cost doubles the work: from that of the hash on they add up to the costliest. */
+  #compared(name: string, hash: string | undefined): readonly string[] {
+    const costs = hash === undefined ? [this.#costMax] : range(costOf(hash), this.#costMax);
+    const others = costs.map((cost) => nobodysHash(name, cost));
+    return hash === undefined ? others : [hash, ...others];
   }
 
   #challenge(incoming: IncomingMessage): Response {

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import { noticeResponse } from '../../serve/index.ts';
+import { noticeResponse, type PlainAnswer } from '../../serve/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { siteRequest } from '../listener/site-request.ts';
@@ -67,13 +67,35 @@ export async function admit(
 }
 
 /** No cache gives it to another reader (RFC 9111, section 5.2.2.7), and no other origin reads it. */
-export function asPrivate(answer: Response, { vary }: SignIn): Response {
+export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Response {
   const { headers } = answer;
   headers.set('Cache-Control', privateControl(headers.get('Cache-Control')));
   const former = headers.get('Vary');
   headers.set('Vary', former === null ? vary : `${former}, ${vary}`);
   headers.delete('Access-Control-Allow-Origin');
   return answer;
+}
+
+/** As `asPrivate`, by the headers of the answer. */
+export class PrivateAnswers {
+  readonly #vary: string;
+  readonly #made = new WeakMap<readonly string[], readonly string[]>();
+
+  constructor({ vary }: SignIn) {
+    this.#vary = vary;
+  }
+
+  of({ status, headers, body }: PlainAnswer): PlainAnswer {
+    const made = this.#made.get(headers) ?? this.#make(headers);
+    this.#made.set(headers, made);
+    return { status, headers: made, body };
+  }
+
+  #make(headers: readonly string[]): readonly string[] {
+    const fields = new Headers();
+    for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
+    return [...asPrivate(new Response(null, { headers: fields }), { vary: this.#vary }).headers].flat();
+  }
 }
 
 function privateControl(control: string | null): string {

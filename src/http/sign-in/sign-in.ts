@@ -11,6 +11,8 @@ export interface SignIn {
    * @param begins false: no sign-in is begun, since there is something to see without
    */
   admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
+  /** True if `admit` would let the reader of a GET read, as far as that is known without waiting. */
+  knows(incoming: IncomingMessage): boolean;
   /** True of the addresses that the sign-in answers itself. */
   isOwn?(target: string): boolean;
 }

@@ -21,12 +21,16 @@ export class TrustedHeader implements SignIn {
     this.#isTrusted = trustedPeers(trustedProxies);
   }
 
-  admit(incoming: IncomingMessage): Response | null {
+  knows(incoming: IncomingMessage): boolean {
     const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
     // Twice: the proxy has let the reader's own through beside it.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
-    if (isNamed && this.#isTrusted(peerOf(incoming))) return null;
+    return isNamed && this.#isTrusted(peerOf(incoming));
+  }
+
+  admit(incoming: IncomingMessage): Response | null {
+    if (this.knows(incoming)) return null;
     return ownPage(incoming, {
       status: 401,
       words: 'notSignedIn',

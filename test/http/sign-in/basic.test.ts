@@ -137,7 +137,7 @@ describe('BasicPasswords', () => {
         }
         return false;
       };
-      await using site = await guardedSite(signInOf({ users, passwords: { holds } }).signIn);
+      await using site = await guardedSite(signInOf({ users, passwords: { holds, remembers: () => false } }).signIn);
       expect(await site.ask('/', { authorization: basic(name, 'x') })).toMatchObject({ status: 401 });
       return { work, turns };
     };
@@ -152,19 +152,22 @@ describe('BasicPasswords', () => {
       for (const hash of asked) hashes.add(hash);
       return false;
     };
-    await using site = await guardedSite(signInOf({ passwords: { holds } }).signIn);
+    await using site = await guardedSite(signInOf({ passwords: { holds, remembers: () => false } }).signIn);
     for (const name of ['one', 'two']) await site.ask('/', { authorization: basic(name, 'x') });
     expect(hashes.size).toBe(2);
   });
 
   it('lets nobody in by the hash that stands for no user', async () => {
     const holds = () => true;
-    await using site = await guardedSite(signInOf({ passwords: { holds } }).signIn);
+    await using site = await guardedSite(signInOf({ passwords: { holds, remembers: () => false } }).signIn);
     expect(await site.ask('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
   });
 
   it('lets nobody in while passwords cannot be verified, and says so', async () => {
-    const broken: Passwords = { holds: () => Promise.reject(new Error('its thread ended with 1')) };
+    const broken: Passwords = {
+      holds: () => Promise.reject(new Error('its thread ended with 1')),
+      remembers: () => false,
+    };
     await using site = await guardedSite(signInOf({ passwords: broken }).signIn);
     const answer = await site.ask('/', { authorization: ANNA });
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });

@@ -80,6 +80,10 @@ export class OidcSignIn implements SignIn {
     return begins && isNavigation(incoming) ? this.#begin(incoming, target) : this.#challenge(incoming);
   }
 
+  knows(incoming: IncomingMessage): boolean {
+    return bearerToken(incoming.headers.authorization) === null && this.#hasSession(incoming);
+  }
+
   #hasSession({ headers }: IncomingMessage): boolean {
     const { seals, allowedGroups } = this.#options;
     return this.#session.valuesIn(headers.cookie).some((value) => {

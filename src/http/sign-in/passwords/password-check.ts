@@ -28,6 +28,8 @@ export interface Passwords {
    * @throws DocshelfError `rate_limited` where too many of his wait; of the thread
    */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
+  /** True if the password was right a short time ago. */
+  remembers(password: string, hashes: readonly string[]): boolean;
 }
 
 /** bcrypt in threads, remembered by keyed digests. Clients take turns: who guesses waits behind himself. */
@@ -55,9 +57,7 @@ export class PasswordCheck implements Passwords {
   }
 
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean {
-    const digest = createHmac('sha256', this.#key)
-      .update(`${hashes.join(' ')}\n${password}`)
-      .digest('base64');
+    const digest = this.#digestOf(password, hashes);
     const known = this.#known.get(digest) ?? this.#asked.get(digest);
     if (known !== undefined) return known;
     const asked = this.#enqueue(client, { password, hashes })
@@ -68,6 +68,16 @@ export class PasswordCheck implements Passwords {
       .finally(() => this.#asked.delete(digest));
     this.#asked.set(digest, asked);
     return asked;
+  }
+
+  remembers(password: string, hashes: readonly string[]): boolean {
+    return this.#known.get(this.#digestOf(password, hashes)) === true;
+  }
+
+  #digestOf(password: string, hashes: readonly string[]): string {
+    return createHmac('sha256', this.#key)
+      .update(`${hashes.join(' ')}\n${password}`)
+      .digest('base64');
   }
 
   async end(): Promise<void> {
