@@ -6,6 +6,7 @@ import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { AuditTrail } from '../http/audit/audit-trail.ts';
 import type { OrganizationRates } from '../http/limits/organization-rates.ts';
 import { accessLog } from '../http/listener/access-log.ts';
+import { ClientBudget } from '../http/listener/client-budget.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
@@ -62,6 +63,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   const opened: Listener[] = [];
   const secure = new Map<ListenerName, Listener>();
   const redirects: Listener[] = [];
+  const budget = new ClientBudget();
   const open = async (
     name: ListenerName,
     answers: Answers,
@@ -70,7 +72,17 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const onFault = (error: DocshelfError, requestId: string | null): void =>
       logFailure(log, 'listen', error, requestId);
     const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
-    const listener = await openListener({ name, ...at, ...answers, onRequest, onFault, ...(tls && { tls }) });
+    // Commands on this machine always find room.
+    const shared = 'host' in at ? { budget } : {};
+    const listener = await openListener({
+      name,
+      ...at,
+      ...answers,
+      ...shared,
+      onRequest,
+      onFault,
+      ...(tls && { tls }),
+    });
     opened.push(listener);
     if (tls !== null) secure.set(name, listener);
     return listener;
@@ -86,6 +98,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       port: tls.redirectPort,
       portKey: `${section}.tls.redirectPort`,
       fetch: redirectAnswer({ port, publicUrl, isCertifiedFor }),
+      budget,
       onRequest,
     });
     opened.push(listener);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { errnoOf, stateOf } from '../domain/errors.ts';
+import { errnoOf, nextFor, stateOf } from '../domain/errors.ts';
 import { faultOf } from './faults.ts';
 import { readText } from './read-text.ts';
 import type { YamlReading } from './read-yaml.ts';
@@ -33,7 +33,7 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   } catch (error) {
     if (named === null && errnoOf(error) === 'ENOENT') return { path: null, ...nothing, faults: [] };
     const message = `Cannot read the config file "${name}": ${stateOf(error)}`;
-    const next = 'Name the file with --config or DOCSHELF_CONFIG; "docshelf init" writes a new one.';
+    const next = nextFor(error, 'Name the file with --config or DOCSHELF_CONFIG; "docshelf init" writes a new one.');
     return { path, ...nothing, faults: [{ ...faultOf(message, null, null), next }] };
   }
 }

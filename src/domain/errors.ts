@@ -214,7 +214,18 @@ const STATES: Readonly<Record<string, string>> = {
   ENOTDIR: 'it does not exist',
   EISDIR: 'it is a folder',
   EACCES: 'it is not readable for the user that docshelf runs as',
+  EMFILE: 'docshelf has no file handles left',
+  ENFILE: 'this machine has no file handles left',
 };
+
+/** Advice for a file that could not be read: if no file could be, other advice would mislead. */
+export function nextFor(error: unknown, next: string): string;
+export function nextFor(error: unknown, next: string | undefined): string | undefined;
+export function nextFor(error: unknown, next: string | undefined): string | undefined {
+  const errno = errnoOf(error);
+  if (errno !== 'EMFILE' && errno !== 'ENFILE') return next;
+  return 'Raise the limit of open files (LimitNOFILE of systemd, ulimit -n), then try again.';
+}
 
 export function stateOf(error: unknown): string {
   const errno = errnoOf(error);
@@ -229,7 +240,7 @@ export function errnoState(error: unknown): string {
 export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (error: unknown) => string = stateOf) {
   return (cause: unknown): never => {
     if (cause instanceof DocshelfError) throw cause;
-    throw new DocshelfError(code, `Cannot ${act}: ${state(cause)}`, { next, cause });
+    throw new DocshelfError(code, `Cannot ${act}: ${state(cause)}`, { next: nextFor(cause, next), cause });
   };
 }
 
@@ -248,6 +259,10 @@ export function toDocshelfError(error: unknown): DocshelfError {
       next: 'Make the data folder (storage.dir) writable for the user that docshelf runs as.',
       cause: error,
     });
+  }
+  if (errno === 'EMFILE' || errno === 'ENFILE') {
+    const next = nextFor(error, undefined);
+    return new DocshelfError('cannot_read', `Cannot open a file: ${stateOf(error)}`, { next, cause: error });
   }
   return new DocshelfError('internal', message, { cause: error });
 }

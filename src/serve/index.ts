@@ -15,7 +15,14 @@ import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
 import type { Sibling } from './sibling.ts';
-import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
+import {
+  bytesResponse,
+  type FilePart,
+  fileResponse,
+  openFilePart,
+  type SiteFileOnDisk,
+  WHOLE_BYTES_MAX,
+} from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { SiteSnapshot } from './snapshot.ts';
 import { namesMarkdown } from './twins/accept.ts';
@@ -28,7 +35,7 @@ export { SiteLanguages } from './notices/site-languages.ts';
 export type { PagePaths } from './page-paths.ts';
 export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
-export { FileResponse } from './site-bytes.ts';
+export { BytesResponse, FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot } from './snapshot.ts';
 export type { SnapshotForm, SnapshotSettings } from './snapshot-form.ts';
@@ -87,7 +94,7 @@ export class SiteServer {
     const known = headers['if-none-match'];
     if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
     const body = this.#bodies.get(file, wanted.encoding);
-    if (body === undefined) return null;
+    if (body === undefined || body.bytes.length > WHOLE_BYTES_MAX) return null;
     this.#events.onCache?.(true);
     const isOther = body.tag !== wanted.tag;
     if (isOther && known !== undefined && matchesWeakly(known, file.etag(body))) return file.notModified(body);
@@ -114,7 +121,7 @@ export class SiteServer {
   #plainNotFound(missing: MissingAnswer, headers: IncomingHttpHeaders): PlainAnswer | null {
     if (!(missing instanceof SiteFile)) return missing;
     const body = this.#bodies.get(missing, missing.encodingFor(headers['accept-encoding']));
-    if (body === undefined) return null;
+    if (body === undefined || body.bytes.length > WHOLE_BYTES_MAX) return null;
     this.#events.onCache?.(true);
     return missing.missing(body);
   }
@@ -212,7 +219,7 @@ export class SiteServer {
   #whole(file: SiteFile, body: Body, request: SiteRequest): Response {
     const conditional = this.#conditional(file, body, request);
     if (conditional !== null) return conditional;
-    return new Response(request.method === 'HEAD' ? null : body.bytes, {
+    return bytesResponse(request.method === 'HEAD' ? null : body.bytes, {
       headers: file.headers(body, body.bytes.length),
     });
   }
@@ -258,7 +265,7 @@ export class SiteServer {
         ...file.headers(FORMS.identity, length),
         'Content-Range': `bytes ${start}-${start + length - 1}/${file.size}`,
       };
-      if (bytes !== undefined) return new Response(bytes, { status: 206, headers });
+      if (bytes !== undefined) return bytesResponse(bytes, { status: 206, headers });
       return fileResponse(await this.#open(file, start, length, request), { status: 206, headers });
     } catch (error) {
       return this.#unreadable(file, request, error);

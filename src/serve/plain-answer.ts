@@ -1,3 +1,5 @@
+import { bytesResponse } from './site-bytes.ts';
+
 /** An answer whose parts are all in memory: written to the socket as it is. */
 export interface PlainAnswer {
   readonly status: number;
@@ -13,7 +15,7 @@ export function flatHeaders(headers: Readonly<Record<string, string>>): readonly
 export function toResponse({ status, headers, body }: PlainAnswer, method: string): Response {
   const fields = new Headers();
   for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
-  return new Response(method === 'HEAD' ? null : body, { status, headers: fields });
+  return bytesResponse(method === 'HEAD' ? null : body, { status, headers: fields });
 }
 
 /** `no-cache`: browsers keep a 301 or 308 for good otherwise, and another version may decide otherwise. */

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, nextFor } from '../domain/errors.ts';
 import { counted } from '../domain/text.ts';
+import { Scheduler } from '../threads/scheduler.ts';
 
 export interface SiteFileOnDisk {
   readonly diskPath: string;
@@ -12,7 +13,7 @@ const CHUNK_BYTES = 64 * 1024;
 function unreadable(file: SiteFileOnDisk, cause: unknown): DocshelfError {
   if (cause instanceof DocshelfError) return cause;
   return new DocshelfError('cannot_read', `Cannot read "${file.diskPath}": ${(cause as Error).message}`, {
-    next: 'See that the volume of storage.dir is mounted and readable.',
+    next: nextFor(cause, 'Check that the volume of storage.dir is mounted and readable.'),
     cause,
   });
 }
@@ -45,17 +46,9 @@ export async function openFilePart(
   length: number,
   onFault: (error: DocshelfError) => void,
 ): Promise<FilePart> {
-  const handle = await open(file.diskPath).catch((error: unknown) => {
-    throw unreadable(file, error);
-  });
-  try {
-    const { size } = await handle.stat();
-    if (size !== file.size) throw otherSize(file, size);
-  } catch (error) {
-    await handle.close();
-    throw unreadable(file, error);
-  }
-  return new FilePart(handle, file, { start, end: start + length, onFault });
+  const part = new FilePart(file, { start, end: start + length, onFault });
+  await part.open();
+  return part;
 }
 
 interface PartRange {
@@ -64,18 +57,57 @@ interface PartRange {
   readonly onFault: (error: DocshelfError) => void;
 }
 
+/** Files that clients wait for may be many; this many of them stay open between two reads. */
+const OPEN_MAX = 256;
+/** Reads at a time, beside those. */
+const READS_MAX = 64;
+
+/** The file handles of a process for parts of files. */
+class OpenFiles {
+  readonly #reads = new Scheduler(READS_MAX);
+  /** The part that was read least recently comes first. */
+  readonly #idle = new Set<FilePart>();
+
+  async use<Result>(part: FilePart, act: () => Promise<Result>): Promise<Result> {
+    const result = await this.#reads.run(() => {
+      this.#idle.delete(part);
+      return act();
+    });
+    this.#idle.add(part);
+    const [first] = this.#idle;
+    if (first !== undefined && this.#idle.size > OPEN_MAX) await first.leave();
+    return result;
+  }
+
+  left(part: FilePart): void {
+    this.#idle.delete(part);
+  }
+}
+const files = new OpenFiles();
+
 /** Read once, by one reader, which closes it where it leaves it before the end. */
 export class FilePart {
-  readonly #handle: FileHandle;
+  #handle: FileHandle | null = null;
+  #inode: bigint | null = null;
   readonly #file: SiteFileOnDisk;
   readonly #range: PartRange;
   #at: number;
+  #isClosed = false;
 
-  constructor(handle: FileHandle, file: SiteFileOnDisk, range: PartRange) {
-    this.#handle = handle;
+  constructor(file: SiteFileOnDisk, range: PartRange) {
     this.#file = file;
     this.#range = range;
     this.#at = range.start;
+  }
+
+  /** @throws DocshelfError as `readSiteFile` */
+  async open(): Promise<void> {
+    try {
+      await this.#use(async () => undefined);
+    } catch (error) {
+      await this.close();
+      throw unreadable(this.#file, error);
+    }
   }
 
   /** Zero bytes are the end. @throws DocshelfError as `readSiteFile` */
@@ -87,8 +119,11 @@ export class FilePart {
         await this.close();
         return 0;
       }
-      const { bytesRead } = await this.#handle.read(into, 0, wanted, this.#at);
-      if (bytesRead === 0) throw otherSize(this.#file, (await this.#handle.stat()).size);
+      const bytesRead = await this.#use(async (handle) => {
+        const found = await handle.read(into, 0, wanted, this.#at);
+        if (found.bytesRead === 0) throw otherSize(this.#file, (await handle.stat()).size);
+        return found.bytesRead;
+      });
       this.#at += bytesRead;
       return bytesRead;
     } catch (error) {
@@ -99,8 +134,41 @@ export class FilePart {
     }
   }
 
-  close(): Promise<void> {
-    return this.#handle.close();
+  async #use<Result>(act: (handle: FileHandle) => Promise<Result>): Promise<Result> {
+    const result = await files.use(this, async () => {
+      this.#handle ??= await this.#opened();
+      return act(this.#handle);
+    });
+    if (this.#isClosed) await this.leave();
+    return result;
+  }
+
+  /** Another file under the same name is none of this answer. */
+  async #opened(): Promise<FileHandle> {
+    const handle = await open(this.#file.diskPath);
+    try {
+      const { size, ino } = await handle.stat({ bigint: true });
+      if (Number(size) !== this.#file.size) throw otherSize(this.#file, Number(size));
+      if (this.#inode !== null && ino !== this.#inode) throw new Error('it was replaced while it was sent');
+      this.#inode = ino;
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Closes its handle until the next read. */
+  async leave(): Promise<void> {
+    files.left(this);
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.leave();
   }
 
   /** With backpressure. */
@@ -128,6 +196,38 @@ export class FileResponse extends Response {
     super(part.toStream(), init);
     this.part = part;
   }
+}
+
+/** Larger bodies leave in parts: TLS and HTTP/2 copy what they are given. */
+export const WHOLE_BYTES_MAX = 128 * 1024;
+
+/** Whoever has the socket may send the bytes in parts. */
+export class BytesResponse extends Response {
+  readonly whole: Buffer<ArrayBuffer>;
+
+  constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
+    // Its own body would be a copy, which the socket's writer does not use.
+    super(streamOf(bytes), init);
+    this.whole = bytes;
+  }
+}
+
+function streamOf(bytes: Buffer<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream(
+    {
+      pull: (controller) => {
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** @param bytes null: the head alone */
+export function bytesResponse(bytes: Buffer<ArrayBuffer> | null, init: ResponseInit): Response {
+  const isLarge = bytes !== null && bytes.length > WHOLE_BYTES_MAX;
+  return isLarge ? new BytesResponse(bytes, init) : new Response(bytes, init);
 }
 
 /** @param part null: the head alone */

@@ -1,33 +1,40 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Client, ClientBudget, HeldAnswer } from './client-budget.ts';
 
 /** For a request that a client sends as the connection is about to be closed: it would find no answer. */
 const UNDERWAY_MS = 500;
+/** For a client to read its answer and to close the connection. */
+export const LINGER_MS = 2_000;
 
 /**
- * Open connections and the answers owed on each. Node's `closeIdleConnections` leaves unused connections, which
+ * Open connections of HTTP/1 and the answers owed on each. Node's `closeIdleConnections` leaves unused connections, which
  * browsers open in advance, and those whose answer began before the close.
  */
 export class Connections {
-  readonly #owed = new Map<Socket, Set<ServerResponse>>();
+  readonly #owed = new Map<Socket, Map<ServerResponse, HeldAnswer>>();
   /** Prepared ones aside, whose requests have no body. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
-  readonly #unreadMsMax: number;
+  readonly #former = new WeakMap<ServerResponse, ServerResponse>();
+  readonly #soon = new WeakMap<ServerResponse, () => void>();
+  readonly #budget: ClientBudget;
   #isDraining = false;
 
-  /** @param unreadMsMax that a client may take nothing of an answer for */
-  constructor(server: Server, unreadMsMax: number) {
-    this.#unreadMsMax = unreadMsMax;
-    // Of idle connections, too. An answer may take longer to be made.
+  constructor(server: Server, budget: ClientBudget) {
+    this.#budget = budget;
+    // Of idle connections. The budget ends answers that are not read; an answer may take longer to be made.
     server.on('timeout', (socket: Socket) => {
-      if (socket.writableLength > 0 || !this.#owes(socket)) socket.destroy();
+      if (!this.#owes(socket)) socket.destroy();
     });
     // `close` calls it, and it cuts answers that are written and not yet read.
     server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
-      this.#owed.set(socket, new Set());
+      this.#owed.set(socket, new Map());
       // Node never closes answers that queue behind another one.
-      socket.once('close', () => this.#owed.delete(socket));
+      socket.once('close', () => {
+        for (const held of this.#owed.get(socket)?.values() ?? []) held.end();
+        this.#owed.delete(socket);
+      });
     });
   }
 
@@ -35,17 +42,53 @@ export class Connections {
     return this.#isDraining;
   }
 
-  began(answer: ServerResponse): void {
+  /** Null if the client waits for so many answers that it gets no other. */
+  began(answer: ServerResponse): HeldAnswer | null {
     const { socket } = answer.req;
-    this.#owed.get(socket)?.add(answer);
+    const owed = this.#owed.get(socket);
+    const held = owed === undefined ? null : this.#budget.answer(socket, socket, clientOf(answer), owed.size === 0);
+    if (owed === undefined || held === null) return null;
+    const latest = this.#latest.get(socket);
+    if (latest !== undefined && owed.has(latest)) this.#former.set(answer, latest);
+    owed.set(answer, held);
     this.#latest.set(socket, answer);
-    // Until Node sets that of idle connections. Not for all: an answer that has left needs none.
-    socket.setTimeout(this.#unreadMsMax);
     if (this.#isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
     answer.once('close', () => {
-      this.#owed.get(socket)?.delete(answer);
-      if (this.#isDraining && !this.#owes(socket)) socket.destroySoon();
+      held.end();
+      owed.delete(answer);
+      if (this.#isDraining && owed.size === 0) socket.destroySoon();
     });
+    return held;
+  }
+
+  /** Acts when the answers before it are sent: an answer that is made earlier waits in memory. */
+  inTurn(answer: ServerResponse, act: () => void): void {
+    const { socket } = answer.req;
+    const former = this.#former.get(answer);
+    const again = (): void => this.inTurn(answer, act);
+    if (answer.socket !== null) act();
+    else if (former !== undefined && this.#owed.get(socket)?.has(former) === true) former.once('close', again);
+    // A prepared answer has just left, which Node is about to note.
+    else if (!socket.destroyed) setImmediate(again);
+  }
+
+  /** Acts when the parser has read the rest of its packet, which may contain the whole body: then the connection stays open. */
+  soon(answer: ServerResponse, act: () => void): void {
+    closeIfIncomplete(answer);
+    this.#soon.set(answer, act);
+    setImmediate(() => this.#now(answer));
+  }
+
+  /** Answers the latest request before the parser's error ends the connection. */
+  now(socket: Socket): void {
+    const latest = this.#latest.get(socket);
+    if (latest !== undefined) this.#now(latest);
+  }
+
+  #now(answer: ServerResponse): void {
+    const act = this.#soon.get(answer);
+    this.#soon.delete(answer);
+    act?.();
   }
 
   #owes(socket: Socket): boolean {
@@ -60,7 +103,7 @@ export class Connections {
 
   /** At once where no answer is owed. */
   whenIdle(socket: Socket, act: () => void): void {
-    const [answer] = this.#owed.get(socket) ?? [];
+    const [answer] = this.#owed.get(socket)?.keys() ?? [];
     if (answer === undefined) act();
     else answer.once('close', () => this.whenIdle(socket, act));
   }
@@ -68,7 +111,7 @@ export class Connections {
   drain(): void {
     this.#isDraining = true;
     for (const answers of this.#owed.values()) {
-      for (const answer of answers) if (!answer.headersSent) answer.setHeader('Connection', 'close');
+      for (const answer of answers.keys()) if (!answer.headersSent) answer.setHeader('Connection', 'close');
     }
     setTimeout(() => {
       for (const [socket, answers] of this.#owed) if (answers.size === 0) socket.destroySoon();
@@ -78,4 +121,39 @@ export class Connections {
   cut(): void {
     for (const socket of this.#owed.keys()) socket.destroy();
   }
+}
+
+/** An answer before the end of its request is the last of its connection. */
+function closeIfIncomplete(answer: ServerResponse): void {
+  const { req, writeHead } = answer;
+  answer.writeHead = (...given: unknown[]): typeof answer => {
+    if (!req.complete) {
+      answer.setHeader('Connection', 'close');
+      linger(req.socket);
+    }
+    return writeHead.apply(answer, given as Parameters<typeof writeHead>);
+  };
+}
+
+/** Reads on for a while when the last answer is sent: a reset would keep a client that still sends from reading it. */
+function linger(socket: Socket): void {
+  let isLeaving = false;
+  socket.destroySoon = () => {
+    if (isLeaving) return;
+    isLeaving = true;
+    socket.end();
+    const late = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(late));
+  };
+}
+
+/** Only the first answer of a connection is written to it. */
+function clientOf(answer: ServerResponse): Client {
+  const { socket } = answer.req;
+  return {
+    unread: () => (answer.socket === null ? 0 : socket.writableLength),
+    taken: () => socket.bytesWritten - socket.writableLength,
+    sent: () => (answer.req.complete ? null : socket.bytesRead),
+    cut: () => socket.destroy(),
+  };
 }

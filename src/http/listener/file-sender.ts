@@ -1,68 +1,96 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { FileResponse } from '../../serve/index.ts';
+import { BytesResponse, FileResponse } from '../../serve/index.ts';
+import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
-/** Measured: 64 KiB take half as much processor time again, 512 KiB no less. */
+/** Measured: parts of 64 KiB take half as much processor time again, of 512 KiB no less. */
 const LARGE_BYTES = 256 * 1024;
-/** 8 MiB of them: clients that stall, up to a minute each, have a small one. */
-const LARGE_MAX = 32;
-const SMALL_BYTES = 64 * 1024;
+/** Kept for reuse: 8 MiB each. */
+const KEPT = { [PART_BYTES]: 128, [LARGE_BYTES]: 32 };
+/** A client that takes longer for a large part gets small ones. */
+const FAST_MS = 1_000;
 
-/** Writes files to the sockets of HTTP/1, each through one buffer that it reads anew when the former bytes are sent. */
+type Part = Buffer<ArrayBuffer>;
+
+/** Sends large answers in parts, each when the client has taken the former one and the budget has room. */
 export class FileSender {
-  /** Kept: fresh memory of this size costs more than reading into it. */
-  readonly #free: Buffer[] = [];
-  #large = 0;
+  /** Fresh memory of this size costs more than reading into it. */
+  readonly #free: { [bytes: number]: Part[] } = { [PART_BYTES]: [], [LARGE_BYTES]: [] };
 
-  /** An answer that is not a file's is given back, as is one to HTTP/2, whose streams have flow control of their own. */
-  send(response: Response, outgoing: ServerResponse): Response | Promise<Response> {
-    const isSent = response instanceof FileResponse && outgoing.req.httpVersionMajor === 1;
-    return isSent ? this.#send(response, outgoing) : response;
+  /** Returns small answers for the framework to send. */
+  send(response: Response, outgoing: ServerResponse, held: HeldAnswer): Response | Promise<Response> {
+    if (response instanceof FileResponse) return this.#sendFile(response, outgoing, held);
+    return response instanceof BytesResponse ? this.#sendBytes(response, outgoing, held) : response;
   }
 
-  async #send({ part, status, headers }: FileResponse, outgoing: ServerResponse): Promise<Response> {
-    const buffer = this.#take();
+  async #sendFile(
+    { part, status, headers }: FileResponse,
+    outgoing: ServerResponse,
+    held: HeldAnswer,
+  ): Promise<Response> {
     try {
-      outgoing.writeHead(status, Object.fromEntries(headers));
-      while (!outgoing.destroyed) {
+      await inParts({ status, headers }, outgoing, held, async (bytesMax, write) => {
+        const buffer = this.#free[bytesMax]?.pop() ?? Buffer.allocUnsafeSlow(bytesMax);
         const bytes = await part.read(buffer);
-        if (bytes === 0) break;
-        await written(outgoing, buffer.subarray(0, bytes));
-      }
-      outgoing.end();
-    } catch (error) {
-      // It has been told.
-      outgoing.destroy(error as Error);
+        if (bytes === 0) return false;
+        const isTaken = await write(buffer.subarray(0, bytes));
+        // The socket of a client that left may still use the memory.
+        const free = this.#free[bytesMax] ?? [];
+        if (isTaken && free.length < (KEPT[bytesMax] ?? 0)) free.push(buffer);
+        return isTaken;
+      });
     } finally {
-      // The socket of a client that left may still have it.
-      if (outgoing.destroyed) this.#drop(buffer);
-      else if (buffer.length === LARGE_BYTES) this.#free.push(buffer);
       await part.close();
     }
     return RESPONSE_ALREADY_SENT;
   }
 
-  #take(): Buffer {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    if (this.#large === LARGE_MAX) return Buffer.allocUnsafeSlow(SMALL_BYTES);
-    this.#large += 1;
-    return Buffer.allocUnsafeSlow(LARGE_BYTES);
-  }
-
-  #drop({ length }: Buffer): void {
-    if (length === LARGE_BYTES) this.#large -= 1;
+  async #sendBytes(
+    { whole, status, headers }: BytesResponse,
+    outgoing: ServerResponse,
+    held: HeldAnswer,
+  ): Promise<Response> {
+    let at = 0;
+    await inParts({ status, headers }, outgoing, held, async (bytesMax, write) => {
+      const part = whole.subarray(at, at + bytesMax);
+      at += part.length;
+      return part.length > 0 && (await write(part));
+    });
+    return RESPONSE_ALREADY_SENT;
   }
 }
 
-/** Until the socket has taken them, or is gone. */
-function written(outgoing: ServerResponse, bytes: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      outgoing.off('close', done);
-      resolve();
-    };
-    outgoing.once('close', done);
-    outgoing.write(bytes, done);
+type WritePart = (bytesMax: number, write: (part: Part) => Promise<boolean>) => Promise<boolean>;
+
+async function inParts(
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  outgoing: ServerResponse,
+  held: HeldAnswer,
+  writePart: WritePart,
+): Promise<void> {
+  const gone = Promise.withResolvers<false>();
+  let isGone = false;
+  outgoing.once('close', () => {
+    isGone = true;
+    gone.resolve(false);
   });
+  const write = (part: Part): Promise<boolean> => {
+    const taken = new Promise<boolean>((resolve) => outgoing.write(part, () => resolve(!isGone)));
+    return Promise.race([taken, gone.promise]);
+  };
+  try {
+    outgoing.writeHead(status, Object.fromEntries(headers));
+    for (let isFast = true, isOver = false; !isOver; ) {
+      const bytesMax = isFast && held.holdMore(LARGE_BYTES) ? LARGE_BYTES : PART_BYTES;
+      const beganMs = performance.now();
+      isOver = isGone || !(await writePart(bytesMax, write));
+      isFast = performance.now() - beganMs < FAST_MS;
+      held.hold(0);
+      if (!isOver) await new Promise<void>((resolve) => held.whenRoom(resolve));
+    }
+    outgoing.end();
+  } catch (error) {
+    // It has been reported.
+    outgoing.destroy(error as Error);
+  }
 }

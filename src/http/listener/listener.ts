@@ -8,9 +8,10 @@ import { problemResponse } from '../problem.ts';
 import type { Http2Options } from '../tls/http2-door.ts';
 import type { TlsSettings } from '../tls/served-certificates.ts';
 import { TlsPort } from '../tls/tls-port.ts';
+import { ClientBudget, type HeldAnswer } from './client-budget.ts';
 import { Connections } from './connections.ts';
 import { FileSender } from './file-sender.ts';
-import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
+import { answerConnect, answerMalformed, answerPlainHttp } from './malformed-request.ts';
 import { HSTS_HEADER, isPlainRequest, writePrepared } from './plain-request.ts';
 import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
 import { REQUEST_ID_HEADER, RequestIds, requestIdOf } from './request-id.ts';
@@ -30,6 +31,8 @@ interface ListenerHandlers {
   readonly portKey?: string;
   /** Absent: plain HTTP. */
   readonly tls?: TlsSettings | undefined;
+  /** Shared by the ports of a process; a port that is given none has its own. */
+  readonly budget?: ClientBudget;
   /** For tests, which cannot wait. */
   readonly times?: Partial<typeof TIMES>;
 }
@@ -56,14 +59,11 @@ const TIMES = {
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
   handshakeMsMax: 10_000,
-  /** Without taking a byte of an answer: as nginx has it. */
+  /** Without taking a part of an answer: as nginx has it. */
   unreadMsMax: 60_000,
   /** Node looks at headers and requests that are late so often. */
   checkMs: 1_000,
 };
-/** 20 KiB each: 200 MiB. */
-const CONNECTIONS_MAX = 10_000;
-
 /** Every answer carries `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, onRequest, onFault } = options;
@@ -79,13 +79,17 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     // Node would answer without an id.
     requireHostHeader: false,
   });
-  server.maxConnections = CONNECTIONS_MAX;
   // A client may end its side with its last request, and read on. Elsewhere that ends what it has asked for.
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
-  const connections = new Connections(server, times.unreadMsMax);
+  const budget = options.budget ?? new ClientBudget();
+  server.prependListener('connection', (socket) => {
+    if (!budget.connect(socket)) socket.destroy();
+  });
+  const connections = new Connections(server, budget);
   const ids = new RequestIds();
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   const files = new FileSender();
+  const answers = new WeakMap<ServerResponse, HeldAnswer>();
   const answered = (request: Request, env: HttpBindings): Response | Promise<Response> => {
     const response = options.fetch(request, env);
     if (!(response instanceof Promise)) return response;
@@ -94,7 +98,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       if (!env.outgoing.destroyed) onFault?.(error, requestId);
       return problemResponse(error, requestId);
     };
-    return response.then((each) => files.send(each, env.outgoing), failed);
+    const held = answers.get(env.outgoing);
+    return response.then((each) => (held === undefined ? each : files.send(each, env.outgoing, held)), failed);
   };
   const answer = getRequestListener((request, env) => answered(request, env as HttpBindings), {
     hostname: 'localhost',
@@ -110,8 +115,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const begun = { requestId: ids.of(incoming.headers['x-request-id']), startedMs: performance.now() };
     const { requestId } = begun;
     const hsts = tls?.hsts ?? null;
-    const isPlain = !connections.isDraining && isPlainRequest(incoming, outgoing);
-    const prepared = isPlain ? (options.plain?.(incoming) ?? null) : null;
+    const stream = isOfHttp2 ? (tls?.began(incoming as never, outgoing as never) ?? null) : null;
+    if (isOfHttp2 && stream === null) return;
+    const mayBePlain = !connections.isDraining && (stream === null || stream.hasRoom);
+    const prepared = mayBePlain && isPlainRequest(incoming, outgoing) ? (options.plain?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
       // A slow client's answer is one in flight, as those below.
@@ -119,13 +126,27 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
         meter?.answered(incoming, prepared.status, begun);
         return;
       }
-    } else {
-      outgoing.setHeader(REQUEST_ID_HEADER, requestId);
-      if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     }
-    if (!isOfHttp2) connections.began(outgoing);
     meter?.began(incoming, outgoing, begun);
-    if (prepared !== null) return;
+    const held = stream ?? connections.began(outgoing);
+    if (held === null) {
+      incoming.socket.destroy();
+      return;
+    }
+    if (prepared !== null) {
+      held.hold(prepared.body?.length ?? 0);
+      return;
+    }
+    outgoing.setHeader(REQUEST_ID_HEADER, requestId);
+    if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
+    answers.set(outgoing, held);
+    const act = (): void => held.whenRoom(() => respond(incoming, outgoing, held, requestId));
+    if (isOfHttp2) act();
+    else if (hasBody(incoming)) connections.soon(outgoing, () => connections.inTurn(outgoing, act));
+    else connections.inTurn(outgoing, act);
+  };
+  const respond = (incoming: IncomingMessage, outgoing: ServerResponse, held: HeldAnswer, requestId: string): void => {
+    if (held.isOver) return;
     const refusal = refusalOf(incoming);
     if (refusal !== null) {
       refuse(refusal, outgoing, requestId);
@@ -138,12 +159,14 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     makeReadable(incoming);
     void answer(incoming, outgoing).then(() => {
       if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
+      held.holdUnread();
     });
   };
   server.on('request', handle);
   server.on('checkContinue', handle);
   // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
   server.on('checkExpectation', handle);
+  server.on('connect', answerConnect(connections, meter, ids));
   server.on('clientError', answerMalformed(connections, meter, ids));
   if (options.tls !== undefined) {
     tls = new TlsPort(server, options.tls, {
@@ -151,7 +174,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       http2: {
         headerBytesMax: HEADER_BYTES_MAX,
         idleMsMax: times.keepAliveMs,
-        unreadMsMax: times.unreadMsMax,
+        budget,
         receiveMsMax: LISTENERS[name].receiveMsMax,
         // Of one shape, and of two types.
         onRequest: handle as unknown as Http2Options['onRequest'],
@@ -161,6 +184,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 
   const bound = await listen(server, options);
+  server.once('close', budget.watch(times));
   server.on('error', (error) => onFault?.(toDocshelfError(error), null));
   let stopped: Promise<void> | null = null;
   return {
@@ -254,6 +278,10 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
     'Content-Length': Buffer.byteLength(body),
   });
   outgoing.end(body);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
 function urlHost(address: string): string {

@@ -9,13 +9,13 @@ import {
   type ServerOptions,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import type { Client, ClientBudget, HeldAnswer, Peer } from '../listener/client-budget.ts';
 
 export interface Http2Options {
+  readonly budget: ClientBudget;
   readonly headerBytesMax: number;
   /** Without a request. */
   readonly idleMsMax: number;
-  /** That a client may take nothing of an answer for. */
-  readonly unreadMsMax: number;
   /** For all of a request. */
   readonly receiveMsMax: number;
   readonly onRequest: (incoming: Http2ServerRequest, outgoing: CountedResponse) => void;
@@ -33,6 +33,10 @@ const SESSION_MEMORY_MAX = 8;
 /** An answer that knows how much of it was written, its fields as RFC 9113, section 6.5.2 counts them. */
 export class CountedResponse extends Http2ServerResponse {
   #bodyBytes = 0;
+
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
 
   get bytesWritten(): number {
     const fields = Object.entries(this.stream.sentHeaders ?? {});
@@ -59,12 +63,14 @@ export class CountedResponse extends Http2ServerResponse {
 export class Http2Door {
   readonly #server: EventEmitter;
   readonly #idleMsMax: number;
-  /** Streams that are open on each. */
-  readonly #sessions = new Map<Http2Session, number>();
+  readonly #budget: ClientBudget;
+  /** Streams that are open on each, and its other end. */
+  readonly #sessions = new Map<Http2Session, { streams: number; readonly peer: Peer }>();
   #isDraining = false;
 
   constructor(options: Http2Options) {
     this.#idleMsMax = options.idleMsMax;
+    this.#budget = options.budget;
     this.#server = createServer({
       settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: options.headerBytesMax },
       maxHeaderListPairs: FIELDS_MAX,
@@ -85,6 +91,17 @@ export class Http2Door {
     this.#server.emit('connection', socket);
   }
 
+  /** Null if the client waits for so many answers that it gets no other: it may ask for this one again. */
+  began(incoming: Http2ServerRequest, outgoing: CountedResponse): HeldAnswer | null {
+    const { session } = incoming.stream;
+    const known = session && this.#sessions.get(session);
+    const held =
+      known === undefined ? null : this.#budget.answer(known, known.peer, clientOf(incoming, outgoing), false);
+    if (held === null) incoming.stream.close(REFUSED);
+    else incoming.stream.once('close', () => held.end());
+    return held;
+  }
+
   /** GOAWAY: what is in flight ends, and the client asks the rest on another connection. */
   drain(): void {
     this.#isDraining = true;
@@ -92,25 +109,22 @@ export class Http2Door {
   }
 
   #follow(session: Http2Session): void {
-    this.#sessions.set(session, 0);
+    const { remoteAddress, remotePort, localPort } = session.socket;
+    this.#sessions.set(session, { streams: 0, peer: { remoteAddress, remotePort, localPort } });
     session.once('close', () => this.#sessions.delete(session));
     session.setTimeout(this.#idleMsMax, () => {
-      if (this.#sessions.get(session) === 0) end(session);
+      if (this.#sessions.get(session)?.streams === 0) end(session);
     });
     if (this.#isDraining) end(session);
   }
 
-  #bound(stream: Http2Stream, { unreadMsMax, receiveMsMax }: Http2Options): void {
+  #bound(stream: Http2Stream, { receiveMsMax }: Http2Options): void {
     const { session } = stream;
     if (session === undefined) return;
     this.#count(session, 1);
     const late = setTimeout(() => {
       if (!stream.readableEnded) stream.close(CANCEL);
     }, receiveMsMax);
-    stream.setTimeout(unreadMsMax, () => {
-      // An answer may take longer to be made. Node counts what the connection sends, this stream's or not.
-      if (stream.writableLength > 0) stream.close(CANCEL);
-    });
     stream.once('close', () => {
       clearTimeout(late);
       this.#count(session, -1);
@@ -118,12 +132,29 @@ export class Http2Door {
   }
 
   #count(session: Http2Session, by: number): void {
-    const count = this.#sessions.get(session);
-    if (count !== undefined) this.#sessions.set(session, count + by);
+    const known = this.#sessions.get(session);
+    if (known !== undefined) known.streams += by;
   }
 }
 
-const CANCEL = constants.NGHTTP2_CANCEL;
+const { NGHTTP2_CANCEL: CANCEL, NGHTTP2_REFUSED_STREAM: REFUSED } = constants;
+/** For a client to take the end of a stream. */
+const CUT_MS = 1_000;
+
+function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Client {
+  return {
+    unread: () => stream.writableLength,
+    taken: () => outgoing.bodyBytes - stream.writableLength,
+    sent: () => (stream.endAfterHeaders || stream.readableEnded ? null : (stream.state.localWindowSize ?? 0)),
+    cut: () => {
+      const { session } = stream;
+      stream.close(CANCEL);
+      // A client that reads nothing at all does not even get that.
+      const late = setTimeout(() => session?.destroy(), CUT_MS).unref();
+      stream.once('close', () => clearTimeout(late));
+    },
+  };
+}
 
 function end(session: Http2Session): void {
   if (!session.closed && !session.destroyed) session.close();

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer, type Server as TlsServer } from 'node:tls';
+import type { HeldAnswer } from '../listener/client-budget.ts';
 import { Http2Door, type Http2Options } from './http2-door.ts';
 import { ServedCertificates, type TlsSettings } from './served-certificates.ts';
 
@@ -54,6 +55,10 @@ export class TlsPort {
   get hsts(): string | null {
     const { hstsMs } = this.#certificates.settings;
     return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
+  }
+
+  began(...[incoming, outgoing]: Parameters<Http2Door['began']>): HeldAnswer | null {
+    return this.#http2.began(incoming, outgoing);
   }
 
   covers(host: string): boolean {

@@ -77,7 +77,7 @@ describe('a request in the raw', () => {
     ['the authority form', 'GET x:80 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['bytes over ASCII in the address', 'GET /\u00fc HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a NUL in a value', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n', 400],
-    ['a method in small letters', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a method in small letters', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 501],
     ['no method', '/ HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['tabs between the words', 'GET\t/\tHTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a version that is none', 'GET / HTTP/1.2\r\nHost: x\r\n\r\n', 400],
@@ -203,4 +203,59 @@ describe('a client that takes its time', () => {
     connection.write(GET);
     expect(await connection.until(/late$/)).toMatch(/^HTTP\/1\.1 200 /);
   });
+});
+
+describe('an answer before the end of its request', () => {
+  const HALF = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nhalf';
+
+  it.each(
+    (['site', 'api', 'admin'] as const).flatMap((name) =>
+      [400, 401, 403, 404, 405, 413, 415, 429].flatMap((status) => [
+        { name, status, how: 'at once', wait: async () => undefined },
+        { name, status, how: 'later', wait: () => new Promise((resolve) => setTimeout(resolve, 5)) },
+      ]),
+    ),
+  )('says that its connection closes, and closes it: $name $status $how', async ({ name, status, how, wait }) => {
+    const answer = () => new Response('no', { status });
+    const fetch = how === 'at once' ? answer : () => wait().then(answer);
+    const connection = await connectTo(await open({ name, fetch }));
+    const ended = new Promise((resolve) => connection.socket.once('end', resolve));
+    connection.write(HALF);
+    await ended;
+    expect(connection.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*Connection: close[^]*no$`));
+  });
+
+  it('reaches a client that sends on, and is not lost by a reset', async () => {
+    const connection = await connectTo(await open({ fetch: () => new Response('no', { status: 413 }) }));
+    const faults: unknown[] = [];
+    connection.socket.on('error', (error) => faults.push(error));
+    connection.write(HALF);
+    await connection.until(/no$/);
+    for (let at = 0; at < 50; at++) {
+      connection.write('x'.repeat(10_000));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+it('answers CONNECT, after the requests before it', async () => {
+  const connection = await connectTo(await open());
+  connection.write(`${GET}CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n`);
+  expect(statusesOf(await connection.untilClosed())).toEqual([200, 501]);
+});
+
+it.each([
+  ['BREW / HTTP/1.1', [501]],
+  ['GETS /a HTTP/1.0', [501]],
+  ['get / HTTP/1.1', [501]],
+  ['GE T / HTTP/1.1', [400]],
+  ['B\u00e9 / HTTP/1.1', [400]],
+  ['BREW', [400]],
+])('tells an unknown method from what is no request: %s', async (line, statuses) => {
+  for (const before of ['', GET]) {
+    const connection = await connectTo(await open());
+    connection.write(`${before}${line}\r\nHost: x\r\n\r\n`);
+    expect(statusesOf(await connection.untilClosed())).toEqual([...(before === '' ? [] : [200]), ...statuses]);
+  }
 });

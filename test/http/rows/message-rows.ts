@@ -243,5 +243,5 @@ export const MESSAGE_ROWS: readonly Row[] = [
   ],
   ['GET /ten.txt HTTP/1.1↵Host: x↵Upgrade: HTTP/3.0↵↵', ON],
   ['GET /ten.txt HTTP/1.0↵Connection: Upgrade↵Upgrade: websocket↵↵', [TEN]],
-  ['CONNECT x:80 HTTP/1.1↵Host: x:80↵↵', [], 'Node closes it; nginx refuses it'],
+  ['CONNECT x:80 HTTP/1.1↵Host: x:80↵↵', ['501'], 'nginx says 405'],
 ];

@@ -2,7 +2,7 @@ import type { Row } from './row.ts';
 
 const REFUSED = '405 | allow: GET, HEAD';
 const NO_ALLOW = 'a 405 must say what is allowed (RFC 9110, section 15.5.6); nginx does not';
-const UNKNOWN = 'Node’s parser knows no such method';
+const UNKNOWN = 'a method that is not known is 501 (RFC 9110, section 9.1); nginx says 400 or 405';
 const PERMANENT = 'a redirect is 308, which keeps the method';
 
 /** RFC 9110, section 9. */
@@ -38,10 +38,10 @@ export const METHOD_ROWS: readonly Row[] = [
     `${REFUSED} | -access-control-allow-origin`,
     NO_ALLOW,
   ],
-  ['BREW /ten.txt', '400', UNKNOWN],
-  ['get /ten.txt', '400'],
-  ['Get /ten.txt', '400'],
-  ['GETS /ten.txt', '400', UNKNOWN],
+  ['BREW /ten.txt', '501', UNKNOWN],
+  ['get /ten.txt', '501', UNKNOWN],
+  ['Get /ten.txt', '501', UNKNOWN],
+  ['GETS /ten.txt', '501', UNKNOWN],
   ['/ten.txt | X-HTTP-Method-Override: DELETE', '200'],
   ['/ten.txt | Origin: https://x.example', '200 | -access-control-allow-origin'],
   // A body of a GET has no meaning, and is no reason to refuse it (section 9.3.1).

@@ -1,0 +1,310 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import type { ClientHttp2Session } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { type Client, ClientBudget } from '../../../src/http/listener/client-budget.ts';
+import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import { bytesResponse, fileResponse, openFilePart } from '../../../src/serve/site-bytes.ts';
+import { makeCertificate } from '../../helpers/certificates.ts';
+import { askHttp2, openHttp2 } from '../tls/tls-client.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'docshelf-budget-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+const KiB = 1024;
+const LARGE = randomBytes(8 * KiB ** 2);
+const FILE = join(folder, 'large.bin');
+writeFileSync(FILE, LARGE);
+const { cert, key } = makeCertificate({ names: ['127.0.0.1'] });
+const TLS = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };
+const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+/** Answers with a large file, the same bytes from memory, or a word. */
+const answers = {
+  calls: 0,
+  async fetch(request: Request): Promise<Response> {
+    answers.calls++;
+    const { pathname } = new URL(request.url);
+    const headers = { 'Content-Length': String(LARGE.length) };
+    if (pathname === '/memory') return bytesResponse(LARGE as Buffer<ArrayBuffer>, { headers });
+    if (pathname !== '/file') return new Response('word');
+    const part = await openFilePart({ diskPath: FILE, size: LARGE.length }, 0, LARGE.length, () => undefined);
+    return fileResponse(part, { headers });
+  },
+};
+
+async function open(budget: ClientBudget, options: Partial<ListenerOptions> = {}): Promise<Listener> {
+  answers.calls = 0;
+  const listener = await openListener({
+    ...{ name: 'site', host: '127.0.0.1', port: 0, fetch: answers.fetch, budget },
+    ...options,
+  } as ListenerOptions);
+  opened.push(() => listener.stop(0));
+  return listener;
+}
+
+/** A client that takes nothing before `resume`. */
+async function still({ port }: Listener, { tls = false, from = '127.0.0.1' } = {}): Promise<Socket> {
+  const at = { host: '127.0.0.1', port, localAddress: from };
+  const socket = tls ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
+  socket.on('error', () => undefined);
+  opened.push(() => socket.destroy());
+  await once(socket, tls ? 'secureConnect' : 'connect');
+  socket.pause();
+  return socket;
+}
+
+function session({ port }: Listener, from = '127.0.0.1'): ClientHttp2Session {
+  const made = openHttp2(port, { localAddress: from } as object);
+  opened.push(() => made.destroy());
+  return made;
+}
+
+function askWithoutReading(client: ClientHttp2Session, path: string, count: number) {
+  return Array.from({ length: count }, () => {
+    const stream = client.request({ ':path': path });
+    stream.on('error', () => undefined);
+    return stream;
+  });
+}
+
+const answered = (client: ClientHttp2Session): Promise<string> =>
+  askHttp2(client, { path: '/word' }).then(({ body }) => body);
+
+async function wordFor({ port }: Listener, from = '127.0.0.1'): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress: from });
+  socket.write('GET /word HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  return (await socket.toArray()).join('').slice(-4);
+}
+
+const handles = () =>
+  readdirSync('/proc/self/fd').filter((each) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${each}`) === FILE;
+    } catch {
+      return false;
+    }
+  }).length;
+
+describe('a client that does not read', () => {
+  it.each(['/file', '/memory', '/word'])(
+    'has one answer at a time made for requests of HTTP/1 at once: %s',
+    async (path) => {
+      const listener = await open(new ClientBudget());
+      const client = await still(listener);
+      client.write(GET('/file') + GET(path).repeat(50));
+      await expect.poll(() => client.readableLength).toBeGreaterThan(0);
+      expect(await wordFor(listener)).toBe('word');
+      expect(answers.calls).toBe(2);
+    },
+  );
+
+  it('gets all its answers in their order when it reads', async () => {
+    const listener = await open(new ClientBudget());
+    const client = await still(listener);
+    const paths = ['/file', '/word', '/memory', '/word', '/file', '/word'];
+    client.write(paths.map(GET).join(''));
+    client.end();
+    const received = Buffer.concat(await client.toArray());
+    expect(received.length).toBeGreaterThan(3 * LARGE.length);
+    expect(received.toString('latin1').match(/HTTP\/1\.1 200 OK/g)).toHaveLength(paths.length);
+    expect(received.subarray(-4).toString()).toBe('word');
+  });
+
+  it('is cut if it asks for more answers than a connection may wait for', async () => {
+    const listener = await open(new ClientBudget());
+    const client = await still(listener);
+    client.write(GET('/file') + GET('/word').repeat(1_000));
+    client.resume();
+    await once(client, 'close');
+    expect(answers.calls).toBeLessThan(129);
+  });
+
+  it.each(['/file', '/memory'])(
+    'holds 2 MiB on a connection of HTTP/2, however many answers it waits for: %s',
+    async (path) => {
+      const budget = new ClientBudget();
+      const listener = await open(budget, { tls: TLS });
+      const client = session(listener);
+      askWithoutReading(client, path, 100);
+      await expect.poll(() => budget.bytes).toBeGreaterThan(1024 * KiB);
+      expect(await answered(session(listener))).toBe('word');
+      expect(budget.bytes).toBeLessThanOrEqual(2048 * KiB);
+    },
+  );
+
+  it('leaves file handles to others', async () => {
+    const budget = new ClientBudget();
+    const listener = await open(budget, { tls: TLS });
+    const sessions = Array.from({ length: 20 }, () => session(listener));
+    for (const client of sessions) askWithoutReading(client, '/file', 100);
+    await expect.poll(() => budget.bytes).toBeGreaterThan(16 * 1024 * KiB);
+    expect(await answered(session(listener, '127.0.0.8'))).toBe('word');
+    expect(handles()).toBeLessThanOrEqual(256 + 2 * 64);
+  });
+
+  it('has at most half of the bytes for all its connections', async () => {
+    const limit = { requests: 100, bytes: 256 * KiB };
+    const budget = new ClientBudget({ address: limit, all: { requests: 200, bytes: 512 * KiB }, stillMs: 60_000 });
+    const listener = await open(budget);
+    for (let at = 0; at < 20; at++) (await still(listener, { from: '127.0.0.9' })).write(GET('/file'));
+    await expect.poll(() => budget.bytes).toBe(limit.bytes);
+    expect(await wordFor(listener, '127.0.0.8')).toBe('word');
+  });
+
+  it('is refused a stream of HTTP/2, which it may ask for again, if its address has too many', async () => {
+    const limit = { requests: 10, bytes: 512 * KiB };
+    const listener = await open(new ClientBudget({ address: limit, stillMs: 60_000 }), { tls: TLS });
+    const streams = askWithoutReading(session(listener), '/file', 12);
+    const codes = await Promise.all(
+      streams.slice(10).map((stream) => new Promise((resolve) => stream.once('close', () => resolve(stream.rstCode)))),
+    );
+    expect(codes).toEqual([7, 7]);
+  });
+
+  it.each([
+    ['HTTP/1', false],
+    ['HTTP/1 over TLS', true],
+  ])('is cut when it took nothing for the time it has, not for twice that: %s', async (_, tls) => {
+    const budget = new ClientBudget();
+    const unreadMsMax = 1_000;
+    const listener = await open(budget, { times: { unreadMsMax, checkMs: 50 }, ...(tls ? { tls: TLS } : {}) });
+    const client = await still(listener, { tls });
+    client.write(GET('/memory'));
+    await expect.poll(() => budget.bytes).toBeGreaterThan(0);
+    // Both are timers of this process: on a slow machine both are late.
+    await new Promise((resolve) => setTimeout(resolve, 1.9 * unreadMsMax));
+    expect(budget.bytes).toBe(0);
+  });
+
+  it('is cut on HTTP/2 while another stream of its connection is read', async () => {
+    const listener = await open(new ClientBudget(), { tls: TLS, times: { unreadMsMax: 300, checkMs: 20 } });
+    const client = session(listener);
+    const [unread] = askWithoutReading(client, '/memory', 1);
+    let isCut = false;
+    unread?.once('close', () => {
+      isCut = true;
+    });
+    while (!isCut) expect(await answered(client)).toBe('word');
+  });
+
+  it('is cut if it reads a byte now and then', async () => {
+    const budget = new ClientBudget();
+    const listener = await open(budget, { times: { unreadMsMax: 400, checkMs: 20 } });
+    const client = await still(listener);
+    client.write(GET('/memory'));
+    await expect.poll(() => budget.bytes).toBeGreaterThan(0);
+    const trickle = setInterval(() => client.read(1), 10);
+    opened.push(() => clearInterval(trickle));
+    await expect.poll(() => budget.bytes, { timeout: 10_000 }).toBe(0);
+  });
+
+  it('is not cut while it reads slowly', async () => {
+    const listener = await open(new ClientBudget(), { times: { unreadMsMax: 500, checkMs: 20 } });
+    const client = await still(listener);
+    client.write(GET('/memory').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    let taken = 0;
+    while (taken < LARGE.length) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const chunk: Buffer | null = client.read();
+      taken += chunk?.length ?? 0;
+      if (client.readableEnded || client.destroyed) break;
+    }
+    expect(taken).toBeGreaterThanOrEqual(LARGE.length);
+  });
+});
+
+describe('connections', () => {
+  it('makes room for a new one by closing an idle one, never one that waits for its answer', async () => {
+    const gate = Promise.withResolvers<void>();
+    const fetch = async () => {
+      await gate.promise;
+      return new Response('word');
+    };
+    const listener = await open(new ClientBudget({ connections: 8 }), { fetch });
+    const asking = await still(listener);
+    asking.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    const idle = await Promise.all(Array.from({ length: 3 }, () => still(listener)));
+    const closed = Promise.race(idle.map((each) => once(each.resume(), 'close')));
+    const last = await still(listener);
+    await closed;
+    last.end(GET('/').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    gate.resolve();
+    for (const client of [asking, last]) expect((await client.toArray()).join('')).toMatch(/word$/);
+  });
+
+  it('leaves half of them to other addresses', async () => {
+    const listener = await open(new ClientBudget({ connections: 8 }));
+    const others = await Promise.all(Array.from({ length: 4 }, () => still(listener, { from: '127.0.0.8' })));
+    for (let at = 0; at < 20; at++) await still(listener, { from: '127.0.0.9' });
+    for (const each of others) {
+      each.end(GET('/word').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      expect((await each.toArray()).join('')).toMatch(/word$/);
+    }
+  });
+});
+
+describe('HeldAnswer', () => {
+  const client = (moves: { unread: number; taken: number }): Client => ({
+    unread: () => moves.unread,
+    taken: () => moves.taken,
+    sent: () => null,
+    cut: () => undefined,
+  });
+  const answerOf = (budget: ClientBudget, of: Client) => {
+    const answer = budget.answer({}, { remoteAddress: '192.0.2.1' }, of, true);
+    if (answer === null) throw new Error('no room');
+    return answer;
+  };
+
+  it('measures how long a client has taken nothing, from its last byte on', () => {
+    const moves = { unread: 10, taken: 0 };
+    const answer = answerOf(new ClientBudget(), client(moves));
+    expect([answer.look(1_000), answer.look(31_000), answer.look(61_000)]).toEqual([0, 30_000, 60_000]);
+    moves.taken = 1;
+    expect([answer.look(62_000), answer.look(63_000)]).toEqual([0, 1_000]);
+    moves.unread = 0;
+    expect([answer.look(64_000), answer.look(99_000)]).toEqual([0, 0]);
+  });
+
+  it('takes the place of the client that was still for longest, if there is no room', () => {
+    const limit = { requests: 9, bytes: 128 * KiB };
+    const budget = new ClientBudget({ connection: limit, address: limit, all: limit, stillMs: 0 });
+    const cut: number[] = [];
+    const held = [0, 1].map((at) =>
+      answerOf(budget, { ...client({ unread: 10, taken: 0 }), cut: () => void cut.push(at) }),
+    );
+    for (const answer of held) {
+      answer.whenRoom(() => undefined);
+      answer.look(0);
+    }
+    let isActing = false;
+    answerOf(budget, client({ unread: 0, taken: 0 })).whenRoom(() => {
+      isActing = true;
+    });
+    expect([isActing, cut, budget.bytes]).toEqual([true, [0], 128 * KiB]);
+  });
+
+  it('acts in turn when bytes are free again, and holds nothing when it is over', () => {
+    const limit = { requests: 9, bytes: 128 * KiB };
+    const budget = new ClientBudget({ connection: limit, address: limit, all: limit });
+    const acts: number[] = [];
+    const all = [0, 1, 2, 3].map(() => answerOf(budget, client({ unread: 0, taken: 0 })));
+    all.forEach((answer, at) => void answer.whenRoom(() => acts.push(at)));
+    expect([acts, budget.bytes]).toEqual([[0, 1], 128 * KiB]);
+    all[1]?.end();
+    expect(acts).toEqual([0, 1, 2]);
+    for (const answer of all) answer.end();
+    expect([acts, budget.bytes]).toEqual([[0, 1, 2, 3], 0]);
+  });
+});
