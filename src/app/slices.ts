@@ -187,9 +187,18 @@ export function policyHeaders(config: Config, domain: string, basePath: string):
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {
-  const wishes = FEATURES.map(({ id, key }) => {
-    const path = key.endsWith('.enabled') ? key : `${key}.enabled`;
-    return [id, valueAt(config, path.split('.'))];
-  });
+  const wishes = FEATURES.map(({ id, key }) => [id, wishAt(config, key)]);
   return reportFeatures(config.deployment.type, domain, Object.fromEntries(wishes) as FeatureWishes);
+}
+
+/** The sections of `Tree` that have a switch. */
+type SwitchedIn<Tree> = {
+  [Name in keyof Tree & string]: Tree[Name] extends { readonly enabled: boolean | null } ? Name : never;
+}[keyof Tree & string];
+/** The keys that a row of the feature table may have: another one does not compile. */
+type SwitchKey = `${SwitchedIn<Config>}.enabled` | `features.${SwitchedIn<Config['features']>}`;
+
+function wishAt(config: Config, key: SwitchKey): boolean | null {
+  const path = key.endsWith('.enabled') ? key : `${key}.enabled`;
+  return valueAt(config, path.split('.')) as boolean | null;
 }

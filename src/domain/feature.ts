@@ -5,7 +5,8 @@ export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 interface FeatureRow extends Readonly<Record<DeploymentType, FeatureSupport>> {
   readonly id: string;
   readonly name: string;
-  readonly key: string;
+  /** The switch in the config; `features.<id>` is short for `features.<id>.enabled`. */
+  readonly key: `features.${string}` | `${string}.enabled`;
 }
 
 /** Support by type of deployment. The first five rows are the published contract and are never bent. */

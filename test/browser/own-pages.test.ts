@@ -1,21 +1,14 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reportFeatures } from '../../src/domain/feature.ts';
 import { createSiteApp } from '../../src/http/site/site.ts';
 import { BodyCache, SiteServer } from '../../src/serve/index.ts';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { tellBreaches } from '../helpers/accessibility.ts';
+import { featuresOf } from '../helpers/features.ts';
 import { shelfWith } from '../http/site/shelf-example.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
-const FEATURES = reportFeatures('air-gapped', 'acme', {
-  search: null,
-  assistant: true,
-  analytics: null,
-  apiPlayground: null,
-  staticExport: true,
-  localSearch: true,
-});
+const FEATURES = featuresOf('acme', 'air-gapped', { assistant: true });
 
 describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${whyNoChromium}`, () => {
   let browser: Browser;

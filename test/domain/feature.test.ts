@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FEATURES, joinFeatures, reportFeatures } from '../../src/domain/feature.ts';
+import { wishesOf } from '../helpers/features.ts';
 
 const TABLE = '../../src/domain/feature.ts';
 const SCHEMA = '../../src/config/config.schema.json';
@@ -19,8 +20,7 @@ describe('the feature table', () => {
   });
 
   it('overrules a wish that the type of deployment cannot grant, and says so', () => {
-    const wishes = Object.fromEntries(FEATURES.map(({ id }) => [id, true])) as Parameters<typeof reportFeatures>[2];
-    const [search] = reportFeatures('air-gapped', 'acme', wishes).features;
+    const [search] = reportFeatures('air-gapped', 'acme', wishesOf({ search: true })).features;
     expect(search).toMatchObject({
       enabled: false,
       reason: expect.stringMatching(/^Overruled: features\.search asks/),
@@ -28,8 +28,7 @@ describe('the feature table', () => {
   });
 
   it('is told of each site of a list, and beside it of the only one', () => {
-    const wishes = Object.fromEntries(FEATURES.map(({ id }) => [id, null])) as Parameters<typeof reportFeatures>[2];
-    const [acme, globex] = ['acme', 'globex'].map((domain) => reportFeatures('cloud', domain, wishes)) as [
+    const [acme, globex] = ['acme', 'globex'].map((domain) => reportFeatures('cloud', domain, wishesOf())) as [
       ReturnType<typeof reportFeatures>,
       ReturnType<typeof reportFeatures>,
     ];

@@ -1,5 +1,4 @@
 import type { DocshelfError } from '../../../src/domain/errors.ts';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
@@ -10,19 +9,13 @@ import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
 import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
 import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { STATUS } from '../status-example.ts';
 
 export const TOKEN = 'correct-horse';
 export const BEARER = { Authorization: `Bearer ${TOKEN}` };
 export const DIGEST = 'd'.repeat(64);
-export const FEATURES = reportFeatures('client-hosted', 'acme', {
-  search: null,
-  assistant: null,
-  analytics: null,
-  apiPlayground: null,
-  staticExport: true,
-  localSearch: true,
-});
+export const FEATURES = featuresOf();
 
 const DIFF = {
   added: [{ page: 'new.html', title: 'New' }],

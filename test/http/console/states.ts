@@ -1,7 +1,7 @@
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import type { ExportReport } from '../../../src/domain/job.ts';
 import type { SearchResult } from '../../../src/domain/search.ts';
 import type { SiteStatusReport, StatusReport } from '../../../src/domain/status.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { STATUS } from '../status-example.ts';
 
 /** Of all that an operator may meet. */
@@ -66,14 +66,7 @@ export const STATES: Readonly<Record<string, StatusReport>> = {
 };
 
 /** Of the deployment that the states are of: features that are overruled, unavailable, turned on and off. */
-export const AIR_GAPPED = reportFeatures('air-gapped', 'acme', {
-  search: true,
-  assistant: null,
-  analytics: null,
-  apiPlayground: false,
-  staticExport: true,
-  localSearch: true,
-});
+export const AIR_GAPPED = featuresOf('acme', 'air-gapped', { search: true, apiPlayground: false });
 
 export const FINDINGS: ExportReport['findings'] = [
   { kind: 'broken_reference', page: `guides/${'x'.repeat(200)}.html`, detail: LONG },

@@ -4,13 +4,13 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { type DocumentedSite, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
 import { SitePages } from '../../../src/app/assistants/site-pages.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { type McpDoorOptions, mcpDoor } from '../../../src/http/mcp/mcp-door.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
 import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { type Files, TestReleases } from '../../serve/helpers.ts';
 
 /** Pages with Markdown of their own beside them, which says the path of the file; long for `long.html`. */
@@ -99,9 +99,7 @@ export class AssistantBench {
       metrics: { onError: (code) => faults.push(code) },
       ...changes,
     });
-    const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
-    const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
-    const app = createSiteApp({ server, basePath, state: () => 'ready', features: () => features, mcp: () => mcp });
+    const app = createSiteApp({ server, basePath, state: () => 'ready', features: () => featuresOf(), mcp: () => mcp });
     const listener: Listener = await openListener({
       name: 'site',
       fetch: (request, env) => app.fetch(request, env),

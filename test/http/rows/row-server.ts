@@ -1,13 +1,11 @@
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import type { TlsSettings } from '../../../src/http/tls/served-certificates.ts';
 import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { onFileEnd } from '../../helpers/file-end.ts';
 import { type Files, TestReleases } from '../../serve/helpers.ts';
 import { CACHE_BYTES, CREATED_AT } from './row-site.ts';
-
-const NO_FEATURE = { search: null, assistant: null, analytics: null, apiPlayground: null };
 
 /** The site listener as the daemon has it, over one release; closed with the file of tests. */
 export async function openRowServer(
@@ -22,7 +20,7 @@ export async function openRowServer(
   const app = createSiteApp({
     server,
     state: () => 'ready',
-    features: () => reportFeatures('client-hosted', 'docs', { ...NO_FEATURE, staticExport: true, localSearch: true }),
+    features: () => featuresOf('docs'),
   });
   const listener = await openListener({
     name: 'site',

@@ -1,23 +1,16 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { guarded } from '../../../src/http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../../src/http/sign-in/sign-in.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
 /** A word that stands in all that only readers may see. */
 export const SECRET = 'lighthouse';
 
-const FEATURES = reportFeatures('client-hosted', SECRET, {
-  search: null,
-  assistant: null,
-  analytics: null,
-  apiPlayground: null,
-  staticExport: true,
-  localSearch: true,
-});
+const FEATURES = featuresOf(SECRET);
 
 export const FILES = {
   'index.html': `<!doctype html><title>${SECRET}</title><p>${SECRET}</p>`,

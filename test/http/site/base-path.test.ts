@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
 const releases = new TestReleases();
@@ -10,8 +10,6 @@ afterEach(() => releases.remove());
 const BASE_PATH = '/team/docs/';
 
 function siteApp() {
-  const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
-  const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
   const server = new SiteServer(new BodyCache(1024 ** 2));
   const release = releases.make({
     'index.html': '<a href="/a/">',
@@ -24,7 +22,7 @@ function siteApp() {
     server,
     basePath: BASE_PATH,
     state: () => 'ready',
-    features: () => features,
+    features: () => featuresOf(),
     search: async () => new Response('found'),
   });
 }

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
@@ -9,13 +8,13 @@ import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site
 import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { attribute, nodes, type PageNode, parsedNodes, text } from '../../helpers/page-nodes.ts';
 import { RESULTS } from '../api/api-example.ts';
 import { HOSTILE } from './shelf-example.ts';
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
-const WISHES = { search: null, assistant: null, analytics: null, apiPlayground: null };
-const FEATURES = reportFeatures('client-hosted', 'acme', { ...WISHES, staticExport: true, localSearch: true });
+const FEATURES = featuresOf();
 const FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
 const assets = new SiteAssets();
 

@@ -1,13 +1,12 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { isFree } from '../../../src/http/sign-in/guarded-site.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 
-const WISHES = { search: null, assistant: null, analytics: null, apiPlayground: null };
-const FEATURES = reportFeatures('client-hosted', 'acme', { ...WISHES, staticExport: true, localSearch: true });
+const FEATURES = featuresOf();
 
 function siteWith(assets: SiteAssets) {
   const server = new SiteServer(new BodyCache(0));

@@ -1,13 +1,13 @@
 import { brotliDecompressSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
 import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -23,12 +23,10 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
     metrics: { onError: () => undefined },
     ...changes,
   });
-  const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
-  const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
   const app = createSiteApp({
     server: new SiteServer(new BodyCache(0)),
     state: () => 'waiting',
-    features: () => features,
+    features: () => featuresOf(),
     search,
   });
   return { app, asked };

@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { reportFeatures } from '../../../src/domain/feature.ts';
 import type { ReleaseView } from '../../../src/domain/release.ts';
 import type { DeployState } from '../../../src/domain/status.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { featuresOf } from '../../helpers/features.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
 const releases = new TestReleases();
@@ -24,14 +24,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const FEATURES = reportFeatures('client-hosted', 'acme', {
-  search: null,
-  assistant: null,
-  analytics: null,
-  apiPlayground: null,
-  staticExport: true,
-  localSearch: true,
-});
+const FEATURES = featuresOf();
 
 function siteApp(release: ReleaseView | null, state: DeployState = 'ready') {
   const server = new SiteServer(new BodyCache(512 * 1024));
