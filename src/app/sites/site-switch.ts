@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SiteConfig } from '../../config/index.ts';
+import type { Config, SiteConfig } from '../../config/index.ts';
 import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
-import { loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
+import { type HeaderForm, loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
 import { OwnSearches } from '../../serve/notices/own-search.ts';
 import { allowsOwnScripts } from '../../web/additions/allows-scripts.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
@@ -29,10 +29,16 @@ export function snapshotForm(site: SiteConfig): SnapshotForm {
     title,
     spaFallback,
     markdown,
-    headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
+    headers: headerForm(headers, policyHeaders(config, domain ?? '', basePath)),
     additions: config.search.enabled && config.search.widget !== false ? openSearchLink(site) : NO_ADDITIONS,
     search: config.search.enabled ? { address: `${basePath}_docshelf/search`, version: null } : null,
   };
+}
+
+/** With every key of `server.headers`: a key that is left out here does not compile. */
+function headerForm({ preset, set, ...unsent }: Config['server']['headers'], policy: HeaderForm['policy']): HeaderForm {
+  unsent satisfies Record<string, never>;
+  return { preset, set, policy };
 }
 
 /** What the config says; plain data. */
