@@ -1,7 +1,10 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Metrics } from '../../src/http/metrics/metrics.ts';
+import { SiteMetrics } from '../../src/http/metrics/site-metrics.ts';
 
 const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null, volume: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
@@ -19,6 +22,14 @@ const SERVED = {
 
 async function linesOf(metrics: Metrics): Promise<string[]> {
   return (await metrics.expose(READINGS)).split('\n');
+}
+
+/** Long enough that the next reading has it. */
+async function delayMainThread(): Promise<void> {
+  await setTimeout(120);
+  const untilMs = performance.now() + 400;
+  while (performance.now() < untilMs);
+  await setTimeout(120);
 }
 
 describe('Metrics', () => {
@@ -175,10 +186,7 @@ describe('Metrics', () => {
     const gaugeOf = (text: string, name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
     const text = await metrics.expose({ ...READINGS, volume: { freeBytes: 1, sizeBytes: 2 } });
     expect([gaugeOf(text, 'docshelf_volume_free_bytes'), gaugeOf(text, 'docshelf_volume_size_bytes')]).toEqual([1, 2]);
-    await setTimeout(120);
-    const untilMs = performance.now() + 400;
-    while (performance.now() < untilMs);
-    await setTimeout(120);
+    await delayMainThread();
     expect(gaugeOf(await metrics.expose(READINGS), 'docshelf_event_loop_delay_seconds')).toBeGreaterThan(0.25);
   });
 
@@ -189,6 +197,46 @@ describe('Metrics', () => {
     const text = await metrics.expose(READINGS);
     expect(text).toContain('docshelf_cache_hits_total 1');
     expect(text).not.toContain('site=');
+  });
+
+  it('moves each metric that it defines', async () => {
+    const metrics = new Metrics();
+    const site = metrics.of('acme');
+    metrics.onRequest({ ...SERVED, site: 'acme' });
+    metrics.onReload(true);
+    metrics.onJobEnded('completed');
+    metrics.onWrongToken();
+    metrics.onError('bad_request');
+    site.onCache(1, 1);
+    site.onWrongSignIn();
+    site.onPageReport('https://cdn.example');
+    site.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
+    site.onBundleRefused('upload');
+    site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    await delayMainThread();
+    const text = await metrics.expose({
+      ...READINGS,
+      jobs: { queued: 1, running: 1 },
+      volume: { freeBytes: 1, sizeBytes: 2 },
+      certificates: [{ setting: 'server.tls', endsAtMs: 1 }],
+    });
+    const defined = [...text.matchAll(/^# TYPE (docshelf_\w+) /gm)].map(([, name]) => name);
+    const moved = [...text.matchAll(/^(docshelf_\w+?)(?:_count)?(?:\{.*\})? (.+)$/gm)]
+      .filter(([, , value]) => Number(value) > 0)
+      .map(([, name]) => name);
+    expect(defined.length).toBeGreaterThan(20);
+    expect(defined.filter((name) => !moved.includes(name))).toEqual([]);
+  });
+
+  it('is told of each event by the program', () => {
+    const cwd = join(import.meta.dirname, '../../src');
+    const source = globSync('**/*.ts', { cwd, exclude: ['http/metrics/**'] })
+      .map((path) => readFileSync(join(cwd, path), 'utf8'))
+      .join('\n');
+    const events = [Metrics, SiteMetrics]
+      .flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype))
+      .filter((name) => name.startsWith('on'));
+    expect(events.filter((name) => !source.includes(`metrics.${name}(`))).toEqual([]);
   });
 
   it('shares nothing between two of them', async () => {
