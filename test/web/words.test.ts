@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { languageOf, PAGE_LANGUAGES, preferredLanguage } from '../../src/web/words/index.ts';
 
@@ -48,6 +50,37 @@ const sentences = (words: object, path = ''): Sentence[] =>
   Object.entries(words).flatMap(([key, value]: [string, unknown]) =>
     typeof value === 'string' ? [[path + key, value] as const] : sentences(value as object, `${path + key}.`),
   );
+
+/** The most sentences that two languages have in common: Spanish and Portuguese share one in ten, all of them short. */
+const SHARED_MAX = 0.2;
+const SHARED_CHARACTERS_MAX = 30;
+
+describe('the languages', () => {
+  const pairs = PAGE_LANGUAGES.flatMap((one, at) => PAGE_LANGUAGES.slice(at + 1).map((other) => [one, other] as const));
+
+  it('differ from each other, so that none is a copy of another', () => {
+    const copies = pairs.flatMap(([one, other]) => {
+      const texts = new Map(sentences(other.words));
+      const shared = sentences(one.words).filter(([key, text]) => texts.get(key) === text);
+      const isCopy = shared.length > SHARED_MAX * texts.size;
+      const long = shared.filter(([, text]) => text.length > SHARED_CHARACTERS_MAX);
+      return isCopy || long.length > 0
+        ? [`${one.tag} and ${other.tag} share ${shared.length} of ${texts.size} sentences`]
+        : [];
+    });
+    expect(copies).toEqual([]);
+  });
+
+  it('are found by their own tags', () => {
+    expect(PAGE_LANGUAGES.filter((language) => languageOf(language.tag) !== language)).toEqual([]);
+  });
+
+  it('have a row for each file of words', () => {
+    const files = globSync('*.ts', { cwd: join(import.meta.dirname, '../../src/web/words'), exclude: ['index.ts'] });
+    expect(PAGE_LANGUAGES.map(({ tag }) => `${tag.split('-')[0]}.ts`).sort()).toEqual(files.sort());
+  });
+});
+
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
 
 describe.each(PAGE_LANGUAGES)('the words in $tag', ({ tag, direction, words }) => {
