@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type FileTable, isPage } from '../domain/release.ts';
+import { type FileTable, isPage, type TrailingSlash } from '../domain/release.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { pageStem } from '../web/page-stem.ts';
@@ -24,8 +24,11 @@ const TURN_UNITS = 1_000_000;
 /** Units of a page in a turn, besides those of the rules. */
 const PAGE_UNITS = 1_000;
 
-/** `page`: null for the site's page for missing paths. `moved`: null for a path that has grown longer than an address. */
-type Led = { readonly page: string | null } | { readonly moved: string | null };
+/**
+ * `page`: null for the site's page for missing paths. `moved`: null for a path that has grown longer than an address.
+ * `isBySlash`: moved to the form of the same address with or without its last slash, and by no rule.
+ */
+type Led = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Where a browser ends that asks for a page, whatever host it asks: a rule to the same path elsewhere is passed over. */
 export class PagePaths {
@@ -33,13 +36,15 @@ export class PagePaths {
   readonly #redirects: RedirectRules;
   readonly #builtFor: string;
   readonly #servedAt: string;
+  readonly #trailingSlash: TrailingSlash;
 
   /** @param mount `from` is the beginning of the rules' paths */
-  constructor(files: FileTable, redirects: RedirectRules, { from, to }: Mount) {
+  constructor(files: FileTable, redirects: RedirectRules, { from, to }: Mount, trailingSlash: TrailingSlash) {
     this.#files = files;
     this.#redirects = redirects;
     this.#builtFor = from;
     this.#servedAt = to;
+    this.#trailingSlash = trailingSlash;
   }
 
   /** The file that is served at a path, as the site was built. */
@@ -55,7 +60,11 @@ export class PagePaths {
   pageAt(path: string, work = new Work()): string | null {
     let led = this.#ledTo(this.#builtFor + path, work, true);
     // The first rule is one of which the redirects end.
-    while (led !== null && 'moved' in led) led = led.moved === null ? null : this.#ledTo(led.moved, work, false);
+    let isFirst = true;
+    while (led !== null && 'moved' in led) {
+      isFirst &&= led.isBySlash === true;
+      led = led.moved === null ? null : this.#ledTo(led.moved, work, isFirst);
+    }
     return led?.page ?? null;
   }
 
@@ -124,11 +133,18 @@ export class PagePaths {
     const forced = this.#byRule(this.#redirects.forced(built, work), built, work, isFirst, host);
     if (forced !== null) return forced;
     const file = this.fileAt(built, work);
-    if (file !== null && isPage(file)) return { page: file };
+    if (file !== null && isPage(file)) return this.#bySlash(built, path, work) ?? { page: file };
     const led = file === null ? this.#byRule(this.#redirects.others(built, work), built, work, isFirst, host) : null;
     if (led !== null) return led;
     const page = pageOfTwin(this.#files, path);
     return page !== null && this.isOpen(page, work) ? { page } : null;
+  }
+
+  /** Where the page has its slash or has none: a rule with `!` may lead back from there. */
+  #bySlash(built: string, path: string, work: Work): Led | null {
+    if (!this.#redirects.hasForced || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
+    if (findFile(this.#files, path, this.#trailingSlash)?.kind !== 'redirect') return null;
+    return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
   #byRule(

@@ -69,9 +69,9 @@ export class SiteSnapshot {
     this.#older = older;
     this.#mount = { from: active.builtFor, to: basePath };
     this.#redirects = rules.redirects;
-    this.pages = new PagePaths(active.files, rules.redirects, this.#mount);
     this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
+    this.pages = new PagePaths(active.files, rules.redirects, this.#mount, this.#trailingSlash);
     this.#spaFallback = spaFallback;
     this.#added = { toAll: form.additions ?? NO_ADDITIONS, toPage: form.additionsOf ?? null };
     this.#twins = new Twins(active, {

@@ -117,6 +117,36 @@ describe('the order of answers', () => {
     expect(await told(await moved.ask('/x/1', { host: 'docs.example' }))).toBe('301 https://docs.example/new/x/1');
   });
 
+  it.each<[form: Partial<SnapshotForm>, rules: string, start: string, end: string]>([
+    [{}, '/* /:splat/ 301!', '/a', '200 page a'],
+    [{}, '/* /:splat/ 301!', '/a/', '200 page a'],
+    [{}, '/* /:splat/ 301!', '/folder', '200 folder'],
+    [{}, '/a /a/ 301!', '/a', '200 page a'],
+    [{}, '/a https://docs.example/a/ 301!', '/a/', '200 page a'],
+    [{}, '/:page https://docs.example/:page/ 301!', '/a', '200 page a'],
+    [{ trailingSlash: 'always' }, '/:page/ /:page 301!', '/folder/', '200 folder'],
+    [{ trailingSlash: 'always' }, '/folder/ https://docs.example/folder 301!', '/folder', '200 folder'],
+    [{ trailingSlash: 'never' }, '/* /:splat/ 301!', '/folder', '200 folder'],
+    [{ basePath: '/docs/' }, '/* /:splat/ 301!', '/a', '200 page a'],
+  ])(
+    'ends redirects between its rules and its own slashes with %j: %s, from %s',
+    async (form, redirects, start, end) => {
+      const { ask } = await site({ redirects }, form);
+      let url = new URL(start, 'https://docs.example');
+      for (let steps = 0; steps <= 20; steps++) {
+        const response = await ask(url.pathname, { host: 'docs.example' });
+        const location = response.headers.get('location');
+        if (location === null) {
+          expect(await told(response)).toBe(end);
+          return;
+        }
+        url = new URL(location, url);
+        url.pathname = url.pathname.replace(/^\/docs\//, '/');
+      }
+      expect.fail(`redirects on from ${url.pathname}`);
+    },
+  );
+
   it.each<[form: Partial<SnapshotForm>, rule: string, target: string, expected: string]>([
     [{}, '/old/* /folder/:splat', '/old/', '301 /folder/'],
     [{}, '/old/* /:splat', '/old/folder/', '301 /folder/'],
