@@ -1,30 +1,35 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomFillSync } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
 import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
 import type { PackEntry } from '../../src/archive/pack/entries.ts';
-import { SEARCH_FOLDER } from '../../src/search/bundle-data/bundle-format.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
+import { BundleVectorWriter } from '../../src/search/bundle-data/bundle-vectors.ts';
+import { SEARCH_FOLDER } from '../../src/search/indexing/index-files.ts';
+import type { Embedder } from '../../src/search/ports.ts';
+import { readModelFiles } from '../../src/search/semantic/model-files.ts';
 import { openBench } from '../../test/helpers/daemon.ts';
 import { tableOf } from '../search/table.ts';
 import { watchProcesses } from './processes.ts';
 import { pagesOf } from './site.ts';
 
 /**
- * `node bench/growth/carried.ts [pages]`, on a build: what a daemon takes for the search data that bundles carry, hostile ones of 77 and
- * 176 MB, and those of an honest site, 10,000 pages unless told. Linux only.
+ * `node bench/growth/carried.ts [pages]`, on a build: memory and time of a daemon that imports a bundle with vectors: hostile ones of
+ * 77 and 176 MB for one small page, and those of an honest site, 10,000 pages by default. The vectors are made up. Linux only.
  */
 const [honestPages = 10_000] = process.argv.slice(2).map(Number);
 const TAKEN_MS_MAX = 1_800_000;
 const MB = 1e6;
-const SECTION_BYTES = 500_000;
+const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
+const DIMS = 384;
+const KEY_BYTES = 32;
+const { digest: modelDigest } = await readModelFiles(MODEL);
 
 interface Case {
   readonly what: string;
-  /** Writes pages and search data below the folder. */
+  /** Writes pages and vectors to the folder. */
   readonly write: (folder: string) => Promise<void>;
 }
 
@@ -36,21 +41,15 @@ const CASES: readonly Case[] = [
   { what: `an honest site of ${honestPages.toLocaleString('en')} pages`, write: writeHonest },
 ];
 
-/** Text that nothing compresses, so that the archive is as large, in as few sections as the format allows. */
+/** Vectors of texts that the page does not have. Random bytes do not compress, so that the archive is as large. */
 function writeHostile(folder: string, bytes: number): void {
   const page = '<!doctype html><title>Home</title><main><h1>Home</h1><p>Small.</p></main>';
   writeAt(join(folder, 'site/index.html'), page);
-  const writer = new BundleSearchWriter(searchFolder(folder), bytes);
-  const of = { path: '/', title: 'Home', headings: [], language: 'en', version: null, tags: [] };
-  writer.writeSections(
-    (function* () {
-      for (let written = 0; written < bytes; written += SECTION_BYTES) {
-        const text = randomBytes((SECTION_BYTES * 3) / 4).toString('base64');
-        yield { section: { ...of, text }, passages: [{ start: 0, end: text.length }], embedded: false };
-      }
-    })(),
-  );
-  writer.finish(null);
+  using writer = new BundleVectorWriter(searchFolder(folder), { modelDigest, dims: DIMS });
+  for (let written = 0; written < bytes; written += KEY_BYTES + DIMS) {
+    writer.add({ key: randomFillSync(new Uint8Array(KEY_BYTES)), vector: randomFillSync(new Int8Array(DIMS)) });
+  }
+  writer.finish();
 }
 
 async function writeHonest(folder: string): Promise<void> {
@@ -59,7 +58,14 @@ async function writeHonest(folder: string): Promise<void> {
     writeAt(join(folder, 'site', path), bytes);
     files.push({ path, size: bytes.length, sha256: hash('sha256', bytes), type: 'text/html; charset=utf-8' });
   }
-  const maker = new BundleSearchMaker({ model: null, cacheDir: join(folder, 'vectors') });
+  const vectorOf = () => new Float32Array(DIMS).fill(DIMS ** -0.5);
+  const embedder: Embedder = {
+    ...{ digest: modelDigest, dims: DIMS, reads: () => true },
+    embedQuery: async () => vectorOf(),
+    embedPassages: async (texts) => texts.map(vectorOf),
+  };
+  const choice = { kind: 'parent' as const, digest: modelDigest, dims: DIMS };
+  const maker = new BundleSearchMaker({ model: async () => ({ choice, embedder }), cacheDir: join(folder, 'vectors') });
   const siteDir = join(folder, 'site');
   await maker.make({ siteDir, files }, searchFolder(folder), () => undefined, new AbortController().signal);
 }
@@ -98,21 +104,21 @@ for (const { what, write } of CASES) {
     const archive = join(made, 'docs-v1.0.0.tar.gz');
     await packBundle({ entries: entriesOf(made), to: archive, level: 1 });
     const archiveMb = statSync(archive).size / MB;
-    const daemon = await bench.start({ log: { access: false } });
+    const daemon = await bench.start({ search: { model: 'builtin' }, log: { access: false } });
     const inbox = join(daemon.dataDir, 'inbox');
     await daemon.until(() => readdirSync(daemon.dataDir).includes('inbox'));
     const end = watchProcesses(daemon.pid);
     const beganMs = performance.now();
     await rename(archive, join(inbox, 'docs-v1.0.0.tar.gz'));
     const { search, notices } = await daemon.until(
-      ({ active, search: { keyword } }) => active !== null && (keyword === 'ready' || keyword === 'failed'),
+      ({ active, search: { semantic } }) => active !== null && (semantic === 'ready' || semantic === 'failed'),
       TAKEN_MS_MAX,
     );
     const seconds = (performance.now() - beganMs) / 1000;
     const { daemonMiB, childrenMiB, sumMiB } = end();
     const memory = [daemonMiB, childrenMiB, sumMiB].map((mib) => mib.toFixed(0));
     const told = (notices ?? []).filter((notice) => notice.includes('bad_search_data')).join(' ');
-    const result = `${search.keyword}, ${search.sections} sections${told === '' ? '' : `: ${told}`}`;
+    const result = `${search.semantic}, ${search.sections} sections${told === '' ? '' : `: ${told}`}`;
     rows.push([what, archiveMb.toFixed(0), ...memory, seconds.toFixed(1), result]);
     console.error(rows.at(-1)?.join(' | '));
     rmSync(made, { recursive: true });

@@ -34,8 +34,6 @@ export interface Growth {
   readonly first: Import;
   /** One page in twenty is another one, word for word. */
   readonly second: Import;
-  /** One page in twenty has another section. */
-  readonly third: Import;
   readonly restartSeconds: number;
   /** After a restart: when it is ready, and when pages and searches have been asked for. */
   readonly readyMiB: number;
@@ -52,7 +50,6 @@ export async function measureGrowth(bench: Bench, pages: number, modelUrl: strin
   const idle = await latencies(daemon.site, [READ_PAGE], sleep(IDLE_MS));
   const first = await measureImport(daemon, pages, 1, '2024-02-01');
   const second = await measureImport(daemon, pages, 2, '2024-03-01');
-  const third = await measureImport(daemon, pages, 3, '2024-04-01');
   await daemon.stop();
 
   const beganMs = performance.now();
@@ -67,7 +64,7 @@ export async function measureGrowth(bench: Bench, pages: number, modelUrl: strin
   await embedded(again);
   const readyMiB = residentMiB(again.pid);
   await read(again, pages);
-  const growth = { pages, first, second, third, restartSeconds, readyMiB, idleP99Ms: quantile(idle, 0.99) };
+  const growth = { pages, first, second, restartSeconds, readyMiB, idleP99Ms: quantile(idle, 0.99) };
   const servingMiB = residentMiB(again.pid);
   await again.stop();
   await bench.end();

@@ -40,13 +40,6 @@ const ROWS: readonly Row[] = [
     3,
     false,
   ],
-  ['a section of 5 % changed: of index and embedding, s', ({ third }) => third.searchSeconds, 1, true],
-  [
-    'a section of 5 % changed / first: the same',
-    ({ first, third }) => third.searchSeconds / first.searchSeconds,
-    3,
-    false,
-  ],
   ['5 % changed / first: processor time, all', (g) => total(g.second) / total(g.first), 3, false],
   ['restart to ready, s', ({ restartSeconds }) => restartSeconds, 1, true],
   ['restarted: memory, MiB', ({ readyMiB }) => readyMiB, 0, false],

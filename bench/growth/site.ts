@@ -11,11 +11,10 @@ const PAGES_A_FOLDER = 100;
 /** Of the words that sites have, and how often the rarer ones come: a word of rank n about 1/n times. */
 const VOCABULARY = 30_000;
 const SYLLABLES = 'ba co di fu ga ho ji ku la me ni po qua re si tu va wo xe zy'.split(' ');
-/** The pages that are other ones, word for word, in the second version, and those that have another section in the third. */
+/** Part of the pages whose text differs word for word in the second version. */
 const CHANGED_PART = 0.05;
 
-/** Of the pages. The third has what the second has, but for the sections that it alone has. */
-export type Version = 1 | 2 | 3;
+export type Version = 1 | 2;
 
 export const READ_PAGE = '/';
 
@@ -30,10 +29,9 @@ export function* pagesOf(pages: number, version: Version): Generator<PackEntry &
   const inOrder = paths.map((path, at) => ({ path, at })).sort(archiveOrder);
   const stride = Math.round(1 / CHANGED_PART);
   for (const { path, at } of inOrder) {
-    const isOther = version >= 2 && at % stride === stride - 1;
-    const hasOther = version === 3 && at % stride === 0;
+    const isOther = version === 2 && at % stride === stride - 1;
     const seed = 2 * at + (isOther ? 1 : 0);
-    yield { path, bytes: Buffer.from(pageOf(at, paths, new Random(seed), hasOther ? new Random(seed + 1) : null)) };
+    yield { path, bytes: Buffer.from(pageOf(at, paths, new Random(seed))) };
   }
 }
 
@@ -41,10 +39,8 @@ function pathOf(at: number): string {
   return at === 0 ? 'index.html' : `part-${Math.floor(at / PAGES_A_FOLDER)}/page-${at}.html`;
 }
 
-/** @param other of its last section, where that is another one */
-function pageOf(at: number, paths: readonly string[], random: Random, other: Random | null): string {
-  const wordsBy = (by: Random, count: number) => Array.from({ length: count }, () => wordOf(by)).join(' ');
-  const words = (count: number): string => wordsBy(random, count);
+function pageOf(at: number, paths: readonly string[], random: Random): string {
+  const words = (count: number): string => Array.from({ length: count }, () => wordOf(random)).join(' ');
   const first = at - (at % PAGES_A_FOLDER);
   const navigation = paths
     .slice(first, first + NEIGHBOURS)
@@ -54,9 +50,7 @@ function pageOf(at: number, paths: readonly string[], random: Random, other: Ran
     const code = `<pre><code>${words(2)}.${words(1)}(${words(2)})</code></pre>`;
     const heading = words(4);
     const text = words(WORDS_A_SECTION);
-    const isOther = other !== null && section === SECTIONS - 1;
-    const said = isOther ? wordsBy(other, WORDS_A_SECTION) : text;
-    return `<h2 id="s${section}">${heading}</h2>\n<p>${said}. ${links.join(', ')}.</p>\n${code}`;
+    return `<h2 id="s${section}">${heading}</h2>\n<p>${text}. ${links.join(', ')}.</p>\n${code}`;
   });
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${words(4)}</title></head>

@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { writeFileTable } from '../../src/files/index.ts';
-import { carriedFolder } from '../../src/search/bundle-data/carried-attempts.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
-import { buildIndex } from '../../src/search/indexing/build-index.ts';
+import { SEARCH_FOLDER } from '../../src/search/indexing/index-files.ts';
 import { waitFor } from '../../test/helpers/wait-for.ts';
 import { quantile } from './latency.ts';
 import { SECTIONS_PER_PAGE, writeSyntheticSites } from './synthetic-bundle.ts';
@@ -38,6 +37,19 @@ const until = (holds: () => boolean) =>
 
 const seconds = (sinceMs: number): string => `${((performance.now() - sinceMs) / 1000).toFixed(1)} s`;
 
+function engineIn(dir: string): EmbeddedEngine {
+  return new EmbeddedEngine({
+    model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
+    cacheDir: join(dir, 'vectors'),
+    memoryBytesMax: 384 * 1024 ** 2,
+  });
+}
+
+function releaseIn(dir: string, number: number) {
+  const digest = digestOf(number);
+  return { digest, releaseDir: join(dir, digest), trailingSlash: 'never' as const };
+}
+
 /** What making the sites takes is not in the memory that is measured: it is that of a daemon that starts again. */
 async function inFreshProcess(): Promise<void> {
   const made = mkdtempSync(join(tmpdir(), 'docshelf-bench-sites-'));
@@ -45,26 +57,22 @@ async function inFreshProcess(): Promise<void> {
     const sets = readTestSets();
     const all = await writeSyntheticSites(sets, sites, pages * SECTIONS_PER_PAGE, (number) => {
       const releaseDir = join(made, digestOf(number));
-      return { siteDir: join(releaseDir, 'site'), searchDir: carriedFolder(releaseDir) };
+      return { siteDir: join(releaseDir, 'site'), searchDir: join(releaseDir, SEARCH_FOLDER) };
     });
     const asked = sets.flatMap((set) => set.queries.map(({ query }) => query));
     writeFileSync(join(made, QUESTIONS), JSON.stringify(asked));
+    const engine = engineIn(made);
+    const index = new EmbeddedIndex(engine);
+    const { signal } = new AbortController();
     for (const [number, files] of all.entries()) {
-      const releaseDir = join(made, digestOf(number));
+      const release = releaseIn(made, number);
+      const { releaseDir } = release;
       const entries = files.map(({ path, size }) => ({ path, size, sha256: '', type: 'text/html' }));
       await writeFileTable(releaseDir, entries);
-      const searchDir = join(releaseDir, 'search');
-      await buildIndex({
-        releaseDir,
-        trailingSlash: 'never',
-        searchDir,
-        modelFolder: MODEL,
-        usesCarried: true,
-        leftOut: [],
-        threadsMax: 0,
-        formerDir: null,
-      });
+      await index.build(release, signal);
+      await index.embed(release, () => undefined, signal);
     }
+    await engine.stop();
     const env = { ...process.env, DOCSHELF_BENCH_FOLDER: made };
     const args = [fileURLToPath(import.meta.url), `${sites}`, `${pages}`];
     spawnSync(process.execPath, args, { env, stdio: 'inherit' });
@@ -76,19 +84,10 @@ async function inFreshProcess(): Promise<void> {
 async function measure(): Promise<void> {
   const rows: string[][] = [];
   const note = (what: string, detail: string) => rows.push([what, `${residentMib().toFixed(0)} MiB`, detail]);
-  const engine = new EmbeddedEngine({
-    model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-    modelFolder: MODEL,
-    cacheDir: join(folder, 'vectors'),
-    memoryBytesMax: 384 * 1024 ** 2,
-  });
+  const engine = engineIn(folder);
   note('before', '');
   const shelf = Array.from({ length: sites }, (_, number) => {
-    const release = {
-      digest: digestOf(number),
-      releaseDir: join(folder, digestOf(number)),
-      trailingSlash: 'never' as const,
-    };
+    const release = releaseIn(folder, number);
     const onEvent = () => undefined;
     const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic: true, embedAfterMs: 0, onEvent });
     return { release, search };

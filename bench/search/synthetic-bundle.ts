@@ -2,12 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
-import { type CutSection, SEARCH_FOLDER } from '../../src/search/bundle-data/bundle-format.ts';
-import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
-import { cutPassages } from '../../src/search/extract/index.ts';
-import { estimateTokens } from '../../src/search/indexing/cut-section.ts';
+import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
+import { SEARCH_FOLDER } from '../../src/search/indexing/index-files.ts';
+import type { Embedder } from '../../src/search/ports.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
-import { quantise } from '../../src/search/semantic/quantise.ts';
 import { Random } from './random.ts';
 import { synthetic } from './synthetic.ts';
 import type { Document, TestSet } from './test-set.ts';
@@ -17,10 +15,10 @@ const SEED = 17;
 /** What a page of a documentation site has. */
 export const SECTIONS_PER_PAGE = 8;
 const EMBEDDED_DOCUMENTS = 256;
-/** How far a made vector is from the two real ones that it lies between, beside their length of 1. */
+/** Distance of a made-up vector from the line between the two real ones, which have length 1. */
 const NOISE = 0.4;
 
-/** Where the files of a made site go. */
+/** Where the files of a synthetic site go. */
 interface SiteFolders {
   readonly siteDir: string;
   readonly searchDir: string;
@@ -34,53 +32,61 @@ interface SiteFile {
 }
 
 /**
- * Packs a bundle that brings its search data along (docs/search-format.md): synthetic sections, with vectors that are made up, since
- * the model would need half an hour for those of 100,000. Each lies somewhere between the vectors of two real documents, so that
- * distances spread as real ones do; what is found by meaning is of no use.
+ * Packs a bundle that carries vectors (docs/search-format.md): synthetic pages, with made-up vectors, since the model would need
+ * half an hour for those of 100,000 sections. Each vector is somewhere between the vectors of two real documents, so that
+ * distances spread as real ones do. What is found by meaning is of no use.
  */
 export async function packSynthetic(sets: readonly TestSet[], count: number, to: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'docshelf-bench-search-'));
   try {
     const folders = { siteDir: join(folder, 'site'), searchDir: join(folder, 'search') };
-    const files = writeSite(() => sectionsOf(synthetic(sets, count)), await vectorMaker(sets), folders);
+    const embedder = await synthesizer(sets);
+    const files = await writeSite(synthetic(sets, count), embedder, folders, join(folder, 'vectors'));
     await packBundle({ entries: files.sort(archiveOrder), to, level: 1 });
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** So many sites, of so many sections each. @returns the files of each @see packSynthetic */
+/** Writes several sites of the same number of sections. @returns the files of each @see packSynthetic */
 export async function writeSyntheticSites(
   sets: readonly TestSet[],
   sites: number,
   sectionsEach: number,
   foldersOf: (site: number) => SiteFolders,
 ): Promise<SiteFile[][]> {
-  const sections = Array.from(sectionsOf(synthetic(sets, sites * sectionsEach)));
-  const vectors = await vectorMaker(sets);
-  return Array.from({ length: sites }, (_, at) =>
-    writeSite(() => sections.slice(at * sectionsEach, (at + 1) * sectionsEach), vectors, foldersOf(at)),
-  );
+  const documents = Array.from(synthetic(sets, sites * sectionsEach));
+  const embedder = await synthesizer(sets);
+  const cacheDir = mkdtempSync(join(tmpdir(), 'docshelf-bench-vectors-'));
+  try {
+    const all: SiteFile[][] = [];
+    for (let at = 0; at < sites; at += 1) {
+      const own = documents.slice(at * sectionsEach, (at + 1) * sectionsEach);
+      all.push(await writeSite(own, embedder, foldersOf(at), cacheDir));
+    }
+    return all;
+  } finally {
+    rmSync(cacheDir, { recursive: true });
+  }
 }
 
-/** @param sections the same ones each time: a million are more than memory should hold */
-function writeSite(
-  sections: () => Iterable<CutSection>,
-  { modelDigest, dims, make }: VectorMaker,
+async function writeSite(
+  documents: Iterable<Document>,
+  embedder: Embedder,
   { siteDir, searchDir }: SiteFolders,
-): SiteFile[] {
+  cacheDir: string,
+): Promise<SiteFile[]> {
   for (const folder of [siteDir, searchDir]) mkdirSync(folder, { recursive: true });
-  const pages = Array.from(pagesOf(sections()), ([path, html]) => {
+  const pages = Array.from(pagesOf(documents), ([path, html]) => {
     const file = join(siteDir, path);
     writeFileSync(file, html);
     return { path, file, size: Buffer.byteLength(html) };
   });
-  const writer = new BundleSearchWriter(
-    searchDir,
-    pages.reduce((sum, { size }) => sum + size, 0),
-  );
-  const passages = writer.writeSections(Iterator.from(sections()).map((cut) => ({ ...cut, embedded: true })));
-  writer.finish({ modelDigest, dims, all: make(passages) });
+  const { digest, dims } = embedder;
+  const model = async () => ({ choice: { kind: 'parent' as const, digest, dims }, embedder });
+  const files = pages.map(({ path, size }) => ({ path, size, sha256: '', type: 'text/html; charset=utf-8' }));
+  const maker = new BundleSearchMaker({ model, cacheDir });
+  await maker.make({ siteDir, files }, searchDir, () => undefined, new AbortController().signal);
   const search = readdirSync(searchDir).map((name) => {
     const file = join(searchDir, name);
     return { path: SEARCH_FOLDER + name, file, size: statSync(file).size };
@@ -88,61 +94,46 @@ function writeSite(
   return [...pages, ...search];
 }
 
-/** Sections of a page follow each other. */
-function* pagesOf(sections: Iterable<CutSection>): Generator<readonly [path: string, html: string]> {
-  let page = '';
+/** Pages of some documents each: the first under the page's title, the others under headings. */
+function* pagesOf(documents: Iterable<Document>): Generator<readonly [path: string, html: string]> {
   let html = '';
-  for (const { section } of sections) {
-    const path = section.path.slice(1).replace(/#.*$/, '');
-    if (path !== page && page !== '') yield [page, html];
-    if (path !== page) html = `<!doctype html><title>${path}</title><h1>${path}</h1>`;
-    page = path;
-    html += `<p>${section.text}</p>`;
-  }
-  yield [page, html];
-}
-
-/** Pages of some sections each, one after another. */
-function* sectionsOf(documents: Iterable<Document>): Generator<CutSection> {
-  let pageTitle = '';
   let at = 0;
   for (const { title, text } of documents) {
     const below = at % SECTIONS_PER_PAGE;
-    if (below === 0) pageTitle = title;
-    const headings = below === 0 ? [pageTitle] : [pageTitle, title];
-    const path = `/page-${Math.floor(at / SECTIONS_PER_PAGE)}.html${below === 0 ? '' : `#section-${below}`}`;
-    const section = { path, title: pageTitle, headings, text, language: 'en', version: null, tags: [] };
-    yield { section, passages: cutPassages(text, estimateTokens) };
+    if (below === 0 && at > 0) yield [pathOf(at - 1), html];
+    const [name, paragraph] = [escaped(title), `<p>${escaped(text)}</p>`];
+    if (below === 0) html = `<!doctype html><html lang="en"><title>${name}</title><h1>${name}</h1>${paragraph}`;
+    else html += `<h2 id="section-${below}">${name}</h2>${paragraph}`;
     at += 1;
   }
+  if (at > 0) yield [pathOf(at - 1), html];
 }
 
-interface VectorMaker {
-  readonly modelDigest: string;
-  readonly dims: number;
-  /** The same ones each time. */
-  make(count: number): Generator<Int8Array>;
-}
+const pathOf = (document: number): string => `page-${Math.floor(document / SECTIONS_PER_PAGE)}.html`;
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-async function vectorMaker(sets: readonly TestSet[]): Promise<VectorMaker> {
+/** Says to be the built-in model, and makes up the vectors of passages. */
+async function synthesizer(sets: readonly TestSet[]): Promise<Embedder> {
   const model = await EmbeddingModel.load(MODEL);
-  const { dims, digest: modelDigest } = model;
+  const { dims, digest } = model;
   const documents = sets.flatMap((set) => set.documents);
   const stride = Math.max(1, Math.floor(documents.length / EMBEDDED_DOCUMENTS));
   const texts = documents.filter((_, at) => at % stride === 0).map(({ text }) => text.slice(0, 800));
   const real = await model.embedPassages(texts);
   await model.close();
-  function* make(count: number): Generator<Int8Array> {
-    const random = new Random(SEED);
-    for (let at = 0; at < count; at += 1) {
-      const [one, other, share] = [random.oneOf(real), random.oneOf(real), random.below(1_000) / 1_000];
-      const between = Float32Array.from(one, (value, dim) => {
-        const noise = (random.below(2_001) / 1_000 - 1) * Math.sqrt(3 / dims);
-        return share * value + (1 - share) * (other[dim] as number) + NOISE * noise;
-      });
-      const length = Math.hypot(...between);
-      yield quantise(between.map((value) => value / length));
-    }
-  }
-  return { modelDigest, dims, make };
+  const random = new Random(SEED);
+  const made = (): Float32Array => {
+    const [one, other, share] = [random.oneOf(real), random.oneOf(real), random.below(1_000) / 1_000];
+    const between = Float32Array.from(one, (value, dim) => {
+      const noise = (random.below(2_001) / 1_000 - 1) * Math.sqrt(3 / dims);
+      return share * value + (1 - share) * (other[dim] as number) + NOISE * noise;
+    });
+    const length = Math.hypot(...between);
+    return between.map((value) => value / length);
+  };
+  return {
+    ...{ digest, dims, reads: () => true },
+    embedQuery: async () => made(),
+    embedPassages: async (passages) => passages.map(made),
+  };
 }

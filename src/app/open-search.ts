@@ -39,10 +39,8 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
 }
 
 export function openEngine(config: Config, network: Network): EmbeddedEngine {
-  const modelFolder = modelFolderOf(config);
   return new EmbeddedEngine({
-    model: modelOf(config, network, modelFolder),
-    modelFolder,
+    model: modelOf(config, network),
     cacheDir: join(config.storage.dir, 'vectors'),
     memoryBytesMax: config.search.memory,
   });
@@ -51,12 +49,12 @@ export function openEngine(config: Config, network: Network): EmbeddedEngine {
 /** For exported bundles, with the model that searches here: a deployment with another one makes its own vectors. */
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
-  if (!enabled) return null;
+  if (!enabled || model === 'off') return null;
   const { BundleSearchMaker } = await import('../search/bundle-data/bundle-search-maker.ts');
   // Jobs that run at once have a part each of all cores but one.
   const cores = 1 + Math.floor((availableParallelism() - 1) / config.exportApi.concurrency);
   return new BundleSearchMaker({
-    model: model === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
+    model: modelOf(config, network),
     cacheDir: join(config.storage.dir, 'vectors'),
     lanesMax: new EmbedLanes(cores, config.search.memory).max,
   });
@@ -69,7 +67,8 @@ function modelFolderOf(config: Config): string | null {
 }
 
 /** Loaded when it is first needed. An endpoint that does not answer is asked again. */
-function modelOf(config: Config, network: Network, folder: string | null): () => Promise<Model> {
+function modelOf(config: Config, network: Network): () => Promise<Model> {
+  const folder = modelFolderOf(config);
   let connected: Promise<Model> | null = null;
   return () => {
     if (folder !== null) return Promise.resolve({ choice: { kind: 'folder', folder }, embedder: null });

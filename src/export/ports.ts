@@ -193,8 +193,8 @@ export interface SiteCrawler {
 export interface SearchData {
   /**
    * @param into an empty folder: receives the files of `_docshelf/search/`
-   * @param vectorsWithinMs after it goes on without vectors
-   * @returns false without vectors that there should have been
+   * @param vectorsWithinMs after this time it gives up. The next call continues with the vectors computed so far
+   * @returns false if it gave up
    */
   make(
     site: { readonly siteDir: string; readonly files: readonly FileEntry[] },

@@ -1,12 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, type PlainError } from '../domain/errors.ts';
 import { readIfThere } from '../files/index.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
-import { CarriedAttempts } from './bundle-data/carried-attempts.ts';
-import { LEFT_OUT_FILE } from './indexing/index-files.ts';
+import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { EmbedProgressOf, ModelChoice } from './orders.ts';
 import { embedWith } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
@@ -25,8 +24,6 @@ export interface Model {
 export interface EmbeddedEngineOptions {
   /** Called when it is first needed, and again after a failure. */
   readonly model: () => Promise<Model>;
-  /** Null without one in a folder. A bundle may bring its vectors. */
-  readonly modelFolder: string | null;
   readonly cacheDir: string;
   /** Of the process that indexes and embeds, all in all: where it takes more it is ended. */
   readonly memoryBytesMax: number;
@@ -40,8 +37,6 @@ export interface EmbeddedEngineOptions {
 interface Held {
   readonly sites: Set<SearchIndex>;
   readonly facts: Promise<IndexFacts>;
-  /** It was read through. */
-  isChecked: boolean;
 }
 
 const URGENT = { isUrgent: true };
@@ -88,7 +83,6 @@ export class EmbeddedEngine {
   readonly #turns: IndexTurns;
   /** One build of a release at a time, also if two sites find its index damaged. It bounds nothing: `#turns` does. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
-  readonly #attempts: CarriedAttempts;
   /** One at a time: queries are answered between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
   /** By search folder. */
@@ -99,7 +93,6 @@ export class EmbeddedEngine {
   constructor(options: EmbeddedEngineOptions) {
     this.#options = options;
     this.#turns = new IndexTurns({ longBuildMs: options.longBuildMs });
-    this.#attempts = new CarriedAttempts(join(options.cacheDir, 'refused'));
     this.#queries = this.#thread({
       task: 'search',
       heap: HEAPS.query,
@@ -109,22 +102,16 @@ export class EmbeddedEngine {
     this.#lanes = new EmbedLanes(availableParallelism(), memoryBytesMax);
     const process = { isProcess: true, heap: heapWithin(memoryBytesMax), residentBytesMax: memoryBytesMax };
     this.#indexing = new IndexBuilds({
-      ...{ turns: this.#turns, attempts: this.#attempts, memoryBytesMax, modelFolder: options.modelFolder },
+      ...{ turns: this.#turns, memoryBytesMax },
       thread: (ofBuilds) => this.#thread(ofBuilds),
-      isChecked: (searchDir) => this.#held.get(searchDir)?.isChecked === true,
     });
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }
 
-  async build(
-    release: IndexedRelease,
-    former: IndexedRelease | null,
-    signal: AbortSignal,
-    asked: BuildAsked,
-  ): Promise<IndexFacts> {
+  async build(release: IndexedRelease, signal: AbortSignal, asked: BuildAsked): Promise<IndexFacts> {
     const build = (wanted: AbortSignal) => {
       const either = AbortSignal.any([wanted, this.#stopping.signal]);
-      return this.#task(this.#build(release, former, either, asked));
+      return this.#task(this.#build(release, either, asked));
     };
     return this.#builds.run(build, { share: release.releaseDir, signal });
   }
@@ -144,16 +131,11 @@ export class EmbeddedEngine {
       return { sections, ...(await this.#flawsOf(release)) };
     };
     const facts = this.#checkScheduler.run(open, { key: site, signal: this.#stopping.signal });
-    const opened: Held = { sites: new Set(held?.sites).add(site), facts, isChecked: false };
+    const opened: Held = { sites: new Set(held?.sites).add(site), facts };
     this.#held.set(searchDir, opened);
-    facts.then(
-      () => {
-        opened.isChecked = true;
-      },
-      () => {
-        if (this.#held.get(searchDir) === opened) this.#held.delete(searchDir);
-      },
-    );
+    facts.catch(() => {
+      if (this.#held.get(searchDir) === opened) this.#held.delete(searchDir);
+    });
     return facts;
   }
 
@@ -222,22 +204,19 @@ export class EmbeddedEngine {
     ]);
   }
 
-  async #build(
-    release: IndexedRelease,
-    former: IndexedRelease | null,
-    signal: AbortSignal,
-    asked: BuildAsked,
-  ): Promise<IndexFacts> {
-    const built = await this.#indexing.build(release, former, signal, asked);
+  async #build(release: IndexedRelease, signal: AbortSignal, asked: BuildAsked): Promise<IndexFacts> {
+    const built = await this.#indexing.build(release, signal, asked);
     const order = { searchDir: searchDirOf(release), isAsked: false };
-    const { sections } = built ?? (await this.#queries.call('open', order, URGENT));
+    const sections = built ?? (await this.#queries.call('open', order, URGENT)).sections;
     return { sections, ...(await this.#flawsOf(release)) };
   }
 
   async #flawsOf(release: IndexedRelease): Promise<Pick<IndexFacts, 'refused' | 'leftOut'>> {
-    const leftOut = await readIfThere(join(searchDirOf(release), LEFT_OUT_FILE));
+    const searchDir = searchDirOf(release);
+    const refused = await readIfThere(join(searchDir, REFUSED_FILE));
+    const leftOut = await readIfThere(join(searchDir, LEFT_OUT_FILE));
     return {
-      refused: await this.#attempts.refusal(release.digest),
+      refused: refused === null ? null : (JSON.parse(refused) as PlainError),
       leftOut: leftOut === null ? [] : (JSON.parse(leftOut) as string[]),
     };
   }

@@ -16,13 +16,8 @@ export class EmbeddedIndex implements SearchIndex {
     this.#engine = engine;
   }
 
-  build(
-    release: IndexedRelease,
-    signal: AbortSignal,
-    former: IndexedRelease | null = null,
-    tell: TellBuild = () => undefined,
-  ): Promise<IndexFacts> {
-    return this.#engine.build(release, former, signal, { site: this, tell });
+  build(release: IndexedRelease, signal: AbortSignal, tell: TellBuild = () => undefined): Promise<IndexFacts> {
+    return this.#engine.build(release, signal, { site: this, tell });
   }
 
   async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {

@@ -108,6 +108,6 @@ export function joined(fingerprints: readonly Uint8Array[]): Uint8Array {
 }
 
 /** Four bytes as a number, little-endian. */
-export function wordAt(bytes: Uint8Array, at: number): number {
+function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
 }

@@ -31,18 +31,11 @@ export interface BundleSearchOrder {
   readonly files: readonly FileEntry[];
   readonly into: string;
   readonly cacheDir: string;
-  /** Null: the bundle carries no vectors. */
-  readonly model: ModelChoice | null;
-  /** Without vectors where they are not all there by then. */
+  readonly model: ModelChoice;
+  /** After this time the export gives up: the bundle has no vectors. */
   readonly vectorsWithinMs: number;
   /** Texts that are embedded at once. */
   readonly lanesMax: number;
-}
-
-export interface BundleSearchFacts {
-  readonly sections: number;
-  /** Null where none are carried. */
-  readonly vectors: number | null;
 }
 
 export interface ModelFacts {

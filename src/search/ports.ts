@@ -37,7 +37,7 @@ export interface EmbedProgress {
 
 export interface IndexFacts {
   readonly sections: number;
-  /** Of the search data that the bundle carries (`bad_search_data`), where the pages were indexed in their place. */
+  /** Why the vectors of the bundle are not used (`bad_search_data`). Null if they are usable, or there are none. */
   readonly refused: PlainError | null;
   /** Paths of pages that it does not have: to read them took more memory or time than there is. */
   readonly leftOut: readonly string[];
@@ -50,15 +50,9 @@ export type TellBuild = (phase: 'waiting to index' | 'indexing', page: string | 
 export interface SearchIndex {
   /**
    * Replaces an index that is there, unless another process on the folder does; a fault of a page's text is no failure.
-   * @param former a version before: of pages that are the same in both nothing is read again. Default: none
    * @throws the signal's reason
    */
-  build(
-    release: IndexedRelease,
-    signal: AbortSignal,
-    former?: IndexedRelease | null,
-    tell?: TellBuild,
-  ): Promise<IndexFacts>;
+  build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<IndexFacts>;
 
   /**
    * Reads the index through; again where it is open already, since whoever asks for that doubts it.

@@ -16,7 +16,7 @@ export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
   | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
-  /** Search data that a bundle carries, in whose place its pages were indexed. */
+  /** The vectors that a bundle carries are damaged. docshelf computes them again. */
   | { readonly kind: 'refused'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
 
@@ -100,8 +100,7 @@ export class SiteSearch implements Search {
 
   async #build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
     const startedMs = performance.now();
-    const former = this.#served?.release ?? null;
-    const { sections, refused } = await this.#options.index.build(release, signal, former, tell);
+    const { sections, refused } = await this.#options.index.build(release, signal, tell);
     if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }

@@ -25,10 +25,9 @@ const handlers = {
   embed: (order: EmbedOrder, { progress, signal }: CallContext<EmbedProgressOf>) =>
     embedding.embed(order, progress, signal),
   makeForBundle: async (order: BundleSearchOrder, { progress, signal }: CallContext<EmbedProgress>) => {
-    // Loaded here: only exports need it, and it takes 65 ms to load, half of that ajv (measured).
+    // Loaded on demand: only exports need it, and loading takes 65 ms, half of that for ajv.
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
-    const model = order.model === null ? null : await modelOf(order.model, order.lanesMax);
-    return makeBundleSearch(order, model, progress, signal);
+    return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },
   open: (order: OpenOrder) => queries.open(order),
   close: (searchDir: string) => queries.close(searchDir),

@@ -30,7 +30,6 @@ function embeddedSubject(folder: string): Subject {
   const threads = watchThreads();
   const engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-    modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
     memoryBytesMax: 384 * 1024 ** 2,
   });

@@ -32,7 +32,6 @@ export class IndexedBundle {
     this.cacheDir = cacheDir;
     this.#engine = new EmbeddedEngine({
       model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-      modelFolder: MODEL,
       cacheDir,
       memoryBytesMax: 384 * 1024 ** 2,
     });

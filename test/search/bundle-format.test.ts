@@ -1,42 +1,29 @@
-import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, hash } from 'node:crypto';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FileEntry } from '../../src/domain/release.ts';
-import { CarriedSearch } from '../../src/search/bundle-data/read-bundle-search.ts';
-import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
+import { BundleVectors, BundleVectorWriter } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { fuzz } from '../helpers/fuzz.ts';
 
 const MODEL = 'a'.repeat(64);
-const [HEADER, SECTIONS, VECTORS] = ['header.json', 'sections-1.jsonl', 'vectors-1.i8'] as const;
+const [HEADER, VECTORS] = ['header.json', 'vectors-1.bin'] as const;
+const DIMS = 32;
 const MIB = 1024 ** 2;
 
-const section = (path: string, text: string, language: string | null) => ({
-  path,
-  title: 'T',
-  headings: ['T', 'Ü'],
-  text,
-  language,
-  version: null,
-  tags: ['x'],
-});
-
-/** Three sections, the Japanese one without vectors. */
-const ALL = [
-  {
-    section: section('/a#x', 'one two 😀', 'en'),
-    passages: [
-      { start: 0, end: 3 },
-      { start: 2, end: 10 },
-    ],
-    embedded: true,
-  },
-  { section: section('/ja', '日本語', 'ja'), passages: [{ start: 0, end: 3 }], embedded: false },
-  { section: section('/b', 'three\nfour', null), passages: [{ start: 0, end: 10 }], embedded: true },
-];
-const ROWS = Array.from({ length: 3 }, (_, row) => Int8Array.from({ length: 32 }, (_, at) => row * 32 + at - 48));
-const PAGES = ['a.html', 'b.html', 'ja.html'].map((path) => ({ path, size: 100, sha256: '', type: 'text/html' }));
+const RECORDS = Array.from({ length: 3 }, (_, row) => ({
+  key: hash('sha256', `text ${row}`, 'buffer'),
+  vector: Int8Array.from({ length: DIMS }, (_each, at) => row * DIMS + at - 48),
+}));
 
 let dir: string;
 let count = 0;
@@ -45,292 +32,217 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
-function folder(): string {
-  const path = join(dir, `${count++}`);
-  mkdirSync(path);
-  return path;
+function newRelease(): string {
+  const releaseDir = join(dir, `${count++}`);
+  mkdirSync(folderOf(releaseDir), { recursive: true });
+  return releaseDir;
 }
 
-function written(
-  vectors: Parameters<BundleSearchWriter['finish']>[0] = { modelDigest: MODEL, dims: 32, all: ROWS },
-): string {
-  const into = folder();
-  const writer = new BundleSearchWriter(into, 300);
-  expect(writer.writeSections(ALL)).toBe(3);
-  writer.finish(vectors);
-  return into;
+const folderOf = (releaseDir: string) => join(releaseDir, '_docshelf/search');
+const fileOf = (releaseDir: string, name: string) => join(folderOf(releaseDir), name);
+
+/** @returns the folder of a release whose bundle carries these vectors */
+function written(records: Iterable<(typeof RECORDS)[number]> = RECORDS, dims = DIMS): string {
+  const releaseDir = newRelease();
+  using writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims });
+  for (const record of records) writer.add(record);
+  writer.finish();
+  return releaseDir;
 }
 
-const byPath = (files: readonly FileEntry[]) => new Map(files.map((file) => [file.path, file]));
+function read(releaseDir: string) {
+  const vectors = BundleVectors.open(releaseDir);
+  if (vectors === null) return null;
+  const records = Array.from(vectors.records(), ({ key, vector }) => ({
+    key: Buffer.from(key),
+    vector: vector.slice(),
+  }));
+  return { header: vectors.header, records };
+}
 
-async function read(from: string, files: readonly FileEntry[] = PAGES) {
-  const carried = await CarriedSearch.open(from, { files: byPath(files), trailingSlash: 'never' });
-  return (
-    carried && {
-      header: carried.header,
-      sections: [...carried.sections()],
-      vectors: Array.from(carried.vectors(), (vector) => vector.slice()),
+function outcomeOf(releaseDir: string): string {
+  try {
+    return read(releaseDir) === null ? 'ignored' : 'read';
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}
+
+/** Sound vectors with another header. */
+function withHeader(change: (header: object) => unknown): string {
+  const releaseDir = written();
+  const header = JSON.parse(readFileSync(fileOf(releaseDir, HEADER), 'utf8'));
+  writeFileSync(fileOf(releaseDir, HEADER), JSON.stringify(change(header)));
+  return releaseDir;
+}
+
+describe('BundleVectors', () => {
+  it('reads the records that BundleVectorWriter wrote', () => {
+    const releaseDir = written();
+    expect(readdirSync(folderOf(releaseDir)).sort()).toEqual([HEADER, VECTORS]);
+    const found = read(releaseDir);
+    expect(found?.records).toEqual(RECORDS);
+    expect(found?.header).toMatchObject({ formatVersion: 3, count: 3, modelDigest: MODEL, dims: DIMS });
+  });
+
+  it('reads a header without vectors', () => {
+    const releaseDir = written([]);
+    expect(readdirSync(folderOf(releaseDir))).toEqual([HEADER]);
+    expect(read(releaseDir)).toMatchObject({ records: [], header: { count: 0, shards: [] } });
+  });
+
+  it('reads shards one after the other, in memory that does not grow with them', { timeout: 120_000 }, () => {
+    const [records, dims] = [70_000, 1024];
+    const releaseDir = written(
+      (function* () {
+        const vector = new Int8Array(dims).fill(7);
+        for (let row = 0; row < records; row += 1) yield { key: hash('sha256', `${row}`, 'buffer'), vector };
+      })(),
+      dims,
+    );
+    expect(readdirSync(folderOf(releaseDir)).sort()).toEqual([HEADER, ...[VECTORS, 'vectors-2.bin', 'vectors-3.bin']]);
+    const peakBefore = process.resourceUsage().maxRSS;
+    let sound = 0;
+    for (const { key, vector } of BundleVectors.open(releaseDir)?.records() ?? []) {
+      if (vector[dims - 1] === 7 && hash('sha256', `${sound}`, 'buffer').equals(key)) sound += 1;
     }
-  );
-}
-const codeOf = (from: string, files?: readonly FileEntry[]) =>
-  read(from, files).then(
-    () => 'none',
-    ({ code }) => code as string,
-  );
-
-/** A sound one with another header. */
-function withHeader(change: (header: { sections: object; vectors: object }) => unknown): string {
-  const from = written();
-  const header = JSON.parse(readFileSync(join(from, HEADER), 'utf8'));
-  writeFileSync(join(from, HEADER), JSON.stringify(change(header)));
-  return from;
-}
-
-/** With other lines, and a header that agrees with them. */
-function withLines(lines: string, sections = 3): string {
-  const bytes = Buffer.from(lines);
-  const shard = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-  const from = withHeader((header) => ({ ...header, sections: { count: sections, shards: [shard] } }));
-  writeFileSync(join(from, SECTIONS), bytes);
-  return from;
-}
-
-const soundLines = () => readFileSync(join(written(), SECTIONS), 'utf8');
-
-function withSection(change: object): string {
-  const [first = '{}', ...others] = soundLines().trimEnd().split('\n');
-  return withLines(
-    [JSON.stringify({ ...JSON.parse(first), ...change }), ...others].map((line) => `${line}\n`).join(''),
-  );
-}
-
-describe('CarriedSearch', () => {
-  it('gives back what BundleSearchWriter was given', async () => {
-    const from = written();
-    expect(readdirSync(from).sort()).toEqual([HEADER, SECTIONS, VECTORS]);
-    expect(await read(from)).toMatchObject({ sections: ALL, vectors: ROWS });
+    expect(sound).toBe(records);
+    // The files have 74 MB.
+    expect((process.resourceUsage().maxRSS - peakBefore) * 1024).toBeLessThan(48 * MIB);
   });
 
-  it('gives back sections without vectors', async () => {
-    const from = written(null);
-    expect(readdirSync(from).sort()).toEqual([HEADER, SECTIONS]);
-    expect(await read(from)).toMatchObject({ sections: ALL, vectors: [], header: { vectors: null } });
+  it('is null if the bundle has no search data', () => {
+    expect([read(newRelease()), read(join(dir, 'missing'))]).toEqual([null, null]);
   });
 
-  it('is none where a bundle carries none', async () => {
-    expect(await read(folder())).toBeNull();
+  it.each([
+    ['version 2', { formatVersion: 2, sections: { count: 0, shards: [] }, vectors: null }],
+    ['version 1', { formatVersion: 1 }],
+  ])('ignores a header of format %s', (_, header) => {
+    expect(read(withHeader(() => header))).toBeNull();
   });
 
-  it('lets keys of later writers be', async () => {
-    expect((await read(withSection({ later: 1 })))?.sections).toEqual(ALL);
+  it('allows keys of later writers', () => {
+    expect(read(withHeader((header) => ({ ...header, later: 1 })))?.records).toEqual(RECORDS);
   });
 
-  it('reads shards one after the other', { timeout: 60_000 }, async () => {
-    const into = folder();
-    const writer = new BundleSearchWriter(into, 60 * MIB);
-    const text = 'x'.repeat(3 * MIB);
-    const many = Array.from({ length: 24 }, () => ({
-      section: section('/a', text, null),
-      passages: [],
-      embedded: false,
-    }));
-    writer.writeSections(many);
-    writer.finish({
-      modelDigest: MODEL,
-      dims: 1024,
-      all: Array.from({ length: 33_000 }, () => new Int8Array(1024).fill(7)),
-    });
-    expect(readdirSync(into).sort()).toEqual([
-      HEADER,
-      ...['sections-1.jsonl', 'sections-2.jsonl', 'sections-3.jsonl', 'vectors-1.i8', 'vectors-2.i8'],
-    ]);
-    const pages = PAGES.map((page) => ({ ...page, size: 30 * MIB }));
-    const carried = await CarriedSearch.open(into, { files: byPath(pages), trailingSlash: 'never' });
-    let [sections, vectors] = [0, 0];
-    for (const { section: each } of carried?.sections() ?? []) sections += Number(each.text.length === text.length);
-    for (const vector of carried?.vectors() ?? []) vectors += Number(vector[1023] === 7);
-    expect([sections, vectors]).toEqual([24, 33_000]);
-  });
-
-  it.each([HEADER, SECTIONS, VECTORS])('refuses %s with any one bit changed or its end cut off', async (name) => {
+  it.each([HEADER, VECTORS])('rejects %s with any one bit changed, or shortened', (name) => {
     const sound = written();
-    const whole = readFileSync(join(sound, name));
-    const changed = Array.from({ length: 40 }, (_, n) => {
+    const whole = readFileSync(fileOf(sound, name));
+    const changed = Array.from({ length: 8 * whole.length }, (_, bit) => {
       const bytes = Buffer.from(whole);
-      const at = Math.floor((n * bytes.length) / 40);
-      bytes[at] = (bytes[at] ?? 0) ^ (1 << (n % 8));
+      bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       return bytes;
     });
-    for (const bytes of [whole.subarray(0, -1), ...changed]) {
-      const from = folder();
-      cpSync(sound, from, { recursive: true });
-      writeFileSync(join(from, name), bytes);
-      const found = await read(from).catch(({ code }) => code);
-      // A changed space, count of vectors or digest of the model in the header is found by whoever uses the vectors.
-      if (name === HEADER && typeof found === 'object') expect(found?.sections).toEqual(ALL);
-      else expect(found).toBe('bad_search_data');
+    const releaseDir = newRelease();
+    cpSync(folderOf(sound), folderOf(releaseDir), { recursive: true });
+    let rejected = 0;
+    for (const bytes of [whole.subarray(0, -2), ...changed]) {
+      writeFileSync(fileOf(releaseDir, name), bytes);
+      let found: ReturnType<typeof read>;
+      try {
+        found = read(releaseDir);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'bad_search_data' });
+        rejected += 1;
+        continue;
+      }
+      // In the header another space, a lower version or the digest of another model is possible.
+      expect(name).toBe(HEADER);
+      if (found !== null) expect(found.records).toEqual(RECORDS);
     }
-  });
-
-  it.each([SECTIONS, VECTORS])('refuses data without %s', async (name) => {
-    const from = written();
-    rmSync(join(from, name));
-    expect(await codeOf(from)).toBe('bad_search_data');
-  });
-
-  it('refuses more sections than the pages that they speak of can have, before it reads them', async () => {
-    const from = withHeader((header) => ({
-      ...header,
-      sections: { count: 3, shards: [{ bytes: 17 * MIB, sha256: MODEL }] },
-    }));
-    rmSync(join(from, SECTIONS));
-    const opening = CarriedSearch.open(from, { files: byPath(PAGES), trailingSlash: 'never' });
-    await expect(opening).rejects.toMatchObject({
-      code: 'bad_search_data',
-      message: expect.stringContaining('too many for pages of 300 bytes'),
-    });
-  });
-
-  it('refuses sections of a page that the bundle does not have', async () => {
-    expect(await codeOf(written(), PAGES.slice(1))).toBe('bad_search_data');
+    expect(rejected).toBeGreaterThan(name === HEADER ? changed.length / 3 : changed.length);
   });
 
   it.each<[string, () => string]>([
-    ['another format', () => withHeader((header) => ({ ...header, formatVersion: 1 }))],
-    ['a header of something else', () => withHeader(() => [])],
-    ['a header without sections', () => withHeader((header) => ({ ...header, sections: undefined }))],
+    ['a later format version', () => withHeader((header) => ({ ...header, formatVersion: 4 }))],
+    ['a header that is an array', () => withHeader(() => [])],
+    ['a header without version', () => withHeader(() => ({}))],
+    ['a version that is a text', () => withHeader((header) => ({ ...header, formatVersion: '3' }))],
+    ['a header without shards', () => withHeader((header) => ({ ...header, shards: undefined }))],
+    ['too few vectors', () => withHeader((header) => ({ ...header, count: 4 }))],
+    ['too many vectors', () => withHeader((header) => ({ ...header, count: 2 }))],
+    ['more vectors than an index may have', () => withHeader((header) => ({ ...header, count: 4_000_001 }))],
+    ['dims that are not a multiple of 32', () => withHeader((header) => ({ ...header, dims: 48 }))],
+    ['other dims', () => withHeader((header) => ({ ...header, dims: 64 }))],
+    ['a digest of a model that is not one', () => withHeader((header) => ({ ...header, modelDigest: 'x' }))],
     [
       'more bytes than a shard may have',
-      () =>
-        withHeader((header) => ({ ...header, sections: { count: 3, shards: [{ bytes: 2 ** 40, sha256: MODEL }] } })),
+      () => withHeader((header) => ({ ...header, shards: [{ bytes: 64 * 2 ** 30, sha256: MODEL }] })),
+    ],
+    ['a header of more than 1 MiB', () => withHeader((header) => ({ ...header, later: 'x'.repeat(MIB) }))],
+    [
+      'a missing shard',
+      () => {
+        const releaseDir = written();
+        rmSync(fileOf(releaseDir, VECTORS));
+        return releaseDir;
+      },
     ],
     [
-      'dims that are no multiple of 32',
-      () => withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, dims: 48 } })),
+      'a longer shard',
+      () => {
+        const releaseDir = written();
+        truncateSync(fileOf(releaseDir, VECTORS), 4 * (32 + DIMS));
+        return releaseDir;
+      },
     ],
+    ...[HEADER, VECTORS].map((name): [string, () => string] => [
+      `a folder in place of ${name}`,
+      () => {
+        const releaseDir = written();
+        rmSync(fileOf(releaseDir, name));
+        mkdirSync(fileOf(releaseDir, name));
+        return releaseDir;
+      },
+    ]),
     [
-      'a shard that ends within a vector',
-      () => withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, dims: 64 } })),
+      'a file in place of its folder',
+      () => {
+        const releaseDir = newRelease();
+        rmSync(folderOf(releaseDir), { recursive: true });
+        writeFileSync(folderOf(releaseDir), '');
+        return releaseDir;
+      },
     ],
-    ['fewer sections than it counts', () => withLines(soundLines(), 4)],
-    ['more sections than it counts', () => withLines(soundLines(), 2)],
-    ['a line without end', () => withLines(soundLines().trimEnd())],
-    ['a line that is no JSON', () => withLines(`${soundLines()}{\n`, 4)],
-    ['a line of other JSON', () => withLines(`${soundLines()}null\n`, 4)],
-    ['a path to another host', () => withSection({ path: '//evil.example/' })],
-    ['a path with a scheme', () => withSection({ path: 'javascript:alert(1)' })],
-    ['a path with a new line', () => withSection({ path: '/a\nb' })],
-    ['a text that is none', () => withSection({ text: 1 })],
-    ['headings without end', () => withSection({ headings: Array(100).fill('x') })],
-    [
-      'a passage beyond the text',
-      () =>
-        withSection({
-          passages: [
-            [0, 3],
-            [2, 11],
-          ],
-        }),
-    ],
-    [
-      'a passage that ends before it begins',
-      () =>
-        withSection({
-          passages: [
-            [0, 3],
-            [9, 4],
-          ],
-        }),
-    ],
-    [
-      'passages out of order',
-      () =>
-        withSection({
-          passages: [
-            [2, 10],
-            [0, 3],
-          ],
-        }),
-    ],
-    [
-      'a passage of fractions',
-      () =>
-        withSection({
-          passages: [
-            [0, 3],
-            [2.5, 10],
-          ],
-        }),
-    ],
-    [
-      'passages that say the text many times',
-      () =>
-        withSection({
-          passages: [
-            [0, 8],
-            [0, 9],
-            [0, 10],
-          ],
-        }),
-    ],
-    [
-      'more passages than the text has',
-      () => withSection({ passages: Array.from({ length: 5 }, (_, at) => [at, at + 1]) }),
-    ],
-  ])('refuses %s', async (_, make) => {
-    expect(await codeOf(make())).toBe('bad_search_data');
+  ])('rejects %s', (_, make) => {
+    expect(outcomeOf(make())).toBe('bad_search_data');
   });
 });
 
-describe('BundleSearchWriter', () => {
+describe('BundleVectorWriter', () => {
   it('writes the same bytes for the same input', () => {
     const [one, other] = [written(), written()];
-    for (const name of readdirSync(one)) expect(readFileSync(join(one, name))).toEqual(readFileSync(join(other, name)));
+    for (const name of readdirSync(folderOf(one)))
+      expect(readFileSync(fileOf(one, name))).toEqual(readFileSync(fileOf(other, name)));
   });
 
-  it('refuses more sections than their pages may have, before they are all made', { timeout: 60_000 }, () => {
-    const text = 'x'.repeat(3 * MIB);
-    function* endless() {
-      for (;;) yield { section: section('/a', text, null), passages: [], embedded: false };
-    }
-    const write = () => new BundleSearchWriter(folder(), 300).writeSections(endless());
-    expect(write).toThrow(expect.objectContaining({ code: 'bad_search_data' }));
+  it('does not write over a file', () => {
+    const releaseDir = written();
+    using writer = new BundleVectorWriter(folderOf(releaseDir), { modelDigest: MODEL, dims: DIMS });
+    expect(() => writer.finish()).toThrow('EEXIST');
   });
 });
 
-describe('a seeded variation of search data is read, or refused', { timeout: 1_800_000 }, () => {
-  const readOrRefused = async (from: string): Promise<void> => {
-    expect(['none', 'bad_search_data']).toContain(await codeOf(from));
-  };
+describe('a seeded variation of search data is read, ignored or rejected', { timeout: 1_800_000 }, () => {
+  const OUTCOMES = ['read', 'ignored', 'bad_search_data'];
 
-  it('of the header', async () => {
-    const from = written();
-    await fuzz([readFileSync(join(from, HEADER))], async (bytes) => {
-      writeFileSync(join(from, HEADER), bytes);
-      await readOrRefused(from);
+  it('if it is a variation of the header', async () => {
+    const releaseDir = written();
+    await fuzz([readFileSync(fileOf(releaseDir, HEADER))], (bytes) => {
+      writeFileSync(fileOf(releaseDir, HEADER), bytes);
+      expect(OUTCOMES).toContain(outcomeOf(releaseDir));
     });
   });
 
-  it('of the sections, with the digest that they have', async () => {
-    const from = written();
-    const header = JSON.parse(readFileSync(join(from, HEADER), 'utf8'));
-    await fuzz([readFileSync(join(from, SECTIONS))], async (bytes) => {
+  it('if it is a variation of the vectors with its own digest', async () => {
+    const releaseDir = written();
+    const header = JSON.parse(readFileSync(fileOf(releaseDir, HEADER), 'utf8'));
+    await fuzz([readFileSync(fileOf(releaseDir, VECTORS))], (bytes) => {
       const shard = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-      writeFileSync(join(from, SECTIONS), bytes);
-      writeFileSync(join(from, HEADER), JSON.stringify({ ...header, sections: { count: 3, shards: [shard] } }));
-      await readOrRefused(from);
-    });
-  });
-
-  it('of the vectors, with the digest that they have', async () => {
-    const from = written();
-    const header = JSON.parse(readFileSync(join(from, HEADER), 'utf8'));
-    await fuzz([readFileSync(join(from, VECTORS))], async (bytes) => {
-      const shard = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
-      writeFileSync(join(from, VECTORS), bytes);
-      writeFileSync(join(from, HEADER), JSON.stringify({ ...header, vectors: { ...header.vectors, shards: [shard] } }));
-      await readOrRefused(from);
+      writeFileSync(fileOf(releaseDir, VECTORS), bytes);
+      writeFileSync(fileOf(releaseDir, HEADER), JSON.stringify({ ...header, shards: [shard] }));
+      expect(['read', 'bad_search_data']).toContain(outcomeOf(releaseDir));
     });
   });
 });

@@ -6,9 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-data/bundle-search-maker.ts';
+import { BundleVectors } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { EmbeddedEngine, EmbeddedIndex } from '../../src/search/index.ts';
-import { buildIndex } from '../../src/search/indexing/build-index.ts';
-import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { VectorTable } from '../../src/search/semantic/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
@@ -117,65 +116,35 @@ function vectorsIn(searchDir: string, modelDigest: string) {
   }
 }
 
-/** The sections of the index of the release, as it is built now. */
-async function indexed(searchDir: string) {
-  const { sections } = await buildIndex({
-    releaseDir: join(dir, 'release'),
-    trailingSlash: 'never',
-    searchDir,
-    modelFolder: MODEL,
-    usesCarried: true,
-    leftOut: [],
-    threadsMax: 0,
-    formerDir: null,
-  });
-  const keyword = KeywordIndex.open(join(searchDir, 'keyword.sqlite'));
-  try {
-    return Array.from({ length: sections }, (_, number) => keyword.section(number));
-  } finally {
-    keyword.close();
-  }
-}
-
 describe('BundleSearchMaker', { timeout: 60_000 }, () => {
-  it('makes what the deployment side makes of the same pages: sections, passages and vectors', async () => {
+  it('writes the vectors that the deployment computes for the same pages', async () => {
     const files = await writeSite();
     const made = await make(makerOf(builtin), files, 'made');
-    expect(Object.keys(made.files)).toEqual(['header.json', 'sections-1.jsonl', 'vectors-1.i8']);
+    expect(Object.keys(made.files)).toEqual(['header.json', 'vectors-1.bin']);
 
-    // From the pages, embedded there.
-    const fromPages = await indexed(join(dir, 'release/search'));
     const engine = new EmbeddedEngine({
       model: builtin,
-      modelFolder: MODEL,
       cacheDir: join(dir, 'other-vectors'),
       memoryBytesMax: 384 * 1024 ** 2,
     });
     const index = new EmbeddedIndex(engine);
     const release = { digest: 'cd'.repeat(32), releaseDir: join(dir, 'release'), trailingSlash: 'never' as const };
-    await index.open(release);
+    await index.build(release, NEVER);
     await index.embed(release, () => undefined, NEVER);
     await engine.stop();
 
-    // From the bundle.
-    await mkdir(join(dir, 'release/_docshelf/search'), { recursive: true });
-    for (const [name, bytes] of Object.entries(made.files))
-      await writeFile(join(dir, 'release/_docshelf/search', name), bytes);
-    const fromBundle = await indexed(join(dir, 'imported'));
-
-    expect(fromBundle).toEqual(fromPages);
-    expect(fromBundle.map((section) => section?.path)).toContain('/lantern#wick');
-    const { vectors: about } = JSON.parse(made.files['header.json']?.toString() ?? '');
-    const ours = vectorsIn('imported', about.modelDigest);
-    expect(ours).toEqual(vectorsIn('release/search', about.modelDigest));
-    expect(ours.sections.length).toBeGreaterThan(fromPages.length - 1);
-    expect(await readFile(join(dir, 'imported/sections.bin'))).toEqual(
-      await readFile(join(dir, 'release/search/sections.bin')),
-    );
+    const folder = join(dir, 'imported/_docshelf/search');
+    await mkdir(folder, { recursive: true });
+    for (const [name, bytes] of Object.entries(made.files)) await writeFile(join(folder, name), bytes);
+    const carried = BundleVectors.open(join(dir, 'imported'));
+    const texts = new Set(Array.from(carried?.records() ?? [], ({ vector }) => `${vector}`));
+    const computed = vectorsIn('release/search', carried?.header.modelDigest ?? '');
+    expect(computed.rows.length).toBeGreaterThan(4);
+    expect(texts).toEqual(new Set(computed.rows.map(([, vector]) => `${vector}`)));
     expect(threads.alive()).toBe(0);
   });
 
-  it('gives the same bytes again, and embeds nothing twice', async () => {
+  it('writes the same bytes for the same site, and embeds nothing twice', async () => {
     const files = await writeSite();
     let asked = 0;
     const maker = makerOf(
@@ -233,14 +202,13 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(asked).toBe(1);
   });
 
-  it('carries no vectors where there is no model', async () => {
-    const made = await make(makerOf(null), await writeSite(), 'made');
-    expect(Object.keys(made.files)).toEqual(['header.json', 'sections-1.jsonl']);
-    expect(JSON.parse(made.files['header.json']?.toString() ?? '').vectors).toBeNull();
-    expect(made.told).toEqual([]);
+  it('writes a header alone if the model reads no language of the site', async () => {
+    const made = await make(makerOf(builtin), await writeSite({ 'ja.html': SITE['ja/index.html'] ?? '' }), 'made');
+    expect(Object.keys(made.files)).toEqual(['header.json']);
+    expect(JSON.parse(made.files['header.json']?.toString() ?? '')).toMatchObject({ count: 0, shards: [] });
   });
 
-  it('carries its sections without vectors rather than take too long, and says so; the next one goes on', async () => {
+  it('gives up after the time it has, writes no file, and the next one continues', async () => {
     const files = await writeSite();
     const slow: typeof builtin = async () => {
       const { choice, embedder } = await countingModel()();
@@ -251,9 +219,11 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     await mkdir(into);
     const hasAll = await makerOf(slow).make({ siteDir, files }, into, () => undefined, NEVER, 200);
     expect(hasAll).toBe(false);
-    expect((await readdir(into)).sort()).toEqual(['header.json', 'sections-1.jsonl']);
-    expect(JSON.parse(await readFile(join(into, 'header.json'), 'utf8')).vectors).toBeNull();
-    expect(Object.keys((await make(makerOf(countingModel()), files, 'made')).files)).toContain('vectors-1.i8');
+    expect(await readdir(into)).toEqual([]);
+    expect(Object.keys((await make(makerOf(countingModel()), files, 'made')).files)).toEqual([
+      'header.json',
+      'vectors-1.bin',
+    ]);
   });
 
   it('stops when it is aborted, its process ended, and goes on from there the next time', async () => {

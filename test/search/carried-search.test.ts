@@ -1,24 +1,29 @@
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DocshelfError } from '../../src/domain/errors.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { CarriedAttempts } from '../../src/search/bundle-data/carried-attempts.ts';
-import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
+import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import type { Embedder } from '../../src/search/ports.ts';
+import { VectorTable } from '../../src/search/semantic/index.ts';
+import { VectorCache } from '../../src/search/semantic/vector-cache.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
-const MIB = 1024 ** 2;
 const NEVER = new AbortController().signal;
-const DIGEST = 'ab'.repeat(32);
+const DIMS = 32;
+const [MODEL, OTHER_MODEL] = ['ab'.repeat(32), 'cd'.repeat(32)];
+const [HEADER, VECTORS] = ['header.json', 'vectors-1.bin'];
 
 let dir: string;
-let releaseDir: string;
 let engine: EmbeddedEngine;
+/** Passages that the deployment's model embedded. */
+let embedded: string[];
+
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'docshelf-carried-'));
-  releaseDir = join(dir, 'releases', DIGEST);
+  embedded = [];
   start();
 });
 afterEach(async () => {
@@ -26,143 +31,201 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-function start(memoryBytesMax = 384 * MIB): void {
-  const model = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
-  engine = new EmbeddedEngine({ model, modelFolder: null, cacheDir: join(dir, 'vectors'), memoryBytesMax });
-}
-
-async function restart(memoryBytesMax?: number): Promise<void> {
-  await engine.stop();
-  start(memoryBytesMax);
-}
-
-function site() {
-  const events: SearchEvent[] = [];
-  const onEvent = (event: SearchEvent) => void events.push(event);
-  const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic: false, embedAfterMs: 0, onEvent });
-  const filter = { version: null, language: null, tag: null };
-  const request = { query: 'lantern', pageSize: 1, scoreThreshold: null, prefixLast: false, filter };
-  return {
-    search,
-    refusals: () => events.flatMap((event) => (event.kind === 'refused' ? [event.error.code] : [])),
-    /** The text that the index has, once it is there. */
-    follow: async () => {
-      search.follow({ digest: DIGEST, releaseDir, trailingSlash: 'never' }, 'v1');
-      await waitFor(
-        () => (search.status.keyword === 'ready' ? true : null),
-        () => JSON.stringify([search.status, events]),
-      );
-      return (await search.search(request)).results[0]?.content;
+/** Vectors depend on the text and on `turn`, so that a test sees which model computed them. */
+function modelOf(turn: number, onTexts: (texts: readonly string[]) => void = () => undefined, digest = MODEL) {
+  const vectorOf = (text: string) =>
+    Float32Array.from(hash('sha256', `${turn} ${text}`, 'buffer'), (byte) => (byte - 127) / 700);
+  const embedder: Embedder = {
+    ...{ digest, dims: DIMS, reads: () => true },
+    embedQuery: async (text) => vectorOf(text),
+    embedPassages: async (texts) => {
+      onTexts(texts);
+      return texts.map(vectorOf);
     },
   };
+  return async () => ({ choice: { kind: 'parent' as const, digest, dims: DIMS }, embedder });
 }
 
-/** A page that says `Lantern of the page`, and sections that say so of the bundle. */
-async function writeRelease(texts: Iterable<string>, pageBytes = 200, writtenFor = pageBytes): Promise<string> {
-  const folder = join(releaseDir, '_docshelf/search');
-  await rm(releaseDir, { recursive: true, force: true });
-  await mkdir(join(releaseDir, 'site'), { recursive: true });
-  await mkdir(folder, { recursive: true });
-  const html = '<!doctype html><title>Home</title><main><h1>Home</h1><p>Lantern of the page.</p></main>';
-  await writeFile(join(releaseDir, 'site/a.html'), html);
-  const files = [{ path: 'a.html', size: pageBytes, sha256: DIGEST, type: 'text/html' }];
+function start(digest?: string): void {
+  engine = new EmbeddedEngine({
+    // The engine also embeds some texts to measure a model.
+    model: modelOf(1, (texts) => embedded.push(...texts.filter((text) => text.includes('.html'))), digest),
+    cacheDir: join(dir, 'vectors'),
+    memoryBytesMax: 384 * 1024 ** 2,
+  });
+}
+
+async function restart(): Promise<void> {
+  await engine.stop();
+  start();
+}
+
+const PAGES = {
+  'a.html': 'Lantern of the coast.',
+  'b.html': 'Bread and butter.',
+  'c.html': 'Lantern of the coast again.',
+};
+const searchFolder = ({ releaseDir }: { releaseDir: string }) => join(releaseDir, '_docshelf/search');
+
+/** A release as it is unpacked, with the vectors of another model that says to be the same. */
+async function newRelease(
+  name: string,
+  { pages = PAGES, turn = 2 }: { pages?: Record<string, string>; turn?: number } = {},
+) {
+  const releaseDir = join(dir, 'releases', hash('sha256', name));
+  const siteDir = join(releaseDir, 'site');
+  await mkdir(siteDir, { recursive: true });
+  const files = [];
+  for (const [path, text] of Object.entries(pages)) {
+    const html = `<!doctype html><title>${path}</title><main><h1>${path}</h1><p>${text}</p></main>`;
+    await writeFile(join(siteDir, path), html);
+    files.push({ path, size: html.length, sha256: hash('sha256', html), type: 'text/html; charset=utf-8' });
+  }
   await writeFileTable(releaseDir, files);
-  const writer = new BundleSearchWriter(folder, writtenFor);
-  const ofPage = { path: '/a', title: 'Home', headings: [], language: 'en', version: null, tags: [] };
-  writer.writeSections(
-    (function* () {
-      for (const text of texts)
-        yield { section: { ...ofPage, text }, passages: [{ start: 0, end: text.length }], embedded: false };
-    })(),
+  const release = { digest: hash('sha256', name), releaseDir, trailingSlash: 'never' as const };
+  await mkdir(searchFolder(release), { recursive: true });
+  const maker = new BundleSearchMaker({ model: modelOf(turn), cacheDir: join(dir, `vectors-of-export-${name}`) });
+  await maker.make({ siteDir, files }, searchFolder(release), () => undefined, NEVER);
+  return release;
+}
+type Release = Awaited<ReturnType<typeof newRelease>>;
+
+/** Serves a release until it is searchable by meaning. */
+async function serve(release: Release) {
+  const events: SearchEvent[] = [];
+  const onEvent = (event: SearchEvent) => void events.push(event);
+  const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic: true, embedAfterMs: 0, onEvent });
+  search.follow(release, 'v1');
+  await waitFor(
+    () => (search.status.semantic === 'ready' ? true : null),
+    () => JSON.stringify([search.status, events]),
   );
-  writer.finish(null);
-  return folder;
+  const filter = { version: null, language: null, tag: null };
+  const request = { query: 'lantern', pageSize: 1, scoreThreshold: null, prefixLast: false, filter };
+  const refusals = events.flatMap((event) => (event.kind === 'refused' ? [event.error.code] : []));
+  return { search, refusals, status: search.status, best: (await search.search(request)).results[0]?.content };
 }
 
-describe('search data of a bundle', { timeout: 120_000 }, () => {
-  it('is used where it is sound, and nothing is said', async () => {
-    await writeRelease(['Lantern of the bundle.']);
-    const { search, follow, refusals } = site();
-    expect(await follow()).toBe('Lantern of the bundle.');
-    expect([search.notices, refusals()]).toEqual([[], []]);
+function vectorsOf({ releaseDir }: Release, digest = MODEL): string[] {
+  const table = VectorTable.open(join(releaseDir, 'search/vectors.bin'), digest);
+  if (table === null) throw new Error('there is no table');
+  try {
+    return Array.from(table.sections, (_, row) => `${table.get(row)}`);
+  } finally {
+    table.close();
+  }
+}
+
+/** Vectors that all releases share. */
+function cached(digest = MODEL): string[] {
+  const cache = new VectorCache(join(dir, 'vectors'), { digest, dims: DIMS });
+  try {
+    return Array.from(cache.records(), ({ vector }) => `${vector}`);
+  } finally {
+    cache.close();
+  }
+}
+
+async function computedBy(turn: number): Promise<string[]> {
+  const other = await newRelease(`computed by ${turn}`, { turn });
+  await serve(other);
+  const vectors = vectorsOf(other);
+  embedded = [];
+  return vectors;
+}
+
+describe('vectors of a bundle', { timeout: 120_000 }, () => {
+  it('are used by its release: nothing is embedded, and there is no notice', async () => {
+    const release = await newRelease('one');
+    const { search, status, refusals, best } = await serve(release);
+    expect(embedded).toEqual([]);
+    expect(status).toMatchObject({ keyword: 'ready', semantic: 'ready', sections: 3, embedded: 3 });
+    expect([search.notices, refusals, best]).toEqual([[], [], expect.stringContaining('Lantern')]);
+    const [keys, dims] = [32, DIMS];
+    const bytes = await readFile(join(searchFolder(release), VECTORS));
+    const carried = Array.from({ length: 3 }, (_, at) => {
+      return `${new Int8Array(bytes.subarray(at * (keys + dims) + keys, (at + 1) * (keys + dims)))}`;
+    });
+    expect(vectorsOf(release)).toEqual(carried);
   });
 
-  it('is left aside where it is broken: the pages are indexed, it is said, and not tried again after a restart', async () => {
-    const folder = await writeRelease(['Lantern of the bundle.']);
-    await appendFile(join(folder, 'sections-1.jsonl'), '{}\n');
-    const first = site();
-    expect(await first.follow()).toBe('Lantern of the page.');
-    expect(first.refusals()).toEqual(['bad_search_data']);
+  it('never reach another release, nor the cache', async () => {
+    const hostile = await newRelease('hostile');
+    await serve(hostile);
+    expect(cached()).toEqual([]);
+    // The same pages, and a bundle without vectors.
+    const honest = await newRelease('honest', { turn: 1 });
+    const own = await computedBy(1);
+    await rm(searchFolder(honest), { recursive: true });
+    await serve(honest);
+    expect(embedded).toHaveLength(3);
+    expect(vectorsOf(honest)).toEqual(own);
+    expect(vectorsOf(hostile)).not.toEqual(own);
+    expect(new Set(cached())).toEqual(new Set(own));
+  });
+
+  it('leave the texts that they lack to the model', async () => {
+    const release = await newRelease('part');
+    const more = await newRelease('more', { pages: { ...PAGES, 'd.html': 'A new page.' } });
+    for (const name of [HEADER, VECTORS]) {
+      await copyFile(join(searchFolder(release), name), join(searchFolder(more), name));
+    }
+    await serve(more);
+    expect(embedded).toEqual([expect.stringContaining('A new page.')]);
+  });
+
+  it('are ignored without a notice if they are of another model', async () => {
+    const release = await newRelease('one');
+    await engine.stop();
+    start(OTHER_MODEL);
+    const { search, refusals } = await serve(release);
+    expect([embedded.length, search.notices, refusals]).toEqual([3, [], []]);
+  });
+
+  it('are ignored without a notice if they are of an older format', async () => {
+    const release = await newRelease('one');
+    const header = { formatVersion: 2, sections: { count: 0, shards: [] }, vectors: null };
+    await writeFile(join(searchFolder(release), HEADER), JSON.stringify(header));
+    const { search, refusals } = await serve(release);
+    expect([embedded.length, search.notices, refusals]).toEqual([3, [], []]);
+  });
+
+  it.each<[string, (folder: string) => Promise<void>]>([
+    [
+      'a damaged vector',
+      async (folder) => {
+        const bytes = await readFile(join(folder, VECTORS));
+        bytes[100] = (bytes[100] ?? 0) ^ 1;
+        await writeFile(join(folder, VECTORS), bytes);
+      },
+    ],
+    ['a shortened shard', (folder) => truncate(join(folder, VECTORS), 64)],
+    ['a missing shard', (folder) => rm(join(folder, VECTORS))],
+    ['a later format', (folder) => writeFile(join(folder, HEADER), '{"formatVersion":4}')],
+    ['a header that is not JSON', (folder) => writeFile(join(folder, HEADER), '{')],
+  ])('with %s are reported, also after a restart, and the model computes all vectors', async (_, damage) => {
+    const release = await newRelease('one');
+    await damage(searchFolder(release));
+    const first = await serve(release);
+    expect([first.best, embedded.length]).toEqual([expect.stringContaining('Lantern'), 3]);
+    expect(first.refusals).toEqual(['bad_search_data']);
     expect(first.search.notices).toEqual([
-      expect.stringMatching(/sections-1\.jsonl.*\(bad_search_data\).*indexed instead/),
+      expect.stringMatching(/search data.*\(bad_search_data\)\. docshelf computes the vectors again/),
     ]);
 
-    // The same digest, as if it had been mended: only an attempt would find that out.
-    await writeRelease(['Lantern of the bundle.']);
     await restart();
-    const second = site();
-    expect(await second.follow()).toBe('Lantern of the page.');
+    const second = await serve(release);
     expect(second.search.notices).toEqual(first.search.notices);
+    expect([second.refusals, embedded.length]).toEqual([[], 3]);
     second.search.forget();
     expect(second.search.notices).toEqual([]);
   });
 
-  it('is left aside where reading it takes the memory that there is', async () => {
-    await writeRelease(['Lantern of the bundle.']);
-    await restart(20 * MIB);
-    // The process is too small for the pages, too: only the refusal is looked at.
-    await expect(
-      new EmbeddedIndex(engine).build({ digest: DIGEST, releaseDir, trailingSlash: 'never' }, NEVER),
-    ).rejects.toMatchObject({ code: 'worker_ended' });
-    await restart();
-    const { search, follow } = site();
-    expect(await follow()).toBe('Lantern of the page.');
-    expect(search.notices[0]).toContain('needs more than 20 MiB of memory (bad_search_data)');
-  });
-
-  it('is left aside where it says more than its pages can, however small it is', async () => {
-    // Within the bound of bytes for a small page, and 2,000,000 terms: minutes of a processor.
-    let word = 0;
-    const words = (): string => Array.from({ length: 5_000 }, () => (word++).toString(36)).join(' ');
-    await writeRelease(
-      Array.from({ length: 400 }, () => `lantern ${words()}`),
-      200,
-      MIB * 100,
-    );
-    const { search, follow } = site();
-    expect(await follow()).toBe('Lantern of the page.');
-    expect(search.notices[0]).toMatch(/say more than pages of 200 bytes can \(bad_search_data\)/);
-  });
-
-  it('is read within the bound, however much of it there is', async () => {
-    // Ninety megabytes, of which one section at a time is in memory.
-    const piece = `lantern ${'x'.repeat(60_000)}`;
-    await writeRelease(
-      Array.from({ length: 1_500 }, () => piece),
-      40 * MIB,
-    );
-    await restart(220 * MIB);
-    const { search, follow } = site();
-    await follow();
-    expect([search.status.sections, search.notices]).toEqual([1_500, []]);
-  });
-});
-
-describe('CarriedAttempts', () => {
-  it('gives up after two that have not come to an end, and says so from then on', async () => {
-    const folder = join(dir, 'attempts');
-    const begin = () => new CarriedAttempts(folder).begin(DIGEST);
-    expect([await begin(), await begin(), await begin(), await begin()]).toEqual([true, true, false, false]);
-    expect(await new CarriedAttempts(folder).refusal(DIGEST)).toMatchObject({ code: 'bad_search_data' });
-  });
-
-  it('forgets what came to an end, and keeps what was refused', async () => {
-    const attempts = new CarriedAttempts(join(dir, 'attempts'));
-    await attempts.begin(DIGEST);
-    await attempts.end(DIGEST);
-    expect([await attempts.begin(DIGEST), await attempts.refusal(DIGEST)]).toEqual([true, null]);
-    const refused = new DocshelfError('bad_search_data', 'Cannot use it').toPlain();
-    await attempts.refuse(DIGEST, refused);
-    expect([await attempts.begin(DIGEST), await attempts.refusal(DIGEST)]).toEqual([false, refused]);
+  it('that are damaged after the index was built are computed again', async () => {
+    const release = await newRelease('one');
+    await new EmbeddedIndex(engine).build(release, NEVER);
+    await truncate(join(searchFolder(release), VECTORS), 64);
+    expect((await serve(release)).status).toMatchObject({ semantic: 'ready', embedded: 3 });
+    expect(embedded).toHaveLength(3);
   });
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { CarriedAttempts } from '../../src/search/bundle-data/carried-attempts.ts';
 import type { IndexOrder } from '../../src/search/indexing/build-index.ts';
 import { IndexBuilds } from '../../src/search/processes/index-builds.ts';
 import { IndexTurns } from '../../src/search/processes/index-turns.ts';
@@ -23,16 +22,6 @@ async function release(name: string) {
   return { digest: name, releaseDir, trailingSlash: 'never' as const };
 }
 
-const besideFormer = ({ formerDir }: IndexOrder) => formerDir !== null;
-
-/** Processes that by default end with whatever the version before gives them. */
-function buildsThatEnd(orders: IndexOrder[], ends: (order: IndexOrder) => boolean = besideFormer): IndexBuilds {
-  return buildsBy(async (order) => {
-    orders.push(order);
-    if (ends(order)) throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
-  });
-}
-
 type OnPage = (path: string | null) => void;
 
 function buildsBy(
@@ -47,7 +36,7 @@ function buildsBy(
       await mkdir(order.searchDir);
       await fill(order, onProgress, ended.promise);
       await writeFile(join(order.searchDir, 'keyword.sqlite'), text);
-      return { sections: 1, refused: null };
+      return 1;
     },
     terminate: async () => ended.reject(new DocshelfError('worker_ended', 'Cannot go on: it was ended')),
     end: async () => undefined,
@@ -55,35 +44,11 @@ function buildsBy(
   };
   return new IndexBuilds({
     turns: new IndexTurns(),
-    attempts: new CarriedAttempts(join(dir, 'refused')),
-    modelFolder: null,
     memoryBytesMax: 384 * 1024 ** 2,
     thread: () => process as unknown as Thread<SearchCalls>,
-    isChecked: () => false,
     pageMsMax: 10,
   });
 }
-
-it('is written anew where the index of the version before takes the process along', async () => {
-  const orders: IndexOrder[] = [];
-  const [former, next] = [await release('one'), await release('two')];
-  const builds = buildsThatEnd(orders);
-  const { signal } = new AbortController();
-  // Whoever asked is told, and asks again.
-  await expect(builds.build(next, former, signal)).rejects.toMatchObject({ code: 'worker_ended' });
-  expect((await builds.build(next, former, signal))?.sections).toBe(1);
-  expect(orders.map(({ formerDir }) => formerDir)).toEqual([join(former.releaseDir, 'search'), null]);
-});
-
-it('goes on from the version before where it has ended without one', async () => {
-  const orders: IndexOrder[] = [];
-  const [former, next] = [await release('one'), await release('two')];
-  const builds = buildsThatEnd(orders, () => orders.length === 1);
-  const { signal } = new AbortController();
-  await expect(builds.build(next, null, signal)).rejects.toMatchObject({ code: 'worker_ended' });
-  await builds.build(next, former, signal);
-  expect(orders.map(({ formerDir }) => formerDir)).toEqual([null, join(former.releaseDir, 'search')]);
-});
 
 const keywordOf = ({ releaseDir }: { releaseDir: string }) =>
   readFile(join(releaseDir, 'search/keyword.sqlite'), 'utf8');
@@ -98,13 +63,13 @@ it('is built by one of two that share the folder, and what a killed one left goe
   }, 'one');
   const other = buildsBy(async () => undefined, 'other');
   const { signal } = new AbortController();
-  const building = one.build(both, null, signal);
+  const building = one.build(both, signal);
   await begun.promise;
-  const waiting = other.build(both, null, signal);
+  const waiting = other.build(both, signal);
   // Far longer than it takes to sweep and build.
   await sleep(200);
   gate.resolve();
-  expect(await Promise.all([building, waiting])).toEqual([{ sections: 1, refused: null }, null]);
+  expect(await Promise.all([building, waiting])).toEqual([1, null]);
   expect([await readdir(both.releaseDir), await keywordOf(both)]).toEqual([['search'], 'one']);
 });
 
@@ -116,16 +81,16 @@ it('is built by the next one where the first fails, and nobody waits for what wa
     return gate.promise;
   });
   const other = buildsBy(async () => undefined, 'other');
-  const building = one.build(both, null, new AbortController().signal);
+  const building = one.build(both, new AbortController().signal);
   await begun.promise;
   const stopping = new AbortController();
-  const givenUp = other.build(both, null, stopping.signal);
-  const waiting = other.build(both, null, new AbortController().signal);
+  const givenUp = other.build(both, stopping.signal);
+  const waiting = other.build(both, new AbortController().signal);
   stopping.abort(new RangeError('the daemon stops'));
   await expect(givenUp).rejects.toThrow('the daemon stops');
   gate.reject(new Error('a bad disk'));
   await expect(building).rejects.toThrow('a bad disk');
-  expect(await waiting).toEqual({ sections: 1, refused: null });
+  expect(await waiting).toBe(1);
   expect(await keywordOf(both)).toBe('other');
 });
 
@@ -140,7 +105,7 @@ it('leaves out a page that takes too long to read, and says which page it reads'
   });
   const tell = (phase: string, page: string | null) => void told.push(page === null ? phase : `${phase} ${page}`);
   const { signal } = new AbortController();
-  await builds.build(await release('next'), null, signal, { site: 'acme', tell });
+  await builds.build(await release('next'), signal, { site: 'acme', tell });
   expect(orders.map(({ leftOut }) => leftOut)).toEqual([[], ['deep.html']]);
   expect(told).toEqual(['waiting to index', 'indexing', 'indexing deep.html', 'indexing large.html']);
 });
@@ -153,7 +118,7 @@ it('leaves out all large pages of a release after three that ended its process',
     onPage(`page-${order.leftOut.length}.html`);
     throw new DocshelfError('worker_ended', 'Cannot go on: it took 385 MiB');
   });
-  await builds.build(await release('next'), null, new AbortController().signal);
+  await builds.build(await release('next'), new AbortController().signal);
   expect(orders).toHaveLength(4);
   expect(orders.at(-1)?.leftOut).toEqual(['page-0.html', 'page-1.html', 'page-2.html']);
 });
@@ -164,7 +129,7 @@ it('says that a second site waits to index while the first is at it', async () =
   const { signal } = new AbortController();
   const told: Record<string, string[]> = { acme: [], beta: [] };
   const build = async (site: string) =>
-    builds.build(await release(site), null, signal, { site, tell: (phase) => void told[site]?.push(phase) });
+    builds.build(await release(site), signal, { site, tell: (phase) => void told[site]?.push(phase) });
   const both = [build('acme'), build('beta')];
   await vi.waitFor(() => expect([told.acme?.length, told.beta?.length].sort()).toEqual([1, 2]));
   end.resolve();

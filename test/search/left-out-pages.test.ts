@@ -22,7 +22,7 @@ afterEach(async () => {
 
 function start(): void {
   const model = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
-  engine = new EmbeddedEngine({ model, modelFolder: null, cacheDir: join(dir, 'vectors'), memoryBytesMax: 160 * MIB });
+  engine = new EmbeddedEngine({ model, cacheDir: join(dir, 'vectors'), memoryBytesMax: 160 * MIB });
 }
 
 async function writeRelease(pages: Readonly<Record<string, string>>): Promise<string> {

@@ -29,7 +29,6 @@ beforeEach(async () => {
   threads = watchThreads();
   engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-    modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
     memoryBytesMax: 384 * 1024 ** 2,
     longBuildMs: 10,

@@ -1,6 +1,5 @@
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SectionFactsWriter } from '../../src/search/indexing/section-facts.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ReleaseSearch } from '../../src/search/query/release-search.ts';
@@ -36,17 +35,14 @@ async function openRelease() {
   writeIndex(
     path,
     SECTIONS.map(({ passages: _, signs: __, ...section }) => section),
+    (number) => {
+      const borders = SECTIONS[number]?.passages ?? [];
+      return Array.from({ length: borders.length / 2 }, (_, at) => {
+        return { start: borders[2 * at] ?? 0, end: borders[2 * at + 1] ?? 0 };
+      });
+    },
   );
-  const rows = SECTIONS.map(({ passages }) => ({
-    language: 'en',
-    passages: Array.from({ length: passages.length / 2 }, (_, at) => {
-      return { start: passages[2 * at] ?? 0, end: passages[2 * at + 1] ?? 0 };
-    }),
-  }));
-  const facts = new SectionFactsWriter();
-  for (const { language, passages } of rows) facts.add(language, passages);
-  await facts.write(dirname(path));
-  const release = await ReleaseSearch.open(dirname(path));
+  const release = ReleaseSearch.open(dirname(path));
   onTestFinished(() => release.close());
 
   const asked: PromiseWithResolvers<Float32Array>[] = [];

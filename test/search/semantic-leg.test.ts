@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
-import { SectionFacts } from '../../src/search/indexing/section-facts.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { SemanticLeg } from '../../src/search/query/semantic-leg.ts';
 import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
+import { indexPath, writeIndex } from './keyword/index-folder.ts';
 import { memoryRows } from './semantic/memory-rows.ts';
 
 const DIMS = 32;
@@ -29,12 +30,14 @@ const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
 
 /** Sections 0 and 1 in English, 2 in Japanese, 3 says nothing; a passage each, of which all but 1 are like the query. */
 function leg(faked: Faked = {}): SemanticLeg {
-  const columns = { languageOf: Uint32Array.of(0, 0, 1, 2), firsts: Uint32Array.of(0, 1, 2, 3, 4) };
-  const borders = Uint32Array.of(0, 9, 0, 9, 0, 9, 0, 9);
-  const facts = new SectionFacts({ languages: ['en', 'ja', null], ...columns, borders });
+  const path = indexPath();
+  const sketches = ['en', 'en', 'ja', null].map((language) => ({ language }));
+  writeIndex(path, sketches, () => [{ start: 0, end: 9 }]);
+  const keyword = KeywordIndex.open(path);
+  onTestFinished(() => keyword.close());
   const values = Int8Array.from([1, -1, 1, 1].flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
   const vectors = memoryRows(values, DIMS);
-  return new SemanticLeg(embedder(faked), new VectorIndex(vectors, COMMON_SCALE), facts);
+  return new SemanticLeg(embedder(faked), new VectorIndex(vectors, COMMON_SCALE), keyword.facts);
 }
 const QUERY = vector(1);
 const sectionsOf = (given: number[], options: { readonly allowed: Uint8Array | null; readonly limit: number }) => [

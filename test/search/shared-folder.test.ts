@@ -67,7 +67,6 @@ function replica({ failures = 0, othersSilentMs = 60_000 } = {}) {
   };
   const engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'parent', digest: embedder.digest, dims: DIMS }, embedder }),
-    modelFolder: null,
     cacheDir: join(folder, 'vectors'),
     memoryBytesMax: 384 * 1024 ** 2,
     othersSilentMs,

@@ -13,6 +13,7 @@ import { PasswordCheck } from '../../src/http/sign-in/passwords/password-check.t
 import { mayPass } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import type { Embedder } from '../../src/search/ports.ts';
 import { ModelThread } from '../../src/search/query/model-thread.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
@@ -159,9 +160,16 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
   it('while it makes the search data of a bundle', async () => {
     const siteDir = await writePages('site', 20);
     const files = filesOf(20);
+    const vectorsOf = async (texts: readonly string[]) => texts.map(() => new Float32Array(32).fill(0.1));
+    const embedder: Embedder = {
+      ...{ digest: 'ab'.repeat(32), dims: 32, reads: () => true },
+      embedQuery: async () => new Float32Array(32),
+      embedPassages: vectorsOf,
+    };
+    const model = async () => ({ choice: { kind: 'parent' as const, digest: embedder.digest, dims: 32 }, embedder });
     const make = async (heap?: Heap) => {
       const into = await mkdtemp(join(dir, 'into-'));
-      const maker = new BundleSearchMaker({ model: null, cacheDir: join(dir, 'vectors'), ...(heap && { heap }) });
+      const maker = new BundleSearchMaker({ model, cacheDir: join(dir, 'vectors'), ...(heap && { heap }) });
       await maker.make({ siteDir, files }, into, () => undefined, NEVER);
     };
     await expect(make({ ...TOO_SMALL, maxOldGenerationSizeMb: 8 })).rejects.toMatchObject(DIED);
@@ -229,7 +237,6 @@ describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
   function engineOf(memoryBytesMax: number): EmbeddedEngine {
     return new EmbeddedEngine({
       model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
-      modelFolder: MODEL,
       cacheDir: join(dir, 'vectors'),
       memoryBytesMax,
     });

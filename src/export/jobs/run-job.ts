@@ -143,7 +143,7 @@ const told = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** A fault here is only a finding: without search data the deployment side indexes the pages. */
+/** A failure here is only a finding: without vectors in the bundle, the deployment computes them. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,
@@ -167,7 +167,7 @@ async function makeSearchData(
 }
 
 const NO_TIME =
-  'The bundle carries its sections without vectors: exportApi.deadline would have been missed. The next export goes on from those that were made';
+  'The bundle carries no vectors: to compute them would have taken longer than exportApi.deadline. The next export continues with the vectors computed so far';
 
 function missing({ found }: CheckedSite, detail: string): FoundSoFar {
   const findings = FindingList.of(found);

@@ -6,7 +6,7 @@ import { embedWith } from '../parent-embedder.ts';
 import type { SearchCalls } from '../worker.ts';
 
 export interface BundleSearchMakerOptions {
-  readonly model: (() => Promise<Model>) | null;
+  readonly model: () => Promise<Model>;
   readonly cacheDir: string;
   readonly heap?: Heap;
   /** Texts that are embedded at once. Default 1. */
@@ -27,8 +27,9 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Progress is in passages that have their vector. Without vectors where they are not all there after `vectorsWithinMs`.
-   * @returns false without vectors that there should have been
+   * Writes the vectors of a site's passages. Progress counts passages that have a vector.
+   * @param vectorsWithinMs after this time it gives up. Vectors computed so far stay in the cache
+   * @returns false if it gave up
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason once the process has ended
    */
   async make(
@@ -40,22 +41,21 @@ export class BundleSearchMaker {
   ): Promise<boolean> {
     const { cacheDir, heap = HEAPS.bundleSearch, lanesMax = 1 } = this.#options;
     // A hosted model may not answer for minutes.
-    const model = (await unlessAborted(Promise.resolve(this.#options.model?.()), signal)) ?? null;
+    const model = await unlessAborted(this.#options.model(), signal);
     const thread = new Thread<SearchCalls>({
       task: 'make the search data',
       heap,
       entry: threadEntry('../worker', import.meta),
-      handlers: embedWith(async () => model?.embedder ?? null),
+      handlers: embedWith(async () => model.embedder),
       signal,
       isProcess: true,
       abortWithinMs: ENDING_MS_MAX,
     });
     try {
-      const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null, vectorsWithinMs, lanesMax };
-      const facts = await thread.call('makeForBundle', order, {
+      const order = { siteDir, files, into, cacheDir, model: model.choice, vectorsWithinMs, lanesMax };
+      return await thread.call('makeForBundle', order, {
         onProgress: ({ embedded, passages }) => onProgress(embedded, passages),
       });
-      return model === null || facts.vectors !== null;
     } finally {
       await thread.end({ withinMs: ENDING_MS_MAX });
     }

@@ -1,63 +1,78 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { unlessAborted } from '../../files/lanes.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
+import { Fingerprints } from '../fingerprints.ts';
 import { readSections } from '../indexing/read-sections.ts';
 import type { SiteSections } from '../indexing/site-sections.ts';
-import type { BundleSearchFacts, BundleSearchOrder } from '../orders.ts';
+import type { BundleSearchOrder } from '../orders.ts';
 import type { Embedder, EmbedProgress } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
 import { sweepVectors } from '../semantic/sweep-vectors.ts';
-import { ROWS_MAX, VectorTable } from '../semantic/vector-table.ts';
-import { type CarriedSection, SECTIONS_MAX } from './bundle-format.ts';
-import { BundleSearchWriter } from './write-bundle-search.ts';
+import { VectorTable } from '../semantic/vector-table.ts';
+import { BundleVectorWriter } from './bundle-vectors.ts';
 
 interface LoadableModel {
   readonly digest: string;
   readonly load: () => Promise<Embedder>;
 }
 
-/** Of exports' lists of the vectors that they use. */
+/** Prefix of the lists of vectors that exports use. */
 const USE_PREFIX = 'export-';
-/** The newest are kept: each is of one state of one site, and 20,000 passages take 8 MB. */
+/** The newest lists are kept. Each is of one state of one site, and the vectors of 20,000 passages take 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
- * The sections, passages and vectors that the deployment side would make; the same site gives the same bytes. An
- * interrupted export goes on from the cache. Memory: 60 bytes a section, as many a passage with vectors.
- * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` over the format's bounds; the signal's reason
+ * Writes the vectors that the deployment would compute. The same site gives the same bytes. An interrupted export continues from
+ * the cache. Memory: 60 bytes per section, and as many per passage.
+ * @returns false if the time was over
+ * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */
 export async function makeBundleSearch(
   order: BundleSearchOrder,
-  model: LoadableModel | null,
+  model: LoadableModel,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
-): Promise<BundleSearchFacts> {
+): Promise<boolean> {
   yieldToReaders();
   const late = AbortSignal.timeout(order.vectorsWithinMs);
   using sections = await unlessAborted(sectionsOf(order), signal);
-  const embedder = (await model?.load()) ?? null;
+  const embedder = await model.load();
   const file = join(order.into, '.vectors.bin');
   try {
-    const pageBytes = order.files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
-    const writer = new BundleSearchWriter(order.into, pageBytes);
-    const passages = writer.writeSections(unlessStopped(carriedSections(sections, embedder), signal));
-    // What a table cannot hold is not begun.
-    const mayEmbed = embedder !== null && passages <= ROWS_MAX;
-    const isEmbedded = mayEmbed && (await embed(order, sections, embedder, file, onProgress, signal, late));
-    const vectors = isEmbedded ? tableOf(file, embedder) : null;
-    try {
-      writer.finish(vectors);
-    } finally {
-      vectors?.table.close();
-    }
-    return { sections: sections.count, vectors: vectors?.table.count ?? null };
+    if (!(await embed(order, sections, embedder, file, onProgress, signal, late))) return false;
+    writeVectors(order.into, file, embedder, passageTexts(sections, embedder));
+    return true;
   } finally {
     await rm(file, { force: true });
-    await embedder?.close?.();
+    await embedder.close?.();
+  }
+}
+
+/** One record for each different text, in the order of passages. Passages beyond the bound of a table have none. */
+function writeVectors(into: string, file: string, embedder: Embedder, passages: Iterable<PassageText>): void {
+  const { digest: modelDigest, dims } = embedder;
+  const table = VectorTable.open(file, modelDigest);
+  if (table === null) throw new Error('the vectors of the export are not where they were written');
+  try {
+    using writer = new BundleVectorWriter(into, { modelDigest, dims });
+    const seen = new Fingerprints();
+    let row = -1;
+    for (const { text } of passages) {
+      row += 1;
+      if (row === table.count) break;
+      const key = hash('sha256', text, 'buffer');
+      const before = seen.count;
+      if (seen.add(key) < before) continue;
+      const vector = table.get(row);
+      if (vector !== null) writer.add({ key, vector });
+    }
+    writer.finish();
+  } finally {
+    table.close();
   }
 }
 
@@ -65,26 +80,11 @@ async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const byPath = new Map(inOrder.map((entry) => [entry.path, entry]));
   const trailingSlash = await trailingSlashOf(siteDir, byPath);
-  return readSections({ siteDir, files: byPath, trailingSlash }, join(into, '.sections'), {
-    sectionsMax: SECTIONS_MAX,
-  });
-}
-
-function* carriedSections(sections: SiteSections, embedder: Embedder | null): Generator<CarriedSection> {
-  for (const { section, passages } of sections.all()) {
-    yield { section, prior: section.prior ?? 0, passages, embedded: embedder !== null && isRead(section, embedder) };
-  }
+  return readSections({ siteDir, files: byPath, trailingSlash }, join(into, '.sections'));
 }
 
 function isRead({ language }: { readonly language: string | null }, embedder: Embedder): boolean {
   return language === null || embedder.reads(language);
-}
-
-function* unlessStopped<Item>(items: Iterable<Item>, signal: AbortSignal): Generator<Item> {
-  for (const item of items) {
-    signal.throwIfAborted();
-    yield item;
-  }
 }
 
 /** As decided when the bundle is unpacked: the paths of sections depend on it. */
@@ -96,7 +96,7 @@ async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileE
   return votes.decide();
 }
 
-/** False where it is too late: vectors that were made are in the cache. */
+/** False if the time was over. Vectors computed so far are in the cache. */
 async function embed(
   { files, cacheDir, lanesMax }: BundleSearchOrder,
   sections: SiteSections,
@@ -120,15 +120,6 @@ async function embed(
   }
   await sweepCache(join(cacheDir, embedder.digest), embedder.dims).catch(() => undefined);
   return true;
-}
-
-function tableOf(file: string, { digest, dims }: Embedder) {
-  const table = VectorTable.open(file, digest);
-  if (table === null) throw new Error('the table of vectors is gone');
-  const all = (function* () {
-    for (const [, vector] of table.rows()) yield vector;
-  })();
-  return { table, modelDigest: digest, dims, all };
 }
 
 function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<PassageText> {

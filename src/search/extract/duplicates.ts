@@ -1,5 +1,6 @@
-import { Fingerprints } from '../fingerprints.ts';
+import { Fingerprints, fingerprint } from '../fingerprints.ts';
 import { Numbers } from '../numbers.ts';
+import type { Section } from '../section.ts';
 
 export interface PageRank {
   readonly page: string;
@@ -15,24 +16,24 @@ type Verdict =
 const NO_CANONICAL = 64;
 const ELSEWHERE = 65;
 
+/** Fingerprint of the text of a section, whatever its address. */
+export function fingerprintOf({ version, language, title, headings, text }: Section): Uint8Array {
+  return fingerprint(JSON.stringify([version, language, title, headings, text]));
+}
+
 /**
  * Sections under two paths: equal title, headings and text within one version and language. The page that is its own
  * canonical wins, else the shorter and then the first path, in whatever order they come.
  */
 export class Duplicates {
-  readonly #fingerprints: Fingerprints;
+  readonly #fingerprints = new Fingerprints();
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
   readonly #kept = new Numbers();
   readonly #ranks: PageRank[] = [];
   /** Of the page that is added: all of them with what else is known of their pages would take 2 KB a page. */
   #rank: PageRank | null = null;
 
-  /** @param expected about so many sections */
-  constructor(expected = 0) {
-    this.#fingerprints = new Fingerprints(expected);
-  }
-
-  /** @param rank the same object for all sections of a page @param prints have that of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */
+  /** @param rank the same object for all sections of a page @param prints have the result of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */
   add(rank: PageRank, prints: Uint8Array, handle: number, at = 0): Verdict {
     if (this.#rank !== rank) this.#ranks.push({ page: rank.page, distance: rank.distance });
     this.#rank = rank;

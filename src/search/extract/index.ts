@@ -7,7 +7,7 @@ import { toSections } from './sections.ts';
 import { PageAddress } from './site-address.ts';
 
 export { sphinxVersion } from '../../web/content/page-facts.ts';
-export { Duplicates, type PageRank, rankOf } from './duplicates.ts';
+export { Duplicates, fingerprintOf, type PageRank, rankOf } from './duplicates.ts';
 export { cutPassages } from './passages.ts';
 export { PageForms, type ReaderForm, readerUrl } from './reader-url.ts';
 

@@ -17,7 +17,7 @@ const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Ha
 const CHARACTERS_A_TOKEN = 3.8;
 
 /** About a text's tokens. The model's own count would cost as much as all of indexing; it reads 256, and passages have 220. */
-export function estimateTokens(text: string): number {
+function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);
 }

@@ -1,15 +1,16 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { lockFile } from '../../files/file-lock.ts';
 import { yieldToReaders } from '../../threads/index.ts';
-import { KeywordIndex } from '../keyword/index.ts';
+import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
+import { KeywordIndex, type SectionFacts } from '../keyword/index.ts';
 import type { EmbedOrder, EmbedProgressOf, KnownModel, ModelChoice } from '../orders.ts';
 import type { Embedder, EmbedProgress } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
 import { sweepVectors } from '../semantic/sweep-vectors.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
-import { KEYWORD_FILE, VECTOR_FILE, VECTOR_LOCK } from './index-files.ts';
-import { readSectionFacts, type SectionFacts } from './section-facts.ts';
+import { KEYWORD_FILE, REFUSED_FILE, SEARCH_FOLDER, VECTOR_FILE, VECTOR_LOCK } from './index-files.ts';
 
 const LANES_EVERY_MS = 1_000;
 
@@ -73,10 +74,12 @@ export class EmbedProcess {
     }, LANES_EVERY_MS);
     const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE));
     try {
-      const facts = await readSectionFacts(searchDir, keyword.count);
+      const { facts } = keyword;
       const embedder = await model.load();
       const texts = (order: () => Iterable<number>) => () => passageTexts(keyword, facts, embedder, order());
+      const carried = await carriedVectors(searchDir, embedder);
       await embedRelease({
+        ...(carried === null ? {} : { carried: () => carried.records() }),
         passages: texts(() => upTo(facts.count)),
         byImportance: texts(() => byPrior(keyword)),
         ...{ embedder, release, cacheDir, signal, onProgress },
@@ -98,6 +101,21 @@ export class EmbedProcess {
     this.#models.set(key, model);
     model.catch(() => this.#models.delete(key));
     return model;
+  }
+}
+
+/** Usable vectors that the bundle of this release carries. */
+async function carriedVectors(searchDir: string, { digest, dims }: Embedder): Promise<BundleVectors | null> {
+  const releaseDir = dirname(searchDir);
+  const isUsable = existsSync(join(releaseDir, SEARCH_FOLDER)) && !existsSync(join(searchDir, REFUSED_FILE));
+  if (!isUsable) return null;
+  const { BundleVectors: Vectors } = await import('../bundle-data/bundle-vectors.ts');
+  try {
+    const carried = Vectors.open(releaseDir);
+    return carried?.header.modelDigest === digest && carried.header.dims === dims ? carried : null;
+  } catch {
+    // Damaged since the index was built.
+    return null;
   }
 }
 

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { FileEntry } from '../../domain/release.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
-import type { Section } from '../section.ts';
-import { type PageForIndex, type PagesFrom, type PageToRead, readPage, sectionsOf } from './read-page.ts';
+import { type PageForIndex, type PagesFrom, type PageToRead, readPage } from './read-page.ts';
 import type { ReadCalls } from './worker.ts';
 
 export interface ReadersOptions {
@@ -53,11 +52,6 @@ export class PageReaders implements AsyncDisposable {
     answer.catch(() => undefined);
     // What ended a thread is told here, as of all other pages.
     return () => answer.catch(here);
-  }
-
-  /** The sections of one that was not begun. */
-  again({ path, type, size }: FileEntry, url: string): readonly Section[] {
-    return this.#announced(path, size, () => sectionsOf(this.#from, { path, type, url }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

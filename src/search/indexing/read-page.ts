@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileEntry } from '../../domain/release.ts';
 import { pageText } from '../../web/page-text.ts';
-import { extractPage } from '../extract/index.ts';
-import type { Section } from '../section.ts';
+import { extractPage, fingerprintOf, rankOf } from '../extract/index.ts';
+import { joined } from '../fingerprints.ts';
 import { cutSection } from './cut-section.ts';
-import { type PageSummary, summaryOf } from './page-summary.ts';
+import { linkPrints } from './page-priors.ts';
 
 export interface PagesFrom {
   readonly siteDir: string;
@@ -17,22 +17,28 @@ export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
 }
 
-/** What indexing needs of a page, as another thread may tell it. */
+/** The parts of a page that indexing needs, as plain data for another thread. */
 export interface PageForIndex {
-  readonly summary: PageSummary;
+  /** Distance of `PageRank`. */
+  readonly distance: number;
+  /** Result of `linkPrints`. */
+  readonly links: Uint8Array;
+  /** Fingerprint of each section, one after the other. */
+  readonly fingerprints: Uint8Array;
   /** Each section, cut, as JSON. */
   readonly sections: readonly string[];
 }
 
-/** Null for one that is not searched. */
+/** Null for a page that is not searched. */
 export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null {
   const read = extractFrom(from, page);
   if (read === null) return null;
-  return { summary: summaryOf(read), sections: read.sections.map((section) => JSON.stringify(cutSection(section))) };
-}
-
-export function sectionsOf(from: PagesFrom, page: PageToRead): readonly Section[] {
-  return extractFrom(from, page)?.sections ?? [];
+  return {
+    distance: rankOf(read).distance,
+    links: linkPrints(read.links),
+    fingerprints: joined(read.sections.map(fingerprintOf)),
+    sections: read.sections.map((section) => JSON.stringify(cutSection(section))),
+  };
 }
 
 function extractFrom({ siteDir, version }: PagesFrom, { path, type, url }: PageToRead) {

@@ -1,12 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
-import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
 import { Duplicates, PageForms, readerUrl, sphinxVersion } from '../extract/index.ts';
 import { FINGERPRINT_BYTES } from '../fingerprints.ts';
-import type { KeptPages } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
 import { PageReaders, type ReadersOptions } from './page-readers.ts';
-import { SECTION_BYTES } from './page-summary.ts';
 import { textOf } from './read-page.ts';
 import { SiteSections } from './site-sections.ts';
 
@@ -24,59 +21,38 @@ export interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
 /** Pages that show how the site writes its addresses: from all over it, since languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
-interface ReadOptions extends Pick<ReadersOptions, 'threadsMax'> {
-  readonly sectionsMax?: number;
-  /** Sections, about. */
-  readonly expected?: number | undefined;
-  readonly kept?: KeptPages;
-}
-
-/** Each section once, in the order of pages. @throws DocshelfError `bad_search_data` over `sectionsMax` */
+/** Reads each section once, in the order of pages. */
 export async function readSections(
   { siteDir, files, trailingSlash, leftOut, onLargePage }: PagesOfSite,
   spoolFile: string,
-  { sectionsMax = Number.POSITIVE_INFINITY, expected, kept, threadsMax = 0 }: ReadOptions = {},
+  { threadsMax = 0 }: Pick<ReadersOptions, 'threadsMax'> = {},
 ): Promise<SiteSections> {
   const form = { trailingSlash, extension: await extensionOf(siteDir, files) };
   const version = siteVersion(siteDir, files);
   const urlOf = (path: string): string => readerUrl(path, form, files);
   await using readers = new PageReaders({ siteDir, version }, { threadsMax, onLargePage });
-  const readAgain = (path: string) => {
-    const entry = files.get(path);
-    return entry === undefined ? [] : readers.again(entry, urlOf(path));
-  };
   const urls = Array.from(pagesOf(files), ({ path }) => urlOf(path));
   const priors = new PagePriors(urls);
-  const duplicates = new Duplicates(expected);
+  const duplicates = new Duplicates();
   using opened = new DisposableStack();
-  const sections = opened.use(new SiteSections(spoolFile, readAgain));
+  const sections = opened.use(new SiteSections(spoolFile));
   const begun = pagesOf(files)
     .map((entry, number) => ({ entry, number, url: urls[number] as string }))
     .filter(({ entry }) => leftOut?.has(entry.path) !== true)
-    .map(({ entry, number, url }) => {
-      const { path, sha256, type } = entry;
-      const identity = { path, sha256, type, url, version };
-      const known = kept?.find(identity) ?? null;
-      return { number, identity, known, read: known === null ? readers.begin(entry, url) : null };
-    });
-  for (const { number, identity, known, read } of ahead(begun, readers.ahead)) {
-    const words = (await read?.()) ?? null;
-    const summary = known === null ? (words?.summary ?? null) : known.summary;
-    if (known === null) kept?.add(identity, summary);
-    else kept?.keep(known);
-    if (summary === null) continue;
-    const { path, url: page } = identity;
-    priors.add(number, summary.links);
-    sections.beginPage(page, words === null ? path : null);
-    const rank = { page, distance: summary.distance };
-    const prints = summary.sections;
-    for (let place = 0; SECTION_BYTES * place < prints.length; place += 1) {
-      const verdict = duplicates.add(rank, prints, sections.nextNumber, SECTION_BYTES * place);
+    .map(({ entry, number, url }) => ({ number, page: url, read: readers.begin(entry, url) }));
+  for (const { number, page, read } of ahead(begun, readers.ahead)) {
+    const words = await read();
+    if (words === null) continue;
+    const { distance, links, fingerprints } = words;
+    priors.add(number, links);
+    sections.beginPage(page);
+    const rank = { page, distance };
+    for (const [place, json] of words.sections.entries()) {
+      const verdict = duplicates.add(rank, fingerprints, sections.nextNumber, FINGERPRINT_BYTES * place);
       if (!verdict.kept) continue;
       if (verdict.replaced !== null) sections.drop(verdict.replaced);
-      sections.add(place, prints, SECTION_BYTES * place + FINGERPRINT_BYTES, words?.sections[place] ?? null);
+      sections.add(json);
     }
-    if (sections.count > sectionsMax) throw tooLargeToCarry(`it has more than ${sectionsMax} sections`);
   }
   sections.weigh(priors.decide());
   opened.move();

@@ -1,45 +1,24 @@
 import { LineSpool } from '../../files/index.ts';
-import { FINGERPRINT_BYTES, wordAt } from '../fingerprints.ts';
 import type { IndexedSection } from '../keyword/index.ts';
 import { Numbers } from '../numbers.ts';
-import type { Passage, Section } from '../section.ts';
-import { cutSection, type SectionInPassages } from './cut-section.ts';
+import type { Passage } from '../section.ts';
+import type { SectionInPassages } from './cut-section.ts';
 
 export interface SiteSection {
   readonly section: IndexedSection;
   readonly passages: readonly Passage[];
 }
 
-/** A section that is only read where the index of the version before does not have it. */
-export interface SectionEntry {
-  readonly page: string;
-  readonly prior: number;
-  /** Of `digestOf`. */
-  readonly digest: Uint8Array;
-  /** Where they are known without reading it. */
-  readonly passages?: readonly Passage[];
-  readonly read: () => SectionInPassages;
-}
-
-interface Page {
-  readonly page: string;
-  /** Of the file of one that was not read. */
-  readonly path: string | null;
-}
-
-/** The sections of a site in a spool: 20,000 pages have hundreds of megabytes of them. In memory are numbers, and what pages are called. */
+/** The sections of a site, in a temporary file: 20,000 pages have hundreds of megabytes of them. */
 export class SiteSections {
   readonly #spool: LineSpool;
-  readonly #readPage: (path: string) => readonly Section[];
   readonly #dropped = new Set<number>();
-  readonly #pages: Page[] = [];
-  /** Of each section: its page, its place there, and its digest. */
-  readonly #facts = new Numbers();
+  readonly #pages: string[] = [];
+  /** Page of each section. */
+  readonly #pageOf = new Numbers();
   #priors: ReadonlyMap<string, number> = new Map();
 
-  /** @param readPage all sections of a page that was not read */
-  constructor(file: string, readPage: (path: string) => readonly Section[]) {
-    this.#readPage = readPage;
+  constructor(file: string) {
     this.#spool = new LineSpool(file);
   }
 
@@ -48,71 +27,40 @@ export class SiteSections {
   }
 
   get nextNumber(): number {
-    return this.#facts.length / FACTS;
+    return this.#pageOf.length;
   }
 
-  /** @param path of one whose sections are not added in words */
-  beginPage(page: string, path: string | null): void {
-    this.#pages.push({ page, path });
+  beginPage(page: string): void {
+    this.#pages.push(page);
   }
 
-  /** @param place among the sections of the page that was begun last @param prints have its digest at `at` @param json of the section, cut */
-  add(place: number, prints: Uint8Array, at: number, json: string | null): void {
-    if (json !== null) this.#spool.add(json);
-    this.#facts.push(this.#pages.length - 1);
-    this.#facts.push(place);
-    for (let word = at; word < at + FINGERPRINT_BYTES; word += 4) this.#facts.push(wordAt(prints, word));
+  /** @param json a section of the page that was begun last, with its passages */
+  add(json: string): void {
+    this.#spool.add(json);
+    this.#pageOf.push(this.#pages.length - 1);
   }
 
   drop(number: number): void {
     this.#dropped.add(number);
   }
 
-  /** @param priors 0 to 1 by page; pages without have none */
+  /** @param priors importance by page, 0 to 1. Default: 0 */
   weigh(priors: ReadonlyMap<string, number>): void {
     this.#priors = priors;
   }
 
   *all(): Generator<SiteSection> {
-    for (const { page, prior, read } of this.entries()) {
-      const { section, passages } = read();
-      yield { section: { ...section, page, prior }, passages };
-    }
-  }
-
-  *entries(): Generator<SectionEntry> {
-    const lines = this.#spool.lines();
-    let page: Page | undefined;
-    let sections: readonly Section[] = [];
-    for (let number = 0; number < this.nextNumber; number += 1) {
-      const next = this.#pages[this.#facts.at(FACTS * number)];
-      if (next === undefined) continue;
-      if (next !== page) sections = [];
-      page = next;
-      const { path } = next;
-      const line = path === null ? (lines.next().value ?? '') : '';
+    let number = -1;
+    for (const line of this.#spool.lines()) {
+      number += 1;
       if (this.#dropped.has(number)) continue;
-      const place = this.#facts.at(FACTS * number + 1);
-      yield {
-        page: page.page,
-        prior: this.#priors.get(page.page) ?? 0,
-        digest: this.#digestOf(number),
-        read: () => {
-          if (path === null) return JSON.parse(line) as SectionInPassages;
-          if (sections.length === 0) sections = this.#readPage(path);
-          return cutSection(sections[place] as Section);
-        },
-      };
+      const page = this.#pages[this.#pageOf.at(number)] ?? '';
+      const { section, passages } = JSON.parse(line) as SectionInPassages;
+      yield { section: { ...section, page, prior: this.#priors.get(page) ?? 0 }, passages };
     }
   }
 
   [Symbol.dispose](): void {
     this.#spool[Symbol.dispose]();
   }
-
-  #digestOf(number: number): Uint8Array {
-    return new Uint8Array(this.#facts.view.buffer, 4 * (FACTS * number + 2), FINGERPRINT_BYTES);
-  }
 }
-
-const FACTS = 2 + FINGERPRINT_BYTES / 4;

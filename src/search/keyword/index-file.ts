@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import { FACET_MAX, type Facets, facetsOf } from './facts/facets.ts';
-import { arrayIn, asDamaged, damaged, GONE, openSound, rowsOf, type SoundIndex } from './format.ts';
+import { asDamaged, damaged, openVerified } from './format.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
+import { SectionFacts } from './section-facts.ts';
 import type { COLUMNS } from './terms.ts';
 import { readCountedWords, Vocabulary } from './vocabulary.ts';
-import { placesOf } from './write/former-index.ts';
 import { type ListKind, listName, UNDER } from './write/lists.ts';
 import type { IndexedSection } from './write/writer.ts';
 
@@ -19,8 +19,8 @@ const BYTES_PER_ENTRY = 200;
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 /** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
 const FREQUENCIES_MAX = 4_000;
-/** Lengths of four columns, prior, lift, number and place of a section. */
-const BYTES_PER_SECTION = 24;
+/** Lengths of four columns, prior and lift of a section. */
+const BYTES_PER_SECTION = 16;
 /** SQLite's page cache, by its default cache_size of -2000 KiB (sqlite.org/pragma.html); a smaller file is in it whole. */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
 /** Prepared statements and the caches' own tables (measured). */
@@ -33,12 +33,9 @@ interface Run {
 
 export class IndexFile {
   readonly sections: number;
+  readonly facts: SectionFacts;
   readonly lifts: Float32Array;
   readonly priors: Float32Array;
-  /** By place in the file. */
-  readonly #numbers: Uint32Array;
-  /** By number. */
-  readonly #places: Uint32Array;
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
@@ -52,11 +49,10 @@ export class IndexFile {
   #vocabulary: Vocabulary | undefined;
   #facets: Facets | undefined;
 
-  private constructor({ database, base }: SoundIndex, path: string, ranking: Ranking) {
+  private constructor(database: DatabaseSync, path: string, ranking: Ranking) {
     this.#database = database;
-    const files = base === null ? [path] : [path, base.path];
-    this.#pageCacheBytes = files.reduce((sum, file) => sum + Math.min(statSync(file).size, PAGE_CACHE_BYTES_MAX), 0);
-    this.#statements = prepareStatements(database, base !== null);
+    this.#pageCacheBytes = Math.min(statSync(path).size, PAGE_CACHE_BYTES_MAX);
+    this.#statements = prepareStatements(database);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
     const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
     const lengths = { title, headings, text: lengthsOf('text'), identifiers: lengthsOf('identifiers') };
@@ -64,8 +60,7 @@ export class IndexFile {
     this.priors = new Float32Array(this.#array('priors').buffer);
     this.lifts = this.priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
     this.sections = this.priors.length;
-    this.#numbers = new Uint32Array(this.#array('numbers').buffer);
-    this.#places = placesOf(this.#numbers, this.sections);
+    this.facts = new SectionFacts((name) => this.#array(name));
     this.#cache = new LRUCache({
       maxSize: POSTINGS_CACHE_BYTES,
       sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
@@ -73,12 +68,12 @@ export class IndexFile {
   }
 
   static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
-    let sound: SoundIndex | undefined;
+    let database: DatabaseSync | undefined;
     try {
-      sound = openSound(path, isSealKnown);
-      return new IndexFile(sound, path, ranking);
+      database = openVerified(path, isSealKnown);
+      return new IndexFile(database, path, ranking);
     } catch (error) {
-      sound?.database.close();
+      database?.close();
       throw asDamaged(path, error);
     }
   }
@@ -101,7 +96,7 @@ export class IndexFile {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
     const runs = this.#statements.postings.all(term) as unknown as Run[];
-    const postings = readPostings(runs, { count: this.sections, numbers: this.#numbers }, this.#impact);
+    const postings = readPostings(runs, this.sections, this.#impact);
     this.#cache.set(term, postings);
     return postings;
   }
@@ -126,7 +121,7 @@ export class IndexFile {
 
   matching(expression: string): number[] {
     const row = this.#statements.matching.get(expression) as unknown as { sections: string };
-    return (JSON.parse(row.sections) as number[]).flatMap((place) => this.#numberAt(place) ?? []);
+    return JSON.parse(row.sections) as number[];
   }
 
   /** Read at the first that asks. */
@@ -140,14 +135,11 @@ export class IndexFile {
   }
 
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
-    const rows = this.#statements.sections.all(this.#placesJson(numbers)) as unknown as SectionRow[];
+    const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
     return new Map(
-      rows.flatMap(({ n, page, path, title, headings, text, language, version, tags }) => {
-        const number = this.#numberAt(n);
-        if (number === null) return [];
-        const prior = this.priors[number] ?? 0;
+      rows.map(({ n, page, path, title, headings, text, language, version, tags }) => {
         const lists = { headings: JSON.parse(headings), tags: JSON.parse(tags) };
-        return [[number, { page, path, title, text, language, version, ...lists, prior }] as const];
+        return [n, { page, path, title, text, language, version, ...lists, prior: this.priors[n] ?? 0 }] as const;
       }),
     );
   }
@@ -161,12 +153,10 @@ export class IndexFile {
       else found.set(n, cached);
     }
     if (unread.length === 0) return found;
-    for (const { n, terms } of this.#statements.sequences.all(this.#placesJson(unread)) as unknown as SequenceRow[]) {
-      const number = this.#numberAt(n);
-      if (number === null) continue;
+    for (const { n, terms } of this.#statements.sequences.all(JSON.stringify(unread)) as unknown as SequenceRow[]) {
       const sequence = new Uint16Array(terms.buffer, terms.byteOffset, terms.length / 2);
-      this.#sequences.set(number, sequence);
-      found.set(number, sequence);
+      this.#sequences.set(n, sequence);
+      found.set(n, sequence);
     }
     return found;
   }
@@ -185,22 +175,12 @@ export class IndexFile {
     this.#database.close();
   }
 
-  /** Null of one that is gone. */
-  #numberAt(place: number): number | null {
-    const number = this.#numbers[place] ?? GONE;
-    return number === GONE ? null : number;
-  }
-
-  #placesJson(numbers: readonly number[]): string {
-    return JSON.stringify(numbers.flatMap((number) => this.#places[number] ?? []));
-  }
-
   #sectionsOf(term: string): Uint32Array {
     const runs = this.#statements.postings.all(term) as unknown as Run[];
-    return readPostings(runs, { count: this.sections, numbers: this.#numbers }, () => 0).sections;
+    return readPostings(runs, this.sections, () => 0).sections;
   }
 
-  /** Those that begin so and have sections still, rising, with their number. @param start ends with a character of ASCII */
+  /** Terms with this prefix, ascending, with their number of sections. @param start ends with an ASCII character */
   *#terms(start: string): Generator<readonly [term: string, sections: number]> {
     const end = start.slice(0, -1) + String.fromCharCode(start.charCodeAt(start.length - 1) + 1);
     let term: string | null = null;
@@ -214,9 +194,9 @@ export class IndexFile {
   }
 
   #array(name: string): Uint8Array<ArrayBuffer> {
-    const bytes = arrayIn(this.#database, name);
-    if (bytes === null) throw damaged(this.#database.location() ?? '', `it has no ${name}`);
-    return bytes;
+    const row = this.#database.prepare('SELECT bytes FROM arrays WHERE name = ?').get(name);
+    if (row === undefined) throw damaged(this.#database.location() ?? '', `it has no ${name}`);
+    return new Uint8Array((row as unknown as { bytes: Uint8Array }).bytes);
   }
 }
 
@@ -226,21 +206,15 @@ type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'document
   readonly [Column in 'headings' | 'tags']: string;
 } & { readonly n: number };
 
-function prepareStatements(database: DatabaseSync, isOverBase: boolean) {
-  const rows = (table: string, columns: string, where: string) => rowsOf(table, columns, where, isOverBase);
-  const given = 'IN (SELECT value FROM json_each(?1))';
+function prepareStatements(database: DatabaseSync) {
   return {
-    sequences: database.prepare(rows('sequences', 'n, terms', `n ${given}`)),
-    sections: database.prepare(rows('sections', '*', `n ${given}`)),
-    frequency: database.prepare(
-      `SELECT coalesce(sum(sections), 0) AS sections FROM (${rows('postings', 'sections', 'term = ?1')})`,
-    ),
-    postings: database.prepare(`${rows('postings', 'sections, list, run', 'term = ?1')} ORDER BY run`),
-    // In the order of the tables, so that whoever has enough ends it: a site's title is the document title of all its pages.
-    terms: database.prepare(`${rows('postings', 'term, sections', 'term >= ?1 AND term < ?2')} ORDER BY term`),
+    sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
+    sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
+    frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
+    postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
+    // Ascending, so that a caller can stop early: a site's title is the document title of all its pages.
+    terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
     // One row of JSON: 50,000 rows of one number take ten times as long.
-    matching: database.prepare(
-      `SELECT json_group_array(rowid) AS sections FROM (${rows('words', 'rowid', 'words MATCH ?1')})`,
-    ),
+    matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
   };
 }

@@ -11,6 +11,7 @@ import { phraseExpression } from './phrase.ts';
 import { type Link, type Lookup, onlyIdentifier, planOf } from './plan.ts';
 import { Proximity } from './proximity.ts';
 import { RANKING, type Ranking, rarity } from './ranking.ts';
+import type { SectionFacts } from './section-facts.ts';
 import { titleKey } from './words.ts';
 import type { IndexedSection } from './write/writer.ts';
 
@@ -81,6 +82,10 @@ export class KeywordIndex {
 
   get count(): number {
     return this.#file.sections;
+  }
+
+  get facts(): SectionFacts {
+    return this.#file.facts;
   }
 
   /** Any text is a query; one without words finds nothing. @throws DocshelfError `index_damaged` */

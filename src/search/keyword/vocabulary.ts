@@ -67,7 +67,7 @@ export class Vocabulary {
 }
 
 /** Place of the first word that is not before this one. */
-export function firstWordFrom(words: CountedWords['words'], from: string): number {
+function firstWordFrom(words: CountedWords['words'], from: string): number {
   return firstFrom(words.length, (at) => (words[at] ?? '') < from);
 }
 

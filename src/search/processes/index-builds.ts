@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { DocshelfError, type PlainError, toDocshelfError } from '../../domain/errors.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
 import { whileLocked } from '../../files/file-lock.ts';
 import { TABLE_FILE } from '../../files/index.ts';
 import { heapWithin, ProcessorLimit, type Thread, type ThreadOptions } from '../../threads/index.ts';
-import { type CarriedAttempts, carriedFolder } from '../bundle-data/carried-attempts.ts';
-import type { BuiltIndex, IndexOrder } from '../indexing/build-index.ts';
+import type { IndexOrder } from '../indexing/build-index.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
 import type { IndexedRelease, TellBuild } from '../ports.ts';
 import type { SearchCalls } from '../worker.ts';
@@ -15,14 +14,10 @@ import type { BuildPlace, IndexTurns } from './index-turns.ts';
 
 interface IndexBuildsOptions {
   readonly turns: IndexTurns;
-  readonly attempts: CarriedAttempts;
-  readonly modelFolder: string | null;
   /** Of one process. */
   readonly memoryBytesMax: number;
   readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
-  /** True of an index that is open and was read through then. */
-  readonly isChecked: (searchDir: string) => boolean;
-  /** A page that takes more of a processor ends the process, and is left out. Default: 20 s. */
+  /** A page that takes more processor time ends the process, and is left out. Default: 20 s. */
   readonly pageMsMax?: number;
 }
 
@@ -53,8 +48,6 @@ const OTHERS_MS_MAX = 600_000;
 export class IndexBuilds {
   readonly #options: IndexBuildsOptions;
   readonly #threads: Readonly<Record<BuildPlace, Thread<SearchCalls>>>;
-  /** Folders of releases: the index of the version before takes memory of its own, so that the next attempt goes without. */
-  readonly #tooLargeBesideFormer = new Set<string>();
 
   constructor(options: IndexBuildsOptions) {
     this.#options = options;
@@ -66,13 +59,12 @@ export class IndexBuilds {
     this.#threads = { main: threadOf(memoryBytesMax), aside: threadOf(memoryBytesMax * ASIDE_PART) };
   }
 
-  /** Null where another process has built it meanwhile. @throws the signal's reason */
+  /** @returns the number of sections. Null: another process built the index in the meantime @throws the signal's reason */
   async build(
     release: IndexedRelease,
-    former: IndexedRelease | null,
     signal: AbortSignal,
     asked: BuildAsked = { site: release, tell: () => undefined },
-  ): Promise<BuiltIndex | null> {
+  ): Promise<number | null> {
     asked.tell('waiting to index', null);
     const before = await indexIn(release);
     const lock = join(release.releaseDir, `.${DERIVED}.lock`);
@@ -80,7 +72,7 @@ export class IndexBuilds {
       try {
         if ((await indexIn(release)) !== before) return null;
         if (!isTaken) await sweep(release.releaseDir);
-        return await this.#inTurn(release, former, signal, asked);
+        return await this.#inTurn(release, signal, asked);
       } finally {
         // Whoever waits makes it anew, and finds the index built.
         if (!isTaken) await rm(lock, { force: true });
@@ -92,12 +84,7 @@ export class IndexBuilds {
     await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
   }
 
-  async #inTurn(
-    release: IndexedRelease,
-    former: IndexedRelease | null,
-    signal: AbortSignal,
-    { site, tell }: BuildAsked,
-  ): Promise<BuiltIndex> {
+  async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, tell }: BuildAsked): Promise<number> {
     const { turns } = this.#options;
     // The table grows with the files, and is there before the release is sealed.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
@@ -106,7 +93,7 @@ export class IndexBuilds {
     const build = (given: BuildPlace) => {
       place = given;
       tell('indexing', null);
-      return this.#build(release, former, given, signal, tell);
+      return this.#build(release, given, signal, tell);
     };
     try {
       return await turns.build(size, build, signal, site);
@@ -119,18 +106,18 @@ export class IndexBuilds {
   }
 
   async #build(
-    release: IndexedRelease,
-    former: IndexedRelease | null,
+    { releaseDir, trailingSlash }: IndexedRelease,
     place: BuildPlace,
     signal: AbortSignal,
     tell: TellBuild,
-  ): Promise<BuiltIndex> {
-    const { releaseDir } = release;
+  ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
-      const built = await this.#fill(searchDir, release, former, place, signal, tell);
+      const threadsMax = place === 'main' ? readersWithin(this.#options.memoryBytesMax) : 0;
+      const order = { releaseDir, trailingSlash, searchDir, threadsMax, leftOut: [], leavesOutLarge: false };
+      const sections = await this.#attempt(order, place, signal, tell);
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
-      return built;
+      return sections;
     } finally {
       if (place === 'aside') await this.#threads.aside.terminate();
       if (this.#options.turns.builds === 1) await this.#threads.main.terminate();
@@ -138,44 +125,8 @@ export class IndexBuilds {
     }
   }
 
-  /** What a bundle carries is tried once: where it is bad, or takes more memory than there is, the pages are read. */
-  async #fill(
-    searchDir: string,
-    { releaseDir, trailingSlash, digest }: IndexedRelease,
-    former: IndexedRelease | null,
-    place: BuildPlace,
-    signal: AbortSignal,
-    tell: TellBuild,
-  ): Promise<BuiltIndex> {
-    const { modelFolder, attempts, memoryBytesMax, isChecked } = this.#options;
-    const isAlone = former === null || former.digest === digest || this.#tooLargeBesideFormer.has(releaseDir);
-    const formerDir = isAlone ? null : searchDirOf(former);
-    const threadsMax = place === 'main' ? readersWithin(memoryBytesMax) : 0;
-    const isFormerChecked = formerDir !== null && isChecked(formerDir);
-    const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir, isFormerChecked, threadsMax };
-    const build = (usesCarried: boolean) =>
-      this.#attempt({ ...order, leftOut: [], leavesOutLarge: false, usesCarried }, place, signal, tell);
-    const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
-    if (!hasCarried || !(await attempts.begin(digest))) return build(false);
-    try {
-      const facts = await build(true);
-      if (facts.refused === null) await attempts.end(digest);
-      else await attempts.refuse(digest, facts.refused);
-      return facts;
-    } catch (error) {
-      const { code, message } = toDocshelfError(error);
-      if (signal.aborted || place === 'aside' || code !== 'worker_ended') {
-        await attempts.end(digest);
-        throw error;
-      }
-      await attempts.refuse(digest, tooMuch(message));
-      await rm(searchDir, { recursive: true, force: true });
-      return build(false);
-    }
-  }
-
   /** Until it is whole, or nothing is left to go without. */
-  async #attempt(order: IndexOrder, place: BuildPlace, signal: AbortSignal, tell: TellBuild): Promise<BuiltIndex> {
+  async #attempt(order: IndexOrder, place: BuildPlace, signal: AbortSignal, tell: TellBuild): Promise<number> {
     const thread = this.#threads[place];
     let page: string | null = null;
     using limit = new ProcessorLimit(thread, this.#options.pageMsMax ?? PAGE_MS_MAX, () => void thread.terminate());
@@ -191,9 +142,6 @@ export class IndexBuilds {
       const isOfPlace = place === 'aside' && !limit.isOver;
       if (signal.aborted || isOfPlace || toDocshelfError(error).code !== 'worker_ended') throw error;
       const next = nextAttempt(order, page);
-      if (page === null && !order.usesCarried && order.formerDir !== null) {
-        this.#tooLargeBesideFormer.add(order.releaseDir);
-      }
       if (next === null) throw error;
       await rm(order.searchDir, { recursive: true, force: true });
       return this.#attempt(next, place, signal, tell);
@@ -205,17 +153,12 @@ export class IndexBuilds {
 function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null {
   if (page === null || order.leavesOutLarge) return null;
   const leftOut = [...order.leftOut, page];
-  return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX, usesCarried: false };
+  return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
 }
 
 /** Beside the first: on all cores, as far as the memory goes. */
 function readersWithin(bytes: number): number {
   return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
-}
-
-function tooMuch(message: string): PlainError {
-  const next = 'The pages are indexed instead. Export again to save that time.';
-  return new DocshelfError('bad_search_data', `Cannot use the bundle's search data: ${message}`, { next }).toPlain();
 }
 
 export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);

@@ -60,7 +60,7 @@ export class QueryThread {
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
   }
 
-  open({ searchDir, isAsked }: OpenOrder): Promise<{ readonly sections: number }> {
+  open({ searchDir, isAsked }: OpenOrder): { readonly sections: number } {
     return this.#releases.check(searchDir, isAsked);
   }
 

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
-import { readSectionFacts, type SectionFacts } from '../indexing/section-facts.ts';
-import { KeywordIndex, RANKING } from '../keyword/index.ts';
+import { KeywordIndex, RANKING, type SectionFacts } from '../keyword/index.ts';
 import type { Embedder } from '../ports.ts';
 import type { SearchFacts, SearchRequest, SearchResult } from '../request.ts';
 import type { VectorIndex } from '../semantic/index.ts';
@@ -49,20 +48,14 @@ export class ReleaseSearch {
   #isClosing = false;
   #isClosed = false;
 
-  private constructor(keyword: KeywordIndex, facts: SectionFacts) {
+  private constructor(keyword: KeywordIndex) {
     this.#keyword = keyword;
-    this.#facts = facts;
+    this.#facts = keyword.facts;
   }
 
   /** @param isSealKnown see `KeywordIndex.open` */
-  static async open(searchDir: string, isSealKnown = false): Promise<ReleaseSearch> {
-    const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown);
-    try {
-      return new ReleaseSearch(keyword, await readSectionFacts(searchDir, keyword.count));
-    } catch (error) {
-      keyword.close();
-      throw error;
-    }
+  static open(searchDir: string, isSealKnown = false): ReleaseSearch {
+    return new ReleaseSearch(KeywordIndex.open(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown));
   }
 
   get sections(): number {

@@ -1,5 +1,4 @@
-import type { SectionFacts } from '../indexing/section-facts.ts';
-import type { Mask } from '../keyword/index.ts';
+import type { Mask, SectionFacts } from '../keyword/index.ts';
 import type { Embedder } from '../ports.ts';
 import type { VectorHit, VectorIndex } from '../semantic/index.ts';
 import { votesIn, votesOn } from './rank.ts';

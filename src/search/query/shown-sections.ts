@@ -1,5 +1,5 @@
 import type { ScoreReasons } from '../../domain/search.ts';
-import type { SectionFacts } from '../indexing/section-facts.ts';
+import type { SectionFacts } from '../keyword/index.ts';
 import { type Highlight, highlightsOf, type IndexedSection, type KeywordIndex } from '../keyword/index.ts';
 import type { SearchResult } from '../request.ts';
 import type { Passage } from '../section.ts';

@@ -9,6 +9,7 @@ import type { Passage, Section } from '../section.ts';
 import { quantise } from './quantise.ts';
 import { noteUse } from './sweep-vectors.ts';
 import { VectorCache } from './vector-cache.ts';
+import type { VectorRecord } from './vector-segment.ts';
 import { ROWS_MAX, VectorTable } from './vector-table.ts';
 
 export interface PassageText {
@@ -24,6 +25,8 @@ export interface EmbedRequest {
   readonly embedder: Embedder;
   readonly release: string;
   readonly cacheDir: string;
+  /** Vectors of this release alone: they never enter the cache. */
+  readonly carried?: () => Iterable<VectorRecord>;
   readonly file: string;
   /** Texts between two looks at the signal: 80 ms of one core for 4 with the built-in model. */
   readonly batchSize?: number;
@@ -46,7 +49,8 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
   try {
     await noteUse(cache.folder, request.release, rows.keys.bytes);
     const filling = new TableFilling(table, rows);
-    filling.takeFrom(cache);
+    if (request.carried !== undefined) filling.takeFrom(request.carried());
+    filling.takeFrom(cache.records());
     onProgress({ passages: rows.count, embedded: filling.done });
     await using lanes = new Lanes(request.lanes ?? 1);
     const texts = request.byImportance ?? request.passages;
@@ -141,9 +145,9 @@ class TableFilling {
     for (const [row] of table.rows()) this.#note(row);
   }
 
-  takeFrom(cache: VectorCache): void {
+  takeFrom(records: Iterable<VectorRecord>): void {
     if (this.done === this.#rows.count) return;
-    for (const { key, vector } of cache.records()) {
+    for (const { key, vector } of records) {
       const number = this.#rows.keys.find(key);
       if (number !== null && this.#isThere[this.#rows.firstOf(number)] === 0) this.put(number, vector);
     }

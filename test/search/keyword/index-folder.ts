@@ -2,17 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import {
-  type FormerIndex,
-  type IndexedSection,
-  KeywordIndex,
-  KeywordIndexWriter,
-} from '../../../src/search/keyword/index.ts';
-import { digestOf } from '../../../src/search/section-digest.ts';
+import { type IndexedSection, KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
+import type { Passage } from '../../../src/search/section.ts';
 
 /** A path for an index file, in a folder that goes with the test. */
-export function indexPath(parent: string = tmpdir()): string {
-  const folder = mkdtempSync(join(parent, 'docshelf-keyword-'));
+export function indexPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-keyword-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return join(folder, 'keyword.sqlite');
 }
@@ -20,15 +15,17 @@ export function indexPath(parent: string = tmpdir()): string {
 /** A section of which only some fields matter. Without a page, it is the own section of a page of its own. */
 export type Sketch = Partial<IndexedSection>;
 
-/** @param former what it has of the sections is kept */
-export function writeIndex(path: string, sketches: readonly Sketch[], former: FormerIndex | null = null): void {
-  using writer = new KeywordIndexWriter(path, former);
+/** @param passagesOf passages of a section by its place. Default: none */
+export function writeIndex(
+  path: string,
+  sketches: readonly Sketch[],
+  passagesOf: (at: number) => readonly Passage[] = () => [],
+): void {
+  using writer = new KeywordIndexWriter(path);
   for (const [at, sketch] of sketches.entries()) {
     const page = `/p${at}`;
     const none = { title: '', headings: [], text: '', language: 'en', version: null, tags: [] };
-    const section = { page, path: sketch.page ?? page, ...none, ...sketch };
-    const digest = digestOf(section, section.page);
-    if (writer.keep(digest, section.page) === null) writer.add(section, digest);
+    writer.add({ page, path: sketch.page ?? page, ...none, ...sketch }, passagesOf(at));
   }
   writer.finish();
 }

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { errnoOf } from '../../domain/errors.ts';
+import { SEARCH_FOLDER } from '../indexing/index-files.ts';
+import type { VectorRecord } from '../semantic/vector-segment.ts';
+import {
+  bad,
+  HEADER_BYTES_MAX,
+  HEADER_NAME,
+  type Header,
+  KEY_BYTES,
+  parseHeader,
+  SEARCH_FORMAT_VERSION,
+  SHARD_BYTES_MAX,
+  shardName,
+} from './bundle-format.ts';
+
+const RECORDS_A_READ = 1024;
+
+/** Vectors of a bundle by the digest of their text. Only the release of that bundle uses them. */
+export class BundleVectors {
+  readonly header: Header;
+  readonly #folder: string;
+
+  private constructor(folder: string, header: Header) {
+    this.#folder = folder;
+    this.header = header;
+  }
+
+  /**
+   * Verifies all shards. Null if the bundle has no search data, or data of an older format.
+   * @throws DocshelfError `bad_search_data`
+   */
+  static open(releaseDir: string): BundleVectors | null {
+    const folder = join(releaseDir, SEARCH_FOLDER);
+    const bytes = readHeader(join(folder, HEADER_NAME));
+    const header = bytes === null ? null : parseHeader(bytes);
+    if (header === null) return null;
+    const vectors = new BundleVectors(folder, header);
+    vectors.#verify();
+    return vectors;
+  }
+
+  /** Each record is valid until the next step. */
+  *records(): Generator<VectorRecord> {
+    const { dims } = this.header;
+    const size = KEY_BYTES + dims;
+    for (const at of this.header.shards.keys()) {
+      for (const chunk of this.#chunks(at)) {
+        for (let start = 0; start < chunk.length; start += size) {
+          const vector = new Int8Array(chunk.buffer, chunk.byteOffset + start + KEY_BYTES, dims);
+          yield { key: chunk.subarray(start, start + KEY_BYTES), vector };
+        }
+      }
+    }
+  }
+
+  #verify(): void {
+    const { dims, count, shards } = this.header;
+    const wrong = shards.findIndex(({ bytes }) => bytes % (KEY_BYTES + dims) !== 0);
+    if (wrong !== -1) throw bad(shardName(wrong), 'it ends within a vector');
+    const records = shards.reduce((sum, { bytes }) => sum + bytes / (KEY_BYTES + dims), 0);
+    if (records !== count) throw bad(HEADER_NAME, `there are ${records} vectors, not ${count}`);
+    for (const [at, { sha256 }] of shards.entries()) {
+      const name = shardName(at);
+      const digest = createHash('sha256');
+      for (const chunk of this.#chunks(at)) digest.update(chunk);
+      if (digest.digest('hex') !== sha256) throw bad(name, 'its SHA-256 digest is not the one in the header');
+    }
+  }
+
+  /** Whole records. Each chunk is valid until the next step. */
+  *#chunks(at: number): Generator<Buffer> {
+    const name = shardName(at);
+    const bytes = this.header.shards[at]?.bytes ?? 0;
+    const fd = openShard(join(this.#folder, name), name);
+    try {
+      const stat = fstatSync(fd);
+      const size = stat.isFile() ? stat.size : 0;
+      if (size !== bytes) throw bad(name, `it has ${size} bytes, not ${bytes}`);
+      const chunk = Buffer.alloc(RECORDS_A_READ * (KEY_BYTES + this.header.dims));
+      for (let done = 0; done < bytes; ) {
+        const wanted = Math.min(chunk.length, bytes - done);
+        for (let filled = 0; filled < wanted; ) {
+          const bytesRead = readSync(fd, chunk, filled, wanted - filled, done + filled);
+          if (bytesRead === 0) throw bad(name, 'it became shorter while docshelf read it');
+          filled += bytesRead;
+        }
+        done += wanted;
+        yield chunk.subarray(0, wanted);
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** Null if the bundle has no header. */
+function readHeader(file: string): Buffer | null {
+  let fd: number;
+  try {
+    fd = openSync(file, 'r');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw bad(HEADER_NAME, 'it cannot be opened', error);
+  }
+  try {
+    if (!fstatSync(fd).isFile()) throw bad(HEADER_NAME, 'it is not a file');
+    // One byte more than is allowed.
+    const bytes = Buffer.alloc(HEADER_BYTES_MAX + 1);
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openShard(file: string, name: string): number {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    throw bad(name, 'it is missing', error);
+  }
+}
+
+/** Writes the files of `_docshelf/search/`, the header last. The same input gives the same bytes. */
+export class BundleVectorWriter implements Disposable {
+  readonly #folder: string;
+  readonly #model: Pick<Header, 'modelDigest' | 'dims'>;
+  readonly #shards: { bytes: number; sha256: string }[] = [];
+  #fd: number | null = null;
+  #digest = createHash('sha256');
+  #bytes = 0;
+  #pending: Uint8Array[] = [];
+  #count = 0;
+
+  constructor(folder: string, model: Pick<Header, 'modelDigest' | 'dims'>) {
+    this.#folder = folder;
+    this.#model = model;
+  }
+
+  add({ key, vector }: VectorRecord): void {
+    const record = Buffer.concat([key, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)]);
+    if (this.#bytes + record.length > SHARD_BYTES_MAX) this.#endShard();
+    this.#fd ??= openSync(join(this.#folder, shardName(this.#shards.length)), 'wx', 0o644);
+    this.#pending.push(record);
+    this.#bytes += record.length;
+    this.#count += 1;
+    if (this.#pending.length === RECORDS_A_READ) this.#flush();
+  }
+
+  finish(): void {
+    if (this.#fd !== null) this.#endShard();
+    const { modelDigest, dims } = this.#model;
+    const facts = { count: this.#count, shards: this.#shards, modelDigest, dims };
+    const header: Header = { formatVersion: SEARCH_FORMAT_VERSION, ...facts };
+    writeFileSync(join(this.#folder, HEADER_NAME), `${JSON.stringify(header, null, 2)}\n`, { flag: 'wx' });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+  }
+
+  #flush(): void {
+    const chunk = Buffer.concat(this.#pending);
+    this.#digest.update(chunk);
+    for (let done = 0; done < chunk.length; ) done += writeSync(this.#fd as number, chunk, done);
+    this.#pending = [];
+  }
+
+  #endShard(): void {
+    this.#flush();
+    this.#shards.push({ bytes: this.#bytes, sha256: this.#digest.digest('hex') });
+    this[Symbol.dispose]();
+    this.#digest = createHash('sha256');
+    this.#bytes = 0;
+  }
+}
