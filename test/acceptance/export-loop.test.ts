@@ -53,6 +53,7 @@ test('a shell loop of curl and jq exports a site, puts the link into a config, a
   await service.daemon.rewriteConfig({
     organizations: [],
   });
+  await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
   await expect(run(script, { env, timeout: 60_000 })).rejects.toMatchObject({ code: 22 });
 });
 
