@@ -57,6 +57,9 @@ const CONFIRMATIONS = 1;
 /** If the files are written in place, which may go on after a pause. */
 const CONFIRMATIONS_IN_PLACE = 5;
 
+/** Reads of a config whose files change while they are read. */
+const READS_MAX = 20;
+
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
 export class Daemon {
@@ -251,8 +254,6 @@ export class Daemon {
 
   /** Half a file can be a valid config that serves less: such a config must be the same twice. @throws ConfigError */
   async #readConfig(confirmations: number): Promise<LoadedConfig> {
-    // Before the files are read: a change while they are is another one.
-    await this.#watch.remember();
     let loaded = await this.#readOnce();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
@@ -264,9 +265,19 @@ export class Daemon {
     return loaded;
   }
 
+  /** Reads again if a file changes meanwhile: a change that is taken back would not be noticed. @throws ConfigError */
+  async #readStable(): Promise<LoadedConfig> {
+    for (let tries = 1; ; tries += 1) {
+      await this.#watch.remember();
+      const reading = this.#options.reload();
+      await reading.catch(() => undefined);
+      if (tries === READS_MAX || (await this.#watch.isUntouched())) return reading;
+    }
+  }
+
   /** @throws ConfigError */
   async #readOnce(): Promise<LoadedConfig> {
-    const loaded = await this.#options.reload();
+    const loaded = await this.#readStable();
     const { file, watchedFiles, written } = this.#loaded;
     if (loaded.written.size === 0 && written.size > 0) throw hasNoSettings(loaded.file && file, watchedFiles);
     return loaded;

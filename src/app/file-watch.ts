@@ -14,6 +14,8 @@ interface Look {
   readonly digest: string;
   /** Device and inode; null if the file cannot be read. */
   readonly place: string | null;
+  /** Time of the last change of the inode (ctime); 0 if the file cannot be read. */
+  readonly changedNs: bigint;
   readonly bytes: number;
 }
 type Looks = ReadonlyMap<string, Look>;
@@ -45,6 +47,18 @@ export class FileWatch {
     const former = this.#known;
     this.#know(await looksAt([...former.keys()]));
     return !isEqual(this.#known, former);
+  }
+
+  /**
+   * Checks that nobody has written or replaced a file since the last look, also not with the same content: a file that changed
+   * and changed back in between was perhaps read in the middle.
+   */
+  async isUntouched(): Promise<boolean> {
+    const looks = await looksAt([...this.#known.keys()]);
+    return [...looks].every(([file, { digest, place, changedNs }]) => {
+      const known = this.#known.get(file);
+      return digest === known?.digest && place === known.place && changedNs === known.changedNs;
+    });
   }
 
   /** Files watched before are compared with their last look: they may have changed between being read and this call. */
@@ -140,6 +154,7 @@ async function looksAt(files: readonly string[]): Promise<Looks> {
       await lookAt(file).catch(({ code }: NodeJS.ErrnoException) => ({
         digest: `unreadable: ${code}`,
         place: null,
+        changedNs: 0n,
         bytes: 0,
       })),
     );
@@ -149,7 +164,7 @@ async function looksAt(files: readonly string[]): Promise<Looks> {
 
 async function lookAt(file: string): Promise<Look> {
   await using handle = await open(file, 'r');
-  const { dev, ino } = await handle.stat({ bigint: true });
+  const { dev, ino, ctimeNs } = await handle.stat({ bigint: true });
   const content = await handle.readFile();
-  return { digest: hash('sha256', content), place: `${dev}:${ino}`, bytes: content.length };
+  return { digest: hash('sha256', content), place: `${dev}:${ino}`, changedNs: ctimeNs, bytes: content.length };
 }

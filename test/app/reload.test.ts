@@ -1,0 +1,44 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { startDaemon } from '../../src/app/index.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { withDefaults } from '../helpers/daemon.ts';
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+it('loads the last config if the file changes and changes back while it is read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-reload-'));
+  opened.push(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'config.yaml');
+  const put = (version: string): void => {
+    const config = { search: { enabled: false }, storage: { dir: './data' }, staticExport: { enabled: true, version } };
+    writeFileSync(`${file}.next`, stringify(withDefaults(config)));
+    renameSync(`${file}.next`, file);
+  };
+  put('1.0');
+  const load = () => loadConfig({ file, env: {}, cwd: folder });
+  let isArmed = false;
+  const reload = async () => {
+    if (!isArmed) return load();
+    isArmed = false;
+    put('1.0');
+    const loaded = await load();
+    put('2.0');
+    return loaded;
+  };
+  const start = { loaded: await load(), reload, onProgress: () => undefined, programVersion: '0' };
+  const { daemon } = await startDaemon(start);
+  opened.push(() => daemon.stop());
+
+  put('2.0');
+  isArmed = true;
+  await daemon.reload();
+  const status = await (await fetch(`${daemon.adminUrl}/v1/status`)).json();
+  expect(status).toMatchObject({ pinned: '2.0' });
+});
