@@ -21,8 +21,7 @@ it('lets pages load from the site and from the origins of features that are on, 
   const headers = await policyOf(features, '/docs/');
   expect(headers).toEqual({
     'Content-Security-Policy':
-      "default-src 'self' https://stats.example data: blob: 'unsafe-inline' 'unsafe-eval'; object-src 'none'; base-uri 'self'; form-action 'self' https://stats.example; frame-ancestors 'self'; webrtc 'block'; report-uri /docs/_docshelf/csp-report; report-to docshelf",
-    'Reporting-Endpoints': 'docshelf="/docs/_docshelf/csp-report"',
+      "default-src 'self' https://stats.example data: blob: 'unsafe-inline' 'unsafe-eval'; object-src 'none'; base-uri 'self'; form-action 'self' https://stats.example; frame-ancestors 'self'; webrtc 'block'; report-uri /docs/_docshelf/csp-report",
     'X-DNS-Prefetch-Control': 'off',
   });
   const airGapped = await policyOf(`deployment: { type: air-gapped }\n${features}`);

@@ -174,6 +174,8 @@ describe.skipIf(!hasChromium)(`service workers in a browser${whyNoChromium}`, ()
     if (enforce === 'on') {
       expect(answers.filter(([, answer]) => answer !== 'closed')).toEqual([]);
       expect(asked).toEqual([]);
+      // Chromium reports them also over plain HTTP.
+      await daemon.until(({ notices }) => notices.some((notice) => notice.includes('Pages tried to load from')));
     } else {
       // The same probes do reach the other host.
       expect(answers.filter(([, answer]) => answer === 'open').map(([name]) => name)).toEqual(

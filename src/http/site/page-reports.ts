@@ -1,10 +1,11 @@
 import { hostName } from '../../domain/deployment.ts';
+import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
 import { protocolLine } from '../../serve/index.ts';
 
 /** Below the base path. */
 export const REPORTS_PATH = '/_docshelf/csp-report';
-/** What browsers say that pages tried to load, in both formats, of which each browser sends one. */
+/** Maximum size of a report. Browsers report requests of pages to other origins, in one of two formats. */
 export const REPORT_BYTES_MAX = 16 * 1024;
 /** Anybody may send one: what is behind these is counted together. */
 const ORIGINS_MAX = 100;
@@ -79,15 +80,15 @@ export class PageReports {
       .slice(0, TOLD_MAX)
       .map(
         ({ origin, reports }) =>
-          `Pages tried to load from ${origin} (${reports} reports of browsers), which features.enforce does not allow; anybody can send such reports, so check the pages with docshelf bundle audit.`,
+          `Pages tried to load from ${origin} (${counted(reports, 'browser report')}), which features.enforce does not allow. Anybody can send such reports, so check the pages with "docshelf bundle audit".`,
       );
   }
 
   #count(origin: string): void {
     const isKept = this.#counts.has(origin) || this.#counts.size < ORIGINS_MAX;
-    const counted = isKept && origin.length <= ORIGIN_LENGTH_MAX ? origin : OTHERS;
-    this.#counts.set(counted, (this.#counts.get(counted) ?? 0) + 1);
-    this.#onReport(counted);
+    const key = isKept && origin.length <= ORIGIN_LENGTH_MAX ? origin : OTHERS;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#onReport(key);
   }
 }
 

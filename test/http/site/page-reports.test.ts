@@ -98,7 +98,7 @@ describe('PageReports', () => {
     for (let n = 0; n < 3; n++) await reports.answer(post(old('https://h7.example/')));
     expect(told.size).toBe(101);
     expect(reports.notices).toHaveLength(10);
-    expect(reports.notices[1]).toMatch(/^Pages tried to load from https:\/\/h7\.example \(4 reports of browsers\)/);
+    expect(reports.notices[1]).toMatch(/^Pages tried to load from https:\/\/h7\.example \(4 browser reports\)/);
   });
 });
 
