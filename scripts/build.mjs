@@ -24,6 +24,8 @@ await build({
     outDir: 'dist',
     target: 'node24',
     minify: false,
+    // Coverage counts functions by their sources.
+    sourcemap: process.env.DOCSHELF_SOURCE_MAPS === '1',
     rolldownOptions: {
       input: { main: resolve(SOURCES, 'main.ts') },
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },

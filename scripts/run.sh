@@ -91,6 +91,7 @@ case "$task" in
     ;;
   bench-growth) build && exec node bench/growth/run.ts "$@" ;;
   bench-scale) build && exec node bench/scale/run.ts "$@" ;;
+  flows) DOCSHELF_SOURCE_MAPS=1 && export DOCSHELF_SOURCE_MAPS && build && exec node scripts/flows.ts "$@" ;;
   screenshots) build && exec node scripts/screenshots/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
