@@ -68,7 +68,7 @@ case "$task" in
   soak)
     build
     # Properties and loads that CI runs a few times, ten times as often unless told.
-    export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}"
+    export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}" DOCSHELF_ALL_CASES=1
     "$bin/vitest" run --project unit --project heavy --project corpus $(grep -rlE 'helpers/(runs|fuzz)\.ts' test)
     DOCSHELF_CRAWL_PAGES="${DOCSHELF_CRAWL_PAGES:-60}" "$bin/vitest" run --project browser
     exec "$bin/vitest" run --project soak "$@"

@@ -3,7 +3,7 @@ import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ARCHIVE_FORMATS, rawTar, SITE_FILES, siteArchive } from '../helpers/archives.ts';
-import { runs } from '../helpers/runs.ts';
+import { cases } from '../helpers/runs.ts';
 import { Workbench } from './workbench.ts';
 
 let bench: Workbench;
@@ -21,7 +21,7 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
         expect((await bench.attempt(whole.subarray(0, length))).stage).toBe('inspected');
         expect(await bench.written()).toEqual([]);
       }),
-      { numRuns: runs(50) },
+      { numRuns: cases(50) },
     );
   });
 
@@ -35,7 +35,7 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
         expect((await bench.written()).filter((name) => name !== 'staging')).toEqual([]);
         if (error === null) expect(extracted).toHaveLength(Object.keys(SITE_FILES).length);
       }),
-      { numRuns: runs(50) },
+      { numRuns: cases(50) },
     );
   });
 });

@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
 import { SeededRandom, seedOfEnvironment } from './random.ts';
-import { runs } from './runs.ts';
+import { cases } from './runs.ts';
 
-/** Of each reader in CI; `npm run soak` tries so many times more. */
+/** Cases of each reader in `.ci/run`. */
 const CASES = 2_000;
 /** Of a processor: a reader that takes longer hangs; one that waits for ever meets the time limit of its test. */
 const CASE_MS_MAX = 5_000;
@@ -26,7 +26,7 @@ export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => 
   const heldBefore = await heldBytes();
   const peakBefore = peakBytes();
   const seed = seedOfEnvironment() ?? 1;
-  for (let number = 0; number < runs(CASES); number++) {
+  for (let number = 0; number < cases(CASES); number++) {
     const random = new SeededRandom(seed * 1_000_003 + number);
     const bytes = vary(random.pick(samples), samples, random);
     const begun = process.cpuUsage();

@@ -3,7 +3,7 @@ import { type MatchedRule, readSiteRules, type SiteRules, Work } from '../../src
 import { PathPattern } from '../../src/web/rules/path-pattern.ts';
 import { REQUEST_UNITS } from '../../src/web/rules/work.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
-import { runs } from '../helpers/runs.ts';
+import { cases } from '../helpers/runs.ts';
 
 /** Bounds of the contract, section 9.1. */
 const RULES_MAX = 10_000;
@@ -99,7 +99,7 @@ describe('a request to a site with 10,000 rules', () => {
 
   it('finds the rules that a look at each of them finds, whatever they are', { timeout: 600_000 }, () => {
     const seed = seedOfEnvironment() ?? 1;
-    for (let run = 0; run < runs(12); run++) {
+    for (let run = 0; run < cases(12); run++) {
       const random = new SeededRandom(seed * 1_000_003 + run);
       const text = randomRules(random, run % 3 === 0 ? RULES_MAX : 300);
       const rules = rulesOf(text, text.replaceAll(/ \/.*/g, `\n  X-Robots-Tag: ${'a'.repeat(20)}`));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { highlightsOf } from '../../../src/search/keyword/index.ts';
-import { runs } from '../../helpers/runs.ts';
+import { cases } from '../../helpers/runs.ts';
 import { indexOf } from './index-folder.ts';
 
 /** Of this thread's own time, so that a busy machine does not count. */
@@ -91,7 +91,7 @@ describe('KeywordIndex.search()', () => {
         if (first !== undefined) highlightsOf(index.section(first.section)?.text ?? '', matchedIn(first.section));
         return hits.every(({ score, normalised }) => score > 0 && Number.isFinite(normalised));
       }),
-      { numRuns: runs(2_000) },
+      { numRuns: cases(2_000) },
     );
     expect(slowestMs).toBeLessThan(QUERY_MS_MAX);
   });

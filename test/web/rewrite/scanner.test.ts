@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findReferences } from '../../../src/web/rewrite/index.ts';
-import { runs } from '../../helpers/runs.ts';
+import { cases } from '../../helpers/runs.ts';
 import { parsedElements, scannedElements, scannedTags, tokenizedTags } from './parse5-oracle.ts';
 
 /** What the states of the standard turn on, in all orders. */
@@ -104,7 +104,7 @@ describe('MarkupScanner', () => {
       fc.property(markup, (html) => {
         expect(scannedTags(html)).toEqual(tokenizedTags(html));
       }),
-      { numRuns: runs(1_000) },
+      { numRuns: cases(1_000) },
     );
   });
 

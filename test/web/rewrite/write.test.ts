@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findReferences, referencesOf, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
 import { splice, writtenUrl } from '../../../src/web/rewrite/write.ts';
-import { runs } from '../../helpers/runs.ts';
+import { cases } from '../../helpers/runs.ts';
 
 const PIECES = [
   ...[
@@ -77,7 +77,7 @@ describe('rewriteFile()', () => {
         }));
         expect(splice(bytes.toString('latin1'), edits)).toBe(bytes.toString('latin1'));
       }),
-      { numRuns: runs(400) },
+      { numRuns: cases(400) },
     );
   });
 
@@ -94,7 +94,7 @@ describe('rewriteFile()', () => {
           expect(end).toBeLessThanOrEqual(bytes.length);
         }
       }),
-      { numRuns: runs(400) },
+      { numRuns: cases(400) },
     );
   });
 
@@ -113,7 +113,7 @@ describe('rewriteFile()', () => {
         const seen = again.map(({ kind, url }) => `${kind} ${url.replace('%2C', ',')}`);
         expect(seen.filter((each) => !each.startsWith('integrity') && !each.startsWith('mention'))).toEqual(wanted);
       }),
-      { numRuns: runs(400) },
+      { numRuns: cases(400) },
     );
   });
 
