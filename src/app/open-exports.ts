@@ -131,13 +131,16 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   };
 }
 
-async function openQueue({ config, database, log }: ExportsParts, file: string): Promise<JobQueue> {
+async function openQueue({ config, database }: ExportsParts, file: string): Promise<JobQueue> {
   if (database === null || queueKind(config) === 'sqlite') {
-    const { SqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
-    return SqliteJobQueue.open({ file });
+    const { openSqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
+    return openSqliteJobQueue({ file });
   }
-  const { PostgresJobQueue } = await import('../export/jobs/postgres/postgres-job-queue.ts');
-  return new PostgresJobQueue({ database, onFault: (error) => logFailure(log, 'queue', error) });
+  const [{ SqlJobQueue }, { POSTGRES_STATEMENTS: statements }] = await Promise.all([
+    import('../export/jobs/queue/sql-job-queue.ts'),
+    import('../export/jobs/queue/statements.ts'),
+  ]);
+  return new SqlJobQueue({ database, statements });
 }
 
 /** A domain may have gone to another organization since the job was queued. */

@@ -9,7 +9,7 @@ import type { Statement, StatementValues } from './statement.ts';
 export interface Session {
   /** @throws DocshelfError `database_unavailable`; the driver's own errors for a fault of the statement */
   run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]>;
-  /** With numbered values, as pg-boss writes its statements. */
+  /** With numbered values, or several statements without any. */
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
@@ -114,7 +114,7 @@ export class Database implements Session {
 /** PostgreSQL 15: security fixes until November 2027. */
 const SERVER_VERSION_MIN = 150_000;
 /** Of advisory locks that others take in the same database: "docs" in ASCII. */
-export const MIGRATION_LOCK = 0x646f6373;
+const MIGRATION_LOCK = 0x646f6373;
 
 /** A holder that is cut off gives its locks back after this, however long its socket seems to live. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;

@@ -1,2 +1,2 @@
-/** Of all tables of docshelf's, and of pg-boss's (contract, section 10). */
+/** Contains all tables of docshelf (contract, section 10). */
 export const SCHEMA_NAME = 'docshelf';

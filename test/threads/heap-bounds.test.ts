@@ -7,7 +7,7 @@ import { PageThreads } from '../../src/crawl/pages/page-threads.ts';
 import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { openJobThread } from '../../src/export/jobs/job-thread.ts';
-import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { writeFileTable } from '../../src/files/index.ts';
 import { PasswordCheck } from '../../src/http/sign-in/passwords/password-check.ts';
 import { mayPass } from '../../src/net/retry.ts';
@@ -126,9 +126,9 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
   it('while it asks for jobs', async () => {
     const restore = shrink('queue');
     const file = join(dir, 'jobs.sqlite');
-    await expect(SqliteJobQueue.open({ file })).rejects.toMatchObject(DIED);
+    await expect(openSqliteJobQueue({ file })).rejects.toMatchObject(DIED);
     restore();
-    const queue = await SqliteJobQueue.open({ file });
+    const queue = await openSqliteJobQueue({ file });
     expect(await queue.counts()).toEqual({ queued: 0, running: 0 });
     await queue.close();
   });

@@ -6,8 +6,6 @@ import { EGRESS_RULES } from './egress-rules.ts';
 import { LOOPBACK, type Rule, rule } from './rule.ts';
 import { SIGN_IN_RULES } from './sign-in-rules.ts';
 
-const DAY_MS = 86_400_000;
-
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 /** What HTTP or docshelf itself says of an answer. */
@@ -117,13 +115,6 @@ const RULES: readonly Rule[] = [
     ['exportApi.queue.kind', 'database.urlFile'],
     ({ exportApi, database }) => exportApi.queue.kind === 'postgres' && database.urlFile === null,
     'exportApi.queue.kind is postgres, and there is no database: set database.urlFile',
-  ),
-  rule(
-    ['exportApi.deadline', 'exportApi.queue.kind', 'database.urlFile'],
-    // What pg-boss takes at the most.
-    ({ exportApi, database }) =>
-      exportApi.deadlineMs > DAY_MS && database.urlFile !== null && exportApi.queue.kind !== 'sqlite',
-    'exportApi.deadline is over a day, and in a database a job runs no longer; lower it to 1d',
   ),
   rule(
     ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],

@@ -92,7 +92,7 @@ export const exportApi = t.section(
         lease: t.duration(
           '1s',
           '10m',
-          'How long a job waits for a worker that says nothing any more, until another one goes on with it; with postgres 10s at the least.',
+          'How long a job waits for a worker that shows no sign of life, until another one resumes it.',
           '15s',
         ),
       },

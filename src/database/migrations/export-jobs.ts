@@ -2,7 +2,7 @@ import { SCHEMA_NAME } from '../schema-name.ts';
 
 /**
  * - `export_jobs`: `seq` is the order of arrival. `place` is 0, and below it for a job that was given back. `completion` is the order of
- *   completion. `run_id` and `run_retry` name the attempt that pg-boss holds, of a running job.
+ *   completion. `run_id` and `run_retry` name the attempt that pg-boss held, of a running job, up to `EXPORT_JOB_LEASES`.
  * - `export_turns`: the number of each organization's last claim.
  */
 export const EXPORT_JOBS = `
@@ -49,3 +49,17 @@ export const EXPORT_JOB_TRACES = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COL
 
 /** `error_next`: the advice, which `error` of a row with an `error_code` is without. */
 export const EXPORT_JOB_FAULTS = `ALTER TABLE ${SCHEMA_NAME}.export_jobs ADD COLUMN error_code TEXT, ADD COLUMN error_next TEXT`;
+
+/**
+ * Leases are in the table of jobs, in place of pg-boss, which held those that run. Jobs that wait stay as they are; one that runs goes on a
+ * lease later. `export_jobs` has the meaning of the columns from here on in `src/export/jobs/queue/statements.ts`.
+ */
+export const EXPORT_JOB_LEASES = `
+  ALTER TABLE ${SCHEMA_NAME}.export_jobs DROP COLUMN run_id, DROP COLUMN run_retry, ADD COLUMN holder TEXT, ADD COLUMN leased_at_ms BIGINT,
+    ALTER COLUMN is_canceled DROP DEFAULT, ALTER COLUMN is_canceled TYPE INTEGER USING is_canceled::int,
+    ALTER COLUMN is_canceled SET DEFAULT 0;
+  UPDATE ${SCHEMA_NAME}.export_jobs SET leased_at_ms = ${SCHEMA_NAME}.clock_us() / 1000 WHERE status = 'running';
+  DROP SEQUENCE ${SCHEMA_NAME}.export_completions;
+  DROP TABLE IF EXISTS ${['job', 'job_common', 'job_dependency', 'queue_stats', 'bam', 'schedule', 'subscription', 'version', 'warning', 'queue'].map((table) => `${SCHEMA_NAME}.${table}`).join(', ')} CASCADE;
+  DROP ROUTINE IF EXISTS ${['create_queue', 'delete_queue', 'job_table_run_async', 'job_table_run', 'job_table_format', 'job_now'].map((routine) => `${SCHEMA_NAME}.${routine}`).join(', ')} CASCADE;
+  DROP TYPE IF EXISTS ${SCHEMA_NAME}.job_state CASCADE`;

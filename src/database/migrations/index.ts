@@ -1,5 +1,5 @@
 import { API_KEYS } from './api-keys.ts';
-import { EXPORT_JOB_FAULTS, EXPORT_JOB_TRACES, EXPORT_JOBS } from './export-jobs.ts';
+import { EXPORT_JOB_FAULTS, EXPORT_JOB_LEASES, EXPORT_JOB_TRACES, EXPORT_JOBS } from './export-jobs.ts';
 import { REQUEST_COUNTS } from './request-counts.ts';
 
 /**
@@ -12,4 +12,5 @@ export const MIGRATIONS: readonly string[] = [
   REQUEST_COUNTS,
   EXPORT_JOB_TRACES,
   EXPORT_JOB_FAULTS,
+  EXPORT_JOB_LEASES,
 ];
