@@ -14,13 +14,13 @@ import type { Logger } from './log/log.ts';
 import type { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
 import type { OpenedSearch } from './open-search.ts';
+import type { Traces } from './open-traces.ts';
 import type { OwnExportDesk } from './own-exports.ts';
 import type { ShelfFolder } from './sites/open-shelf.ts';
 import type { SignIns } from './sites/sign-ins.ts';
 import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
-import type { Traces } from './traces/open-traces.ts';
 import { readVolume, volumeNotices } from './volume.ts';
 
 export interface DaemonOptions {

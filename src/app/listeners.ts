@@ -17,10 +17,10 @@ import type { ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log/log.ts';
 import { logFailure } from './log/log-events.ts';
 import type { Exports } from './open-exports.ts';
+import type { Traces } from './open-traces.ts';
 import { once } from './sites/once.ts';
 import type { Sites } from './sites/sites.ts';
 import { tlsSlice } from './tls.ts';
-import type { Traces } from './traces/open-traces.ts';
 
 interface ListenerParts {
   readonly config: Config;

@@ -11,8 +11,8 @@ import type { Logger } from './log/log.ts';
 import { logFailure, logJobEvent } from './log/log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
+import type { Traces } from './open-traces.ts';
 import { archiveLimits, exportSlice, organizationsSlice, queueKind, s3Slice } from './slices.ts';
-import type { Traces } from './traces/open-traces.ts';
 
 export interface Exports {
   /** Null where this daemon only runs jobs. */

@@ -12,13 +12,13 @@ import { Network } from './network.ts';
 import { openDatabase } from './open-database.ts';
 import type { Exports } from './open-exports.ts';
 import { openSearch } from './open-search.ts';
+import { openTraces } from './open-traces.ts';
 import { OwnExportDesk } from './own-exports.ts';
 import { openFolder } from './sites/open-shelf.ts';
 import { OpenVersions } from './sites/open-versions.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
-import { openTraces } from './traces/open-traces.ts';
 
 /**
  * Once the listeners are open, no fault of a bundle or of a changed config ends it.

@@ -1,3 +1,6 @@
+/** Contains all tables of docshelf (contract, section 10). */
+export const SCHEMA_NAME = 'docshelf';
+
 /** SQL with named values (`:name`), as the driver takes it: numbered. */
 export interface Statement {
   readonly text: string;

@@ -15,7 +15,7 @@ import {
 import type { OwnedSite } from '../domain/organization.ts';
 import { showName } from '../domain/secret.ts';
 import type { Tracer } from '../traces/tracer.ts';
-import { jobFacts, queueFacts } from './jobs/job-facts.ts';
+import { jobFacts, queueFacts } from './jobs/runner.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
 
 /** A job as who runs the service sees it. */

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleStore } from '../../src/export/ports.ts';
 import { DiskBundleStore } from '../../src/export/stores/disk-bundle-store.ts';
-import { PART_BYTES } from '../../src/export/stores/s3-upload.ts';
+import { PART_BYTES } from '../../src/export/stores/s3-objects.ts';
 import type { ApiEnv } from '../../src/http/api/auth.ts';
 import { bundleDownload } from '../../src/http/api/bundle-download.ts';
 import { openListener } from '../../src/http/listener/listener.ts';

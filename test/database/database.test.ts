@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
-import { MIGRATIONS } from '../../src/database/migrations/index.ts';
+import { MIGRATIONS } from '../../src/database/migrations.ts';
 import { statement } from '../../src/database/statement.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';

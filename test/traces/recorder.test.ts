@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SingleFlight } from '../../src/deploy/single-flight.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { type EndedSpan, Recorder } from '../../src/traces/recorder.ts';
-import { readTraceparent } from '../../src/traces/traceparent.ts';
+import { type EndedSpan, Recorder, readTraceparent } from '../../src/traces/recorder.ts';
 
 const CAUSE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -22,8 +22,8 @@ import type { SiteSearch } from '../../search/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import type { Network } from '../network.ts';
 import { openSources } from '../open-sources.ts';
+import { tracedClient } from '../open-traces.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
-import { tracedClient } from '../traces/traced-client.ts';
 
 /** The data folder, shared by the sites of a daemon. */
 export interface ShelfFolder {

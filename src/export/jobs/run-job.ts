@@ -7,15 +7,15 @@ import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { SourceSettings } from '../../domain/organization.ts';
 import { FileStore } from '../../files/file-store.ts';
+import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
 import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
 import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
-import { type TracedThread, tracedThread } from './job-thread.ts';
-import type { CheckedSite, OnStep } from './orders.ts';
 import type { SharedJobs } from './shared-jobs.ts';
+import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
 /** Up to so many the heap of a thread is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
@@ -214,3 +214,22 @@ const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'siz
   'docshelf.bundle.sha256': sha256,
   'docshelf.bundle.bytes': sizeBytes,
 });
+
+/** The thread of a job's heavy steps. An abort ends it at once, which is safe: its files are in the work folder, or complete in a store. */
+export type JobThread = Thread<JobSteps>;
+
+/** @param entry a module that calls `serveSteps` */
+export function openJobThread(entry: URL, signal: AbortSignal): JobThread {
+  return new Thread<JobSteps>({ task: 'export', heap: HEAPS.job, entry, signal });
+}
+
+type TracedThread = Pick<JobThread, 'call' | 'terminate'>;
+
+/** Makes a span of each step. */
+function tracedThread(entry: URL, signal: AbortSignal, tracer: Tracer): TracedThread {
+  const thread = openJobThread(entry, signal);
+  return {
+    call: (step, ...rest) => tracer.span(step, {}, () => thread.call(step, ...rest)),
+    terminate: () => thread.terminate(),
+  };
+}

@@ -1,12 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { CANCELED, isTerminal, type Job } from '../../domain/job.ts';
-import type { SpanOptions } from '../../traces/tracer.ts';
+import type { SpanFacts, SpanOptions } from '../../traces/tracer.ts';
 import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
-import type { Claim } from '../ports.ts';
-import { jobFacts, queueFacts } from './job-facts.ts';
+import type { Claim, JobQueue, StoredJob } from '../ports.ts';
 import { JobProgress } from './job-progress.ts';
-import { type End, Lease } from './lease.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
 
 interface JobRunnerOptions extends RunJobOptions {
@@ -192,3 +190,67 @@ function spanOf({ job, attempt }: Claim): SpanOptions {
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
 }
+
+export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
+
+/** A canceled job hears of it within this, or within a third of its lease. */
+const HEARTBEAT_MS_MAX = 1_000;
+
+/** Holds a claim by renewing it. Its signal tells the job to stop; `ended` says why. */
+export class Lease {
+  readonly #controller = new AbortController();
+  readonly #beat: NodeJS.Timeout;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #release: () => void;
+  #ended: End | null = null;
+
+  constructor(
+    queue: Pick<JobQueue, 'renew'>,
+    claim: Claim,
+    { leaseMs, deadlineMs }: { readonly leaseMs: number; readonly deadlineMs: number },
+    stopping: AbortSignal,
+  ) {
+    const renew = async (): Promise<void> => {
+      // Where the lease is lost by a failed renewal, every later write says so.
+      const state = await queue.renew(claim).catch(() => 'held' as const);
+      if (state !== 'held') this.end(state);
+    };
+    this.#beat = setInterval(() => void renew(), Math.min(leaseMs / 3, HEARTBEAT_MS_MAX));
+    this.#deadline = setTimeout(() => this.end('deadline'), deadlineMs);
+    const stop = (): void => this.end('stopping');
+    stopping.addEventListener('abort', stop, { once: true });
+    this.#release = () => stopping.removeEventListener('abort', stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get ended(): End | null {
+    return this.#ended;
+  }
+
+  /** The first reason holds. */
+  end(reason: End): void {
+    this.#ended ??= reason;
+    clearInterval(this.#beat);
+    clearTimeout(this.#deadline);
+    this.#release();
+    this.#controller.abort();
+  }
+}
+
+/** OpenTelemetry's semantic conventions for messaging spans. */
+export const queueFacts = (operation: 'send' | 'process'): SpanFacts => ({
+  'messaging.system': 'docshelf',
+  'messaging.destination.name': 'exports',
+  'messaging.operation.name': operation,
+  'messaging.operation.type': operation,
+});
+
+export const jobFacts = ({ jobId, domain, version, organizationId }: StoredJob): SpanFacts => ({
+  'messaging.message.id': jobId,
+  'docshelf.domain': domain,
+  'docshelf.version': version,
+  'docshelf.organization': organizationId,
+});

@@ -1,10 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-// By their files: readers of archives take longer to load than a small job.
 import { archiveOrder, packBundle } from '../../archive/pack/bundle.ts';
 import type { PackEntry } from '../../archive/pack/entries.ts';
+import type { BrowserSettings, CrawlSettings } from '../../domain/crawl.ts';
+import type { EgressRules } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { Finding } from '../../domain/job.ts';
+import type { ExportRequest, Finding } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { SourceSettings } from '../../domain/organization.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
@@ -16,16 +19,85 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SiteCrawler } from '../ports.ts';
 import { openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
-import type {
-  CheckedSite,
-  CheckOrder,
-  CollectOrder,
-  DescribeOrder,
-  OnStep,
-  PackOrder,
-  SweepOrder,
-  VerifyOrder,
-} from './orders.ts';
+
+/** Orders and results of a job's steps. Plain data: it crosses a thread. */
+
+export interface StoreFolders {
+  readonly filesDir: string;
+  readonly manifestsDir: string;
+}
+
+export interface CollectOrder extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly source: SourceSettings;
+  readonly hosts: readonly string[];
+  readonly workDir: string;
+  readonly limits: ArchiveLimits;
+  readonly crawl: CrawlOrder;
+}
+
+interface CrawlPlaces {
+  readonly egress: EgressRules;
+  readonly browser: BrowserSettings;
+  /** Of the job, and not of the attempt. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+}
+
+export interface CrawlOrder extends CrawlPlaces {
+  readonly pageThreads: number;
+}
+
+interface CheckOrder extends StoreFolders {
+  readonly tableSha256: string;
+  /** Receives the site's files; made here. */
+  readonly siteDir: string;
+  /** Host names of the site, in lower case: references to them are its own. */
+  readonly hosts: readonly string[];
+}
+
+export interface CheckedSite {
+  readonly files: readonly FileEntry[];
+  readonly pages: number;
+  readonly bytes: number;
+  readonly found: FoundSoFar;
+}
+
+export interface VerifyOrder extends StoreFolders, CrawlPlaces {
+  readonly domain: string;
+  readonly source: CrawlSettings;
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly found: FoundSoFar;
+  readonly workDir: string;
+  readonly picturesDir: string;
+}
+
+interface DescribeOrder extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly tableSha256: string;
+  /** Holds what goes beside the site as `_docshelf/`; may be empty. */
+  readonly ownDir: string;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+interface PackOrder extends StoreFolders {
+  readonly contentSha256: string;
+  readonly to: string;
+}
+
+interface SweepOrder extends StoreFolders {
+  readonly keep: readonly string[];
+  /** Records of crawls: what they name is kept too. */
+  readonly recordsDir: string;
+  /** Content written or used more recently stays, named or not: a job may be at work on it. */
+  readonly olderThanMs: number;
+}
+
+export type OnStep = (done: number, total: number, pages?: number) => void;
+
+// By their files: readers of archives take longer to load than a small job.
 
 /** The heavy steps of a job. The site's table passes between them as a file of the file store. */
 export function serveSteps(crawler: SiteCrawler): void {

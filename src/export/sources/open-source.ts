@@ -1,5 +1,5 @@
 import type { SiteSource } from '../../domain/site-source.ts';
-import type { CollectOrder } from '../jobs/orders.ts';
+import type { CollectOrder } from '../jobs/steps.ts';
 import type { SiteCrawler } from '../ports.ts';
 
 /** Each kind is loaded when needed: rendering Markdown brings much along. */

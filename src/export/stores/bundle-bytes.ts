@@ -72,3 +72,13 @@ export function bundleGone(sha256: string): DocshelfError {
     fields: { retryable: false },
   });
 }
+
+/** The bound of S3 (SigV4, X-Amz-Expires), and so of all links. */
+export const LINK_MS_MAX = 7 * 24 * 3600_000;
+const LINK_MS_MIN = 1000;
+
+/** A link's lifetime from the beginning of its first second: at least `ttlMs`, and never more than the bound. */
+export function linkSeconds(ttlMs: number, nowMs: number): number {
+  if (!(ttlMs >= LINK_MS_MIN && ttlMs <= LINK_MS_MAX)) throw new RangeError(`a link cannot work for ${ttlMs} ms`);
+  return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);
+}

@@ -1,3 +1,4 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -5,8 +6,7 @@ import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
 import { flushPath, ifThere } from '../../files/index.ts';
 import type { BundleStore, FollowedLink, LinkedBundle } from '../ports.ts';
-import { bundleBytes, bundleGone, type PackedBundle } from './bundle-bytes.ts';
-import { isSignatureOf, LINK_MS_MAX, type LinkGrant, linkSeconds, signGrant } from './links.ts';
+import { bundleBytes, bundleGone, LINK_MS_MAX, linkSeconds, type PackedBundle } from './bundle-bytes.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 interface DiskBundleStoreOptions {
@@ -150,4 +150,36 @@ function gone(fileName: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot send ${shown(fileName)}: its archive is no longer kept`, {
     next: `${AGAIN} It packs the archive anew.`,
   });
+}
+
+interface LinkGrant {
+  readonly object: string;
+  readonly expiresS: number;
+  readonly contentDisposition: string;
+  readonly contentType: string;
+}
+
+/** Keeps the signature from fitting anything else that the same key may sign. */
+const PURPOSE = 'docshelf bundle link, version 1';
+/** HEAD gives nothing that GET does not. */
+const METHOD = 'GET';
+
+function signGrant(grant: LinkGrant, secret: KeyObject): string {
+  const hmac = createHmac('sha256', secret);
+  const { object, expiresS, contentDisposition, contentType } = grant;
+  for (const field of [PURPOSE, METHOD, object, String(expiresS), contentDisposition, contentType]) {
+    // Each behind its length: no two grants give the same bytes.
+    const bytes = Buffer.from(field);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    hmac.update(length).update(bytes);
+  }
+  return hmac.digest('base64url');
+}
+
+/** Compares texts in constant time: several texts in base64url stand for the same bytes, and one was given out. */
+function isSignatureOf(grant: LinkGrant, secret: KeyObject, signature: string): boolean {
+  const given = Buffer.from(signature);
+  const expected = Buffer.from(signGrant(grant, secret));
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

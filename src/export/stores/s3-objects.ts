@@ -1,16 +1,32 @@
+import { hash } from 'node:crypto';
 import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  ListPartsCommand,
+  PutObjectCommand,
   type S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { DocshelfError } from '../../domain/errors.ts';
+import { Lanes } from '../../files/lanes.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import type { SharedFile } from '../ports.ts';
-import type { PackedBundle } from './bundle-bytes.ts';
-import { createS3Client, type S3Settings, type StoreAct, type StoreVerb, storeFault } from './s3-client.ts';
-import { type S3Object, S3Upload } from './s3-upload.ts';
+import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
+import {
+  createS3Client,
+  type S3Encryption,
+  type S3Settings,
+  type StoreAct,
+  type StoreVerb,
+  storeFault,
+} from './s3-client.ts';
 
 export interface S3ObjectsOptions extends S3Settings {
   readonly retryTools?: RetryTools;
@@ -147,4 +163,160 @@ export class S3Objects {
 
 function isNotFound(error: unknown): boolean {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
+}
+
+interface S3Object {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
+/** The smallest part that S3 takes. 10,000 parts may be: 48 GiB, six times the largest bundle. */
+export const PART_BYTES = 5 * 1024 ** 2;
+/** 20 MiB of memory; hides the time between requests. */
+const PARTS_AT_ONCE = 4;
+const GIVE_UP_MS_MAX = 10_000;
+/** An older one may be of other settings, and a lifecycle rule may end it any time. */
+const RESUMED_MS_MAX = 24 * 3600_000;
+
+/** A part that the store has: by its checksum, else by its ETag, which is its MD5 unless KMS encrypts it. */
+type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
+
+/**
+ * A bundle on its way to an object: in one request, or in parts, which become reachable with the last call, after the
+ * digest of all was checked. Each request has its SHA-256, by which a store refuses what was damaged.
+ * Parts that the store has are not sent again: those of a former `send()`, and those that a process left that was killed.
+ */
+export class S3Upload {
+  readonly #client: S3Client;
+  readonly #object: S3Object;
+  readonly #bundle: PackedBundle;
+  readonly #described: object;
+  #uploadId: string | null = null;
+  #stored = new Map<number, StoredPart>();
+
+  constructor(
+    client: S3Client,
+    object: S3Object,
+    bundle: PackedBundle,
+    contentType: string,
+    encryption: S3Encryption | null,
+  ) {
+    this.#client = client;
+    this.#object = object;
+    this.#bundle = bundle;
+    this.#described = {
+      ContentType: contentType,
+      Metadata: { sha256: bundle.sha256 },
+      ...(encryption === null ? {} : { ServerSideEncryption: encryption.algorithm }),
+      ...(encryption?.kmsKeyId == null ? {} : { SSEKMSKeyId: encryption.kmsKeyId }),
+    };
+  }
+
+  /** May be called again where it failed. @throws DocshelfError as `bundleBytes`; the SDK's errors */
+  async send(signal: AbortSignal): Promise<void> {
+    if (this.#bundle.sizeBytes > PART_BYTES) return this.#sendParts(signal);
+    const chunks: Buffer[] = [];
+    for await (const chunk of bundleBytes(this.#bundle, PART_BYTES, signal)) chunks.push(chunk);
+    const Body = Buffer.concat(chunks);
+    const put = new PutObjectCommand({ ...this.#object, ...this.#described, Body, ChecksumSHA256: checksum(Body) });
+    await this.#client.send(put, { abortSignal: signal });
+  }
+
+  /** Parts that are left cost money. Where this fails too, a lifecycle rule of the bucket removes them. */
+  async giveUp(): Promise<void> {
+    if (this.#uploadId === null) return;
+    const abort = new AbortMultipartUploadCommand({ ...this.#object, UploadId: this.#uploadId });
+    await this.#client.send(abort, { abortSignal: AbortSignal.timeout(GIVE_UP_MS_MAX) }).catch(() => undefined);
+    this.forget();
+  }
+
+  /** The store no longer knows the upload: the next `send()` begins another. */
+  forget(): void {
+    this.#uploadId = null;
+    this.#stored.clear();
+  }
+
+  async #sendParts(signal: AbortSignal): Promise<void> {
+    const options = { abortSignal: signal };
+    if (this.#uploadId === null && !(await this.#resume(signal))) {
+      const words = { ...this.#object, ...this.#described, ChecksumAlgorithm: 'SHA256' } as const;
+      this.#uploadId = (await this.#client.send(new CreateMultipartUploadCommand(words), options)).UploadId ?? null;
+    }
+    const upload = { ...this.#object, UploadId: this.#uploadId ?? undefined };
+    const lanes = new Lanes(PARTS_AT_ONCE);
+    const parts: CompletedPart[] = [];
+    let read = 0;
+    try {
+      for await (const Body of bundleBytes(this.#bundle, PART_BYTES, signal)) {
+        read += 1;
+        const PartNumber = read;
+        const stored = this.#stored.get(PartNumber);
+        if (stored !== undefined && isOf(stored, Body)) {
+          parts[PartNumber - 1] = { PartNumber, ...stored };
+          continue;
+        }
+        await lanes.run(async () => {
+          const part = new UploadPartCommand({ ...upload, PartNumber, Body, ChecksumSHA256: checksum(Body) });
+          const answer = storedOf(await this.#client.send(part, options));
+          this.#stored.set(PartNumber, answer);
+          parts[PartNumber - 1] = { PartNumber, ...answer };
+        });
+      }
+      await lanes.drain();
+    } finally {
+      await lanes.settle();
+    }
+    await this.#client.send(
+      new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }),
+      options,
+    );
+  }
+
+  /** Goes on with the newest upload of the object. Stores need not list them, and keys need not be allowed to. */
+  async #resume(signal: AbortSignal): Promise<boolean> {
+    const options = { abortSignal: signal };
+    const { Bucket, Key } = this.#object;
+    try {
+      const list = new ListMultipartUploadsCommand({ Bucket, Prefix: Key });
+      const { Uploads = [] } = await this.#client.send(list, options);
+      const sinceMs = Date.now() - RESUMED_MS_MAX;
+      const [newest] = Uploads.map(({ Key: key, UploadId, Initiated }) => ({ key, UploadId, atMs: Number(Initiated) }))
+        .filter(({ key, atMs }) => key === Key && atMs > sinceMs)
+        .sort((a, b) => b.atMs - a.atMs);
+      if (newest?.UploadId === undefined) return false;
+      this.#stored = await this.#partsOf(newest.UploadId, signal);
+      this.#uploadId = newest.UploadId;
+      return true;
+    } catch (error) {
+      const { httpStatusCode = 500 } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
+      if (httpStatusCode >= 500 && httpStatusCode !== 501) throw error;
+      return false;
+    }
+  }
+
+  async #partsOf(UploadId: string, signal: AbortSignal): Promise<Map<number, StoredPart>> {
+    const stored = new Map<number, StoredPart>();
+    let PartNumberMarker: string | undefined;
+    do {
+      const list = new ListPartsCommand({ ...this.#object, UploadId, PartNumberMarker });
+      const page = await this.#client.send(list, { abortSignal: signal });
+      for (const part of page.Parts ?? []) stored.set(part.PartNumber ?? 0, storedOf(part));
+      PartNumberMarker = page.IsTruncated === true ? page.NextPartNumberMarker : undefined;
+    } while (PartNumberMarker !== undefined);
+    return stored;
+  }
+}
+
+/** A store that does not answer with the checksum does not know it. */
+function storedOf({ ETag, ChecksumSHA256 }: StoredPart): StoredPart {
+  return { ETag, ...(ChecksumSHA256 === undefined ? {} : { ChecksumSHA256 }) };
+}
+
+function isOf({ ETag, ChecksumSHA256 }: StoredPart, bytes: Uint8Array): boolean {
+  if (ChecksumSHA256 !== undefined) return ChecksumSHA256 === checksum(bytes);
+  return ETag === `"${hash('md5', bytes)}"`;
+}
+
+function checksum(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'base64');
 }

@@ -1,6 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import { SCHEMA_NAME } from '../../database/schema-name.ts';
-import { statement } from '../../database/statement.ts';
+import { SCHEMA_NAME, statement } from '../../database/statement.ts';
 import { USES_MAX, type UseStore } from './key-uses.ts';
 
 const READ = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);

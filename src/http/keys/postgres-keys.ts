@@ -1,6 +1,5 @@
 import type { Database, Session } from '../../database/database.ts';
-import { SCHEMA_NAME } from '../../database/schema-name.ts';
-import { statement } from '../../database/statement.ts';
+import { SCHEMA_NAME, statement } from '../../database/statement.ts';
 import { KEYS_MAX, type MadeKey, tooManyKeys } from './key-store.ts';
 import { LookedKeys, type LookedKeysOptions } from './looked-keys.ts';
 import { PostgresKeyUses } from './postgres-key-uses.ts';

@@ -1,6 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import { SCHEMA_NAME } from '../../database/schema-name.ts';
-import { statement } from '../../database/statement.ts';
+import { SCHEMA_NAME, statement } from '../../database/statement.ts';
 import type { RequestCounter } from './request-counter.ts';
 import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict } from './sliding-log.ts';
 

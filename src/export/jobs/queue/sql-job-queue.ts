@@ -1,10 +1,11 @@
+import { readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Session } from '../../../database/database.ts';
 import type { Statement, StatementValues } from '../../../database/statement.ts';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../../../domain/errors.ts';
 import { CANCELED, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
+import { isRunning, startTicksOf } from '../../../files/index.ts';
 import type { Claim, JobCounts, JobFilter, JobQueue, StoredJob } from '../../ports.ts';
-import { type Holder, isGone, thisHolder } from './holder.ts';
 import type { JobStatements } from './statements.ts';
 
 type JobSession = Pick<Session, 'run'>;
@@ -354,4 +355,36 @@ function seqOf(cursor: string | undefined): number {
     next: 'Give the nextCursor of an earlier answer, unchanged, or none to begin with the newest job.',
     fields: { field: 'cursor' },
   });
+}
+
+/** The process that runs a job. If it is provably dead, its job need not wait for the lease. */
+export interface Holder {
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+/** This process. Null if the system cannot name it (no Linux, no /proc). */
+export function thisHolder(): Holder | null {
+  try {
+    // /proc may be mounted for other processes.
+    if (readlinkSync('/proc/self') !== String(process.pid)) return null;
+    const startTicks = startTicksOf(process.pid);
+    if (startTicks === null) return null;
+    return {
+      bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+      pidNamespace: readlinkSync('/proc/self/ns/pid'),
+      pid: process.pid,
+      startTicks,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** True if the holder is certainly dead. A process of another host or container cannot be judged. @param here `thisHolder()` */
+export function isGone(holder: Holder, here: Holder | null): boolean {
+  if (holder.bootId !== here?.bootId || holder.pidNamespace !== here.pidNamespace) return false;
+  return !isRunning(holder.pid, holder.startTicks);
 }

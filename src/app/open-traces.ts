@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../config/index.ts';
-import { counted } from '../../domain/text.ts';
-import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
-import type { Logger } from '../log/log.ts';
-import { logFailure } from '../log/log-events.ts';
-import type { Network } from '../network.ts';
+import type { Config } from '../config/index.ts';
+import { linkWithoutSecrets } from '../domain/secret.ts';
+import { counted } from '../domain/text.ts';
+import type { HttpClient } from '../net/http-client.ts';
+import { NO_TRACES, type Tracer } from '../traces/tracer.ts';
+import type { Logger } from './log/log.ts';
+import { logFailure } from './log/log-events.ts';
+import type { Network } from './network.ts';
 
 export interface Traces {
   readonly tracer: Tracer;
   stop(): Promise<void>;
 }
 
-/** Of what a collector answers nothing is read. */
+/** Bytes of a collector's response that are read and discarded. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Where the config names no collector, nothing of it is loaded. */
+/** Loads the recorder only if the config names a collector. */
 export async function openTraces(
   { traces: { endpoint } }: Config,
   network: Network,
@@ -22,11 +24,9 @@ export async function openTraces(
   programVersion: string,
 ): Promise<Traces> {
   if (endpoint === null) return { tracer: NO_TRACES, stop: async () => undefined };
-  const [{ Recorder }, { otlpRequest }, { SpanSender }, { retryAfterOf }] = await Promise.all([
-    import('../../traces/recorder.ts'),
-    import('../../traces/otlp.ts'),
-    import('../../traces/span-sender.ts'),
-    import('../../net/retry.ts'),
+  const [{ otlpRequest, Recorder, SpanSender }, { retryAfterOf }] = await Promise.all([
+    import('../traces/recorder.ts'),
+    import('../net/retry.ts'),
   ]);
   const resource = {
     'service.name': 'docshelf',
@@ -36,7 +36,7 @@ export async function openTraces(
   const sender = new SpanSender({
     send: async (spans, signal) => {
       const client = await network.client();
-      // One that a reload removed takes them until the restart.
+      // After a reload has removed the collector, it receives spans until the restart.
       const base = network.config.traces.endpoint ?? endpoint;
       const url = `${base.replace(/\/+$/, '')}/v1/traces`;
       const headers = { ...headersOf(network.config), 'content-type': 'application/json' };
@@ -59,4 +59,23 @@ function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string,
       return [line.slice(0, end).toLowerCase(), line.slice(end + 1).trim()];
     }),
   );
+}
+
+/** A client of the export API whose POSTs, the start of a job and its link, carry the trace on. Polls would drown it. */
+export function tracedClient(client: HttpClient, tracer: Tracer): Pick<HttpClient, 'get' | 'post'> {
+  return {
+    get: (link, options) => client.get(link, options),
+    post: (link, body, options) => {
+      const url = linkWithoutSecrets(typeof link === 'string' ? link : link.reveal());
+      const facts = { 'http.request.method': 'POST', 'url.full': url, 'server.address': new URL(url).hostname };
+      return tracer.span('POST', { kind: 'client', facts }, async (span) => {
+        const { traceparent } = tracer;
+        const headers = { ...options.headers, ...(traceparent === null ? {} : { traceparent }) };
+        const answer = await client.post(link, body, { ...options, headers });
+        span.note({ 'http.response.status_code': answer.status });
+        if (answer.status >= 400) span.note({ 'error.type': String(answer.status) });
+        return answer;
+      });
+    },
+  };
 }
