@@ -2,9 +2,17 @@ import { resolve } from 'node:path';
 import { Secret } from '../domain/secret.ts';
 import { NamedFile, NamedFolder, type NamedPath } from './named-files.ts';
 import type { Config } from './schema/index.ts';
-import { childOf, configSchema, mapOf, nameOf, type SchemaNode, sectionOf } from './schema-node.ts';
+import {
+  childOf,
+  configSchema,
+  mapOf,
+  nameOf,
+  parseDuration,
+  parseSize,
+  type SchemaNode,
+  sectionOf,
+} from './schema-node.ts';
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
-import { parseDuration, parseSize } from './units.ts';
 
 interface Decoded<Part> {
   readonly config: Part;

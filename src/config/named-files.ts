@@ -2,11 +2,9 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { stateOf } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
-import { type ConfigFault, faultOf } from './faults.ts';
-import { fits } from './formats.ts';
-import { readText } from './read-text.ts';
-import type { SchemaNode } from './schema-node.ts';
-import type { FileReading } from './setting.ts';
+import { readText } from './read-config-file.ts';
+import { fits, type SchemaNode } from './schema-node.ts';
+import { type ConfigFault, type FileReading, faultOf } from './setting.ts';
 
 /** A presigned link has one to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;

@@ -1,9 +1,8 @@
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { errnoOf, nextFor, stateOf } from '../domain/errors.ts';
-import { faultOf } from './faults.ts';
-import { readText } from './read-text.ts';
 import type { YamlReading } from './read-yaml.ts';
-import type { FileReading, Settings } from './setting.ts';
+import { type FileReading, faultOf, type Settings } from './setting.ts';
 
 const DEFAULT_NAME = 'config.yaml';
 
@@ -74,5 +73,32 @@ export async function readOrganizationsFile(
     return { settings: own, faults: [...faults, ...misplaced], files: [file], written };
   } catch (error) {
     return refused(`Cannot use "${name}" as organizationsFile: ${stateOf(error)}`, [file]);
+  }
+}
+
+/**
+ * Bounded while reading, not measured first: a pipe works, a growing file cannot pass.
+ * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`)
+ */
+export async function readText(file: string, bytesMax: number): Promise<string> {
+  await using handle = await open(file, 'r');
+  const buffer = Buffer.alloc(bytesMax + 1);
+  let length = 0;
+  while (length <= bytesMax) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (length > bytesMax) throw new UnusableText(`it is larger than ${bytesMax} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, length));
+  } catch (error) {
+    throw new UnusableText('it is not UTF-8 text', { cause: error });
+  }
+}
+
+class UnusableText extends Error {
+  override toString(): string {
+    return this.message;
   }
 }

@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { stateOf } from '../domain/errors.ts';
-import { type ConfigFault, faultOf } from './faults.ts';
-import { nearestOf } from './nearest.ts';
-import { readText } from './read-text.ts';
+import { readText } from './read-config-file.ts';
 import {
   environmentName,
   type KeySpec,
@@ -12,7 +10,8 @@ import {
   schemaAt,
   typesOf,
 } from './schema-node.ts';
-import { type FileReading, type Setting, settingsOf } from './setting.ts';
+import { type ConfigFault, type FileReading, faultOf, type Setting, settingsOf } from './setting.ts';
+import { nearestOf } from './validate.ts';
 
 /** A value, not a document. */
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;

@@ -9,9 +9,8 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import { type ConfigFault, faultOf } from './faults.ts';
 import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
-import { dottedOf, pointerOf, type Reading, settingsOf } from './setting.ts';
+import { type ConfigFault, dottedOf, faultOf, pointerOf, type Reading, settingsOf } from './setting.ts';
 
 /** Values in one file, every use of an alias counted anew: nested aliases multiply, and a bomb is ten lines long. */
 const NODES_MAX = 100_000;

@@ -1,3 +1,6 @@
+import { isIP } from 'node:net';
+import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
+import { parseDatabaseUrl } from '../domain/database-address.ts';
 import document from './config.schema.json' with { type: 'json' };
 
 /** How the written value becomes the one in `Config`. A word that one of several alternatives names stays as it is. */
@@ -123,4 +126,44 @@ export function listRestartKeys(): readonly KeySpec[] {
 export function environmentName(path: readonly string[]): string {
   const segments = path.map((key) => key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase());
   return ['DOCSHELF', ...segments].join('__');
+}
+
+export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  'http-url': (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+  link: isFileLink,
+  'bundle-link': isBundleLink,
+  'database-url': (text) => parseDatabaseUrl(text) !== null,
+  cidr: isNetwork,
+  'private-place': (text) => isNetwork(text) || /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text),
+};
+
+export function fits(text: string, { pattern, format }: TextRule): boolean {
+  if (pattern !== undefined && !new RegExp(pattern).test(text)) return false;
+  return format === undefined || FORMATS[format]?.(text) === true;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+const SIZE = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+const DURATION_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function parse(written: unknown, factors: Readonly<Record<string, number>>): number | null {
+  if (typeof written !== 'string' && typeof written !== 'number') return null;
+  const match = /^(\d+)([A-Za-z]*)$/.exec(String(written));
+  const factor = match === null ? undefined : factors[match[2] ?? ''];
+  return match === null || factor === undefined ? null : Number(match[1]) * factor;
+}
+
+export function parseSize(written: unknown): number | null {
+  return parse(written, SIZE);
+}
+
+/** Milliseconds of `30s`, or null where the text is no duration. Seconds are the finest unit. */
+export function parseDuration(written: unknown): number | null {
+  return parse(written, DURATION_MS);
 }

@@ -1,11 +1,27 @@
-import { Ajv } from 'ajv';
-import { explainErrors } from './explain-errors.ts';
-import { type ConfigFault, FAULTS_MAX, faultOf } from './faults.ts';
-import { FORMATS } from './formats.ts';
-import { unknownKeySentence } from './nearest.ts';
-import { schemaAt, sectionOf } from './schema-node.ts';
-import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
-import { parseDuration, parseSize } from './units.ts';
+import { Ajv, type ErrorObject } from 'ajv';
+import { editDistance } from '../domain/edit-distance.ts';
+import {
+  childOf,
+  configSchema,
+  FORMATS,
+  listKeys,
+  parseDuration,
+  parseSize,
+  type SchemaNode,
+  schemaAt,
+  sectionOf,
+  typesOf,
+} from './schema-node.ts';
+import {
+  type ConfigFault,
+  dottedOf,
+  FAULTS_MAX,
+  faultOf,
+  isPlainName,
+  pointerOf,
+  type Setting,
+  type Settings,
+} from './setting.ts';
 
 /**
  * Checks each setting by its own key's schema: compiling the whole takes 47 ms of CPU at every start, a usual config's
@@ -65,4 +81,180 @@ function createAjv(): Ajv {
     },
   });
   return ajv;
+}
+
+export interface Explanation {
+  /** JSON Pointer from the top of the config. */
+  readonly pointer: string;
+  readonly missing?: string;
+  readonly message: string;
+}
+
+/** Sentences that say what a key takes, and never what it holds. `top`: pointer of the checked value. */
+function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
+  // One more than is shown tells that there are more.
+  return distinct(errors)
+    .slice(0, FAULTS_MAX + 1)
+    .map((error) => explain(error, `${top}${error.instancePath}`));
+}
+
+function explain(error: ErrorObject, pointer: string): Explanation {
+  const schema = error.parentSchema as SchemaNode;
+  const dotted = dottedOf(pointer);
+  const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+  if (additionalProperty !== undefined) {
+    const message = unknownKeySentence(dotted, additionalProperty, Object.keys(schema.properties ?? {}));
+    return { pointer: `${pointer}${pointerOf([additionalProperty])}`, message };
+  }
+  if (missingProperty !== undefined) {
+    const missing = `${pointer}${pointerOf([missingProperty])}`;
+    return { pointer, missing, message: `${dottedOf(missing)} is missing` };
+  }
+  if (error.propertyName !== undefined) {
+    const message = `every name in ${dotted} must be ${expectationOf(schema)}`;
+    return { pointer: `${pointer}${pointerOf([error.propertyName])}`, message };
+  }
+  const isOfOtherKind = error.keyword === 'type' && !typesOf(schema).has(typeof error.data);
+  const not = isOfOtherKind ? `, not ${kindOf(error.data)}` : '';
+  return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
+}
+
+/**
+ * One error for each fault. Where no alternative fits: the faults inside if it and the value are maps, else the whole.
+ */
+function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const kept = errors.filter((error) => {
+    const union = unions.find(({ schemaPath }) => error.schemaPath.startsWith(`${schemaPath}/`));
+    if (error.keyword === 'anyOf') return !hasMapFaults(error, errors);
+    if (union === undefined) return true;
+    return hasMapFaults(union, errors) && !(error.keyword === 'type' && error.instancePath === union.instancePath);
+  });
+  const seen = new Set<string>();
+  return kept.filter((error) => {
+    const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+    if (error.keyword === 'propertyNames') return false;
+    const name = additionalProperty ?? missingProperty ?? error.propertyName ?? '';
+    const identity = `${error.instancePath} ${name}`;
+    return !seen.has(identity) && seen.add(identity);
+  });
+}
+
+function hasMapFaults(union: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  const isMap = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
+  const takesMap = typesOf(union.parentSchema as SchemaNode).has('object');
+  return isMap && takesMap && errors.some((error) => error.schemaPath.startsWith(`${union.schemaPath}/`));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  string: 'text',
+  array: 'a list',
+  object: 'a map',
+  null: 'empty',
+  number: 'a number',
+};
+
+function either(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+/** Follows "must be": `an integer from 0 to 65535`. */
+export function expectationOf(schema: SchemaNode): string {
+  const bounds = schema['x-bounds'];
+  const within = bounds === undefined ? '' : `, from ${bounds.min} to ${bounds.max}`;
+  if (schema['x-expects'] !== undefined) return `${schema['x-expects']}${within}`;
+  if (schema.enum !== undefined) return either(schema.enum.map(String));
+  if (schema.anyOf !== undefined) return either(schema.anyOf.map(expectationOf));
+  if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  return TYPES[String(schema.type)] ?? 'a value';
+}
+
+/** Follows "not": only for a value of another kind altogether. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'boolean') return String(value);
+  return TYPES[typeof value] ?? 'a value';
+}
+
+const lower = (name: string): string => name.toLowerCase();
+
+export function nearestOf(name: string, names: readonly string[]): string | undefined {
+  const distances = names.map((candidate) => editDistance(lower(name), lower(candidate)));
+  return names[distances.indexOf(Math.min(...distances))];
+}
+
+/** Keys of earlier versions, with what to do instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  'server.workers':
+    'docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
+};
+
+function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
+  const dotted = parent === '' ? name : `${parent}.${name}`;
+  const removed = REMOVED[dotted];
+  if (removed !== undefined) return `unknown key "${dotted}": ${removed}`;
+  const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
+  const nearest = nearestKey(parent, name, siblings);
+  return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+}
+
+/** A sibling of a like name, else a key of that name elsewhere (wrong section), else the nearest sibling. */
+function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
+  const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
+  const sibling = nearestOf(name, siblings);
+  if (sibling !== undefined && isLike(name, sibling)) return inParent(sibling);
+  const elsewhere = listKeys().find(({ path }) => isLike(name, path.at(-1) ?? ''));
+  if (elsewhere !== undefined) return elsewhere.path.join('.');
+  return sibling === undefined ? undefined : inParent(sibling);
+}
+
+function isLike(name: string, other: string): boolean {
+  return editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
+}
+
+/** Settings of what is not built yet: accepted and ignored would be a lie. */
+export function findNotBuilt(settings: Settings): ConfigFault[] {
+  return settings.all().flatMap((setting) => {
+    let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
+    for (const key of setting.path) {
+      schema = childOf(schema, key);
+      isNotBuilt ||= schema?.['x-not-built'] === true;
+    }
+    if (schema === undefined) return [];
+    const asked = isNotBuilt ? { ...schema, 'x-not-built': true as const } : schema;
+    return pathsNotBuilt(setting.value, asked, setting.path).map((path) => faultAt(path, setting));
+  });
+}
+
+function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
+  const pointer = pointerOf(path);
+  const key = dottedOf(pointer);
+  const message = `${key} is not built yet in this version of docshelf; remove it`;
+  return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
+}
+
+/** A default asks for nothing, however it is written. */
+function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
+  const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
+  if (schema['x-not-built'] || alternative !== undefined) {
+    return textOf(value, schema) === textOf(schema.default, schema) ? [] : [[...path]];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => pathsNotBuilt(item, schema.items ?? {}, [...path, String(index)]));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) =>
+    pathsNotBuilt(child, childOf(schema, key) ?? {}, [...path, key]),
+  );
+}
+
+function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefined {
+  const bare = unit === 'ms' ? parseDuration(value) : unit === 'bytes' ? parseSize(value) : null;
+  return JSON.stringify(bare ?? value);
+}
+
+function takes(schema: SchemaNode, value: unknown): boolean {
+  return schema.enum?.includes(value as string) ?? typesOf(schema).has(typeof value);
 }

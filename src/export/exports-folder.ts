@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readBytesIfThere } from '../files/index.ts';
-import type { StoreFolders } from './jobs/steps.ts';
+import type { StoreFolders } from './ports.ts';
 
 /**
  * - `files`: files of sites by their digest, shared by all jobs.

@@ -1,8 +1,11 @@
-import type { CrawlSettings } from '../domain/crawl.ts';
+import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { EgressRules } from '../domain/egress.ts';
 import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobFault, JobStatus } from '../domain/job.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { SiteSource } from '../domain/site-source.ts';
-import type { CollectOrder, CrawlOrder, VerifyOrder } from './jobs/steps.ts';
+import type { FoundSoFar } from './findings.ts';
 
 /** A job with the service's internal fields. */
 export interface StoredJob extends Job {
@@ -171,6 +174,42 @@ export interface LinkedBundle {
   readonly diskPath: string;
   readonly contentType: string;
   readonly contentDisposition: string;
+}
+
+export interface StoreFolders {
+  readonly filesDir: string;
+  readonly manifestsDir: string;
+}
+
+export interface CollectOrder extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly source: SourceSettings;
+  readonly hosts: readonly string[];
+  readonly workDir: string;
+  readonly limits: ArchiveLimits;
+  readonly crawl: CrawlOrder;
+}
+
+interface CrawlPlaces {
+  readonly egress: EgressRules;
+  readonly browser: BrowserSettings;
+  /** Of the job, and not of the attempt. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+}
+
+export interface CrawlOrder extends CrawlPlaces {
+  readonly pageThreads: number;
+}
+
+export interface VerifyOrder extends StoreFolders, CrawlPlaces {
+  readonly domain: string;
+  readonly source: CrawlSettings;
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly found: FoundSoFar;
+  readonly workDir: string;
+  readonly picturesDir: string;
 }
 
 /** The crawl, as jobs use it; export and crawl do not know each other. */

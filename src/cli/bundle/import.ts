@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import { readText } from '../../config/read-text.ts';
+import { readText } from '../../config/read-config-file.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
 import { DocshelfError, rethrowAs } from '../../domain/errors.ts';

@@ -1,6 +1,6 @@
 import type { ServiceAddress } from '../../app/export-client.ts';
 import type { Config } from '../../config/index.ts';
-import { readText } from '../../config/read-text.ts';
+import { readText } from '../../config/read-config-file.ts';
 import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 

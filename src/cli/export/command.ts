@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { OpenExportService } from '../../app/export-client.ts';
 import type { Config } from '../../config/index.ts';
-import { parseDuration } from '../../config/units.ts';
+import { parseDuration } from '../../config/schema-node.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
 import { counted } from '../../domain/text.ts';

@@ -1,6 +1,6 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { readText } from '../../config/read-text.ts';
+import { readText } from '../../config/read-config-file.ts';
 import { DocshelfError, errnoOf, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { constants, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inspectArchive, signFile, verifyFile } from '../../archive/index.ts';
-import { readText } from '../../config/read-text.ts';
+import { readText } from '../../config/read-config-file.ts';
 import { SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError, rethrowAs, stateOf } from '../../domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../domain/limits.ts';

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readText } from '../../config/read-text.ts';
+import { readText } from '../../config/read-config-file.ts';
 import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { digestFile, listFiles } from '../../files/index.ts';
 

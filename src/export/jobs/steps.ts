@@ -2,12 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { archiveOrder, packBundle } from '../../archive/pack/bundle.ts';
 import type { PackEntry } from '../../archive/pack/entries.ts';
-import type { BrowserSettings, CrawlSettings } from '../../domain/crawl.ts';
-import type { EgressRules } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding } from '../../domain/job.ts';
-import type { ArchiveLimits } from '../../domain/limits.ts';
-import type { SourceSettings } from '../../domain/organization.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
@@ -16,38 +12,11 @@ import { mediaTypeOf } from '../../web/index.ts';
 import { checkSite } from '../check/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
-import type { SiteCrawler } from '../ports.ts';
+import type { CollectOrder, SiteCrawler, StoreFolders, VerifyOrder } from '../ports.ts';
 import { openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
 
-/** Orders and results of a job's steps. Plain data: it crosses a thread. */
-
-export interface StoreFolders {
-  readonly filesDir: string;
-  readonly manifestsDir: string;
-}
-
-export interface CollectOrder extends StoreFolders {
-  readonly request: ExportRequest;
-  readonly source: SourceSettings;
-  readonly hosts: readonly string[];
-  readonly workDir: string;
-  readonly limits: ArchiveLimits;
-  readonly crawl: CrawlOrder;
-}
-
-interface CrawlPlaces {
-  readonly egress: EgressRules;
-  readonly browser: BrowserSettings;
-  /** Of the job, and not of the attempt. */
-  readonly journalDir: string;
-  readonly recordsDir: string;
-}
-
-export interface CrawlOrder extends CrawlPlaces {
-  readonly pageThreads: number;
-}
-
+/** Commands and results of the steps are plain data: they cross a thread. */
 interface CheckOrder extends StoreFolders {
   readonly tableSha256: string;
   /** Receives the site's files; made here. */
@@ -61,16 +30,6 @@ export interface CheckedSite {
   readonly pages: number;
   readonly bytes: number;
   readonly found: FoundSoFar;
-}
-
-export interface VerifyOrder extends StoreFolders, CrawlPlaces {
-  readonly domain: string;
-  readonly source: CrawlSettings;
-  readonly siteDir: string;
-  readonly files: readonly FileEntry[];
-  readonly found: FoundSoFar;
-  readonly workDir: string;
-  readonly picturesDir: string;
 }
 
 interface DescribeOrder extends StoreFolders {

@@ -1,6 +1,5 @@
 import type { SiteSource } from '../../domain/site-source.ts';
-import type { CollectOrder } from '../jobs/steps.ts';
-import type { SiteCrawler } from '../ports.ts';
+import type { CollectOrder, SiteCrawler } from '../ports.ts';
 
 /** Each kind is loaded when needed: rendering Markdown brings much along. */
 export async function openSource(order: CollectOrder, crawler: SiteCrawler): Promise<SiteSource> {

@@ -1,5 +1,5 @@
-import { expectationOf } from './explain-errors.ts';
-import { configSchema, environmentName, type KeySpec, listKeys, schemaAt } from './schema-node.ts';
+import { configSchema, environmentName, type KeySpec, listKeys, schemaAt } from '../src/config/schema-node.ts';
+import { expectationOf } from '../src/config/validate.ts';
 
 const INTRODUCTION = `# Config reference
 
