@@ -61,7 +61,7 @@ function headersOf({ traces: { headersFile } }: Config): Readonly<Record<string,
   );
 }
 
-/** A client of the export API whose POSTs, the start of a job and its link, carry the trace on. Polls would drown it. */
+/** A client of the export API that propagates the trace with POSTs, which start a job or request its link. Polls would flood the trace. */
 export function tracedClient(client: HttpClient, tracer: Tracer): Pick<HttpClient, 'get' | 'post'> {
   return {
     get: (link, options) => client.get(link, options),

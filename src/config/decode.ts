@@ -22,8 +22,8 @@ interface Decoded<Part> {
 export function decode(settings: Settings, baseDir: string): Decoded<Config>;
 export function decode(settings: Settings, baseDir: string, only: ReadonlySet<string>): Decoded<Partial<Config>>;
 /**
- * Defaults filled, units converted, null for what has neither; relative paths begin at `baseDir`.
- * @param only sections at the top; none: all
+ * Fills defaults and converts units. A key without value and default is null. Relative paths begin at `baseDir`.
+ * @param only top-level sections to decode; the default is all
  */
 export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<string>): Decoded<Partial<Config>> {
   const named: NamedPath[] = [];
@@ -115,7 +115,7 @@ function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
 
 export function deepFreeze<T extends object>(value: T): T {
   for (const child of Object.values(value)) {
-    // Sites share what is the daemon's.
+    // Sites share the daemon's sections, which are frozen already.
     if (typeof child === 'object' && child !== null && !Object.isFrozen(child)) deepFreeze(child);
   }
   return Object.freeze(value);

@@ -6,18 +6,18 @@ import type { Config } from './schema/index.ts';
 import { type ConfigFault, dottedOf, faultInside, faultOf, type Path, pointerOf, type Settings } from './setting.ts';
 import type { SiteConfig } from './sites.ts';
 
-/** What only the single form has: with `sites`, each entry has its own. */
+/** Keys of the single form. With `sites`, each entry has its own. */
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
 /**
- * Contract, section 2.1: the two forms side by side, domains and places that two sites claim, and names that lead to
- * one domain here and to another in `organizations`.
+ * Finds a mixture of the two forms, domains and addresses that two sites claim, and names that resolve to another domain in
+ * `organizations` (contract, section 2.1).
  */
 export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
   if (sites.length === 0) return [];
   const faults: ConfigFault[] = [];
   const setting = settings.get('sites');
-  const tell = (path: Path, sentence: (key: string) => string): void => {
+  const report = (path: Path, sentence: (key: string) => string): void => {
     faults.push(faultInside(setting, ['sites', ...path], sentence));
   };
 
@@ -36,7 +36,8 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
   for (const [index, { domain, hosts, basePath }] of sites.entries()) {
     const first = domains.get(domain);
     if (first === undefined) domains.set(domain, index);
-    else tell([index, 'domain'], (key) => `${key} is "${domain}", as sites[${first}].domain is; a domain is one site`);
+    else
+      report([index, 'domain'], (key) => `${key} is "${domain}", as sites[${first}].domain is; a domain is one site`);
     const path = normalBasePath(basePath);
     for (const [nth, host] of (hosts.length === 0 ? [null] : hosts).entries()) {
       const place = host === null ? `every other host under ${path}` : `${hostName(host)}${path}`;
@@ -44,14 +45,14 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
       if (other === undefined) claims.set(place, index);
       else {
         const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
-        const told = `site "${domain}" claims ${place}, as site "${domainOf(other)}" (sites[${other}]) does`;
-        tell(at, (key) => `${key}: ${told}; give one of them another host or base path`);
+        const sentence = `site "${domain}" claims ${place}, as site "${domainOf(other)}" (sites[${other}]) does`;
+        report(at, (key) => `${key}: ${sentence}; give one of them another host or base path`);
       }
     }
   }
   for (const [index, { domain }] of sites.entries()) {
     if (organizations.length === 0 || organizations.some((each) => Object.hasOwn(each.domains, domain))) continue;
-    tell([index, 'domain'], (key) => `${key} "${domain}" belongs to no organization; name it in one's domains`);
+    report([index, 'domain'], (key) => `${key} "${domain}" belongs to no organization; name it in one's domains`);
   }
   const owned = new Map(
     organizations.flatMap(({ domains: theirs }) =>
@@ -64,19 +65,22 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
     for (const [nth, host] of hosts.entries()) {
       const other = owned.get(host) ?? (domains.has(host) ? host : domain);
       if (other === domain) continue;
-      tell([index, 'hosts', nth], (key) => `${key} "${host}" leads to domain "${other}" as well; a name leads to one`);
+      report(
+        [index, 'hosts', nth],
+        (key) => `${key} "${host}" leads to domain "${other}" as well; a name leads to one`,
+      );
     }
   }
   return faults;
 }
 
-/** Sites of one host share a browser origin: what one of them shows, a script of the other can read (contract, section 2.1). */
+/** Finds sites that share a host and differ in sign-in: a script of one can read the pages of the other (contract, section 2.1). */
 export function findMixedSignIns(settings: Settings, { server }: Config, sites: readonly SiteConfig[]): ConfigFault[] {
   const setting = settings.get('sites');
   const first = new Map<string, number>();
-  const fault = (index: number, told: string): ConfigFault =>
-    faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${told}`);
-  // An open shelf page shows what everybody may see, and its only scripts are docshelf's own.
+  const fault = (index: number, sentence: string): ConfigFault =>
+    faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
+  // A shelf page without sign-in lists only public sites.
   const hasGuardedShelf = setting !== undefined && server.shelf && server.auth.kind !== 'none';
   const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
   return sites.flatMap((site, index) => {
@@ -85,18 +89,18 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
       const other = first.get(host);
       if (other === undefined) first.set(host, index);
       else if (signInOf(config) !== signInOf(sites[other]?.config ?? config)) {
-        const told = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, though scripts of one can read the other; give one of them a host of its own`;
-        return [fault(index, told)];
+        const sentence = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, though scripts of one can read the other; give one of them a host of its own`;
+        return [fault(index, sentence)];
       }
     }
     const host = hasGuardedShelf ? hostsOf(site).find((each) => !withRoot.has(each)) : undefined;
     if (host === undefined || signInOf(config) === signInOf({ server })) return [];
-    const told = `site "${domain}" and the shelf page share ${host} and differ in auth, though scripts of the site can read what the page lists; give the site a host of its own and base path "/", or set server.shelf to false`;
-    return [fault(index, told)];
+    const sentence = `site "${domain}" and the shelf page share ${host} and differ in auth, though scripts of the site can read what the page lists; give the site a host of its own and base path "/", or set server.shelf to false`;
+    return [fault(index, sentence)];
   });
 }
 
-/** In the words of a fault. */
+/** Hosts as faults name them. */
 const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
   hosts.length === 0 ? ['every other host'] : hosts.map(hostName);
 
@@ -107,12 +111,12 @@ interface Named {
   readonly path: Path;
 }
 
-/** A crawl signs in by files. */
+/** Keys for the credentials of a crawl. */
 const SECRETS = 'cookieFile or bearerFile of the source';
 
 const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
-/** Ids, keys, domains and hosts that come twice (contract, section 7), and sources without what their kind reads. */
+/** Finds repeated ids, keys, domains and hosts (contract, section 7), and sources without a required key. */
 export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
   const { organizations, exportApi } = config;
   const ids: Named[] = [];
@@ -121,7 +125,7 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
   const faults: ConfigFault[] = [];
   const setting = settings.get('organizations');
   const pointerTo = (path: Path): string => pointerOf(['organizations', ...path]);
-  const tell = (path: Path, sentence: (key: string) => string): void => {
+  const report = (path: Path, sentence: (key: string) => string): void => {
     faults.push(faultInside(setting, ['organizations', ...path], sentence));
   };
   for (const [index, organization] of organizations.entries()) {
@@ -132,17 +136,18 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       for (const [nth, name] of hosts.entries()) sites.push({ name, path: [...at, 'hosts', nth] });
       if (source === null) continue;
       const { kind, url } = source;
-      const told =
+      const sentences =
         kind !== 'crawl' ? [] : [exportApi.enabled ? forbiddenHost(config, url) : null, userInLink(url, SECRETS)];
-      for (const sentence of told) if (sentence !== null) tell([...at, 'source', 'url'], (key) => `${key} ${sentence}`);
+      for (const sentence of sentences)
+        if (sentence !== null) report([...at, 'source', 'url'], (key) => `${key} ${sentence}`);
       for (const [nth, pair] of source.allowAddresses.entries()) {
         const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
-        if (sentence !== null) tell([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
+        if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
       }
-      // A kind that is not built needs nothing yet.
+      // Kinds that are not built yet require no key.
       const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
       if (need === undefined || source[need] !== null) continue;
-      tell([...at, 'source'], (key) => `${key} is of kind ${source.kind}, which needs ${need}; set it`);
+      report([...at, 'source'], (key) => `${key} is of kind ${source.kind}, which needs ${need}; set it`);
     }
     for (const [nth, { sha256 }] of organization.keys.entries()) {
       keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
@@ -151,8 +156,8 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
   for (const [first, second] of [ids, sites, keys].flatMap(repeatsOf)) {
     const firstPointer = pointerTo(first.path);
     const place = setting?.places.get(firstPointer);
-    const told = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
-    tell(second.path, (key) => `${key} says the same as ${told}; it must be there once`);
+    const firstKey = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
+    report(second.path, (key) => `${key} says the same as ${firstKey}; it must be there once`);
   }
   return faults;
 }
@@ -170,26 +175,26 @@ function repeatsOf(all: readonly Named[]): (readonly [first: Named, second: Name
 const LISTENERS = ['server', 'admin', 'api'] as const;
 type Pair = Pick<Config['server']['tls'], 'certFile' | 'keyFile'>;
 
-/** Certificates without their key, those that it does not fit, and what asks for TLS where none is. */
+/** Finds certificates without a matching key, and settings that need TLS on a listener without it. */
 export function findTlsFaults(settings: Settings, config: Config): ConfigFault[] {
   return LISTENERS.flatMap((listener) => {
     const { tls } = config[listener];
     const section = `${listener}.tls`;
     const faults: ConfigFault[] = [];
-    const tell = (name: string, sentence: string): void => {
+    const report = (name: string, sentence: string): void => {
       const key = `${section}.${name}`;
       faults.push(faultOf(`${key} ${sentence}`, key, settings.get(key)?.where ?? null));
     };
     const fault = pairFault(tls);
-    if (fault !== null) tell(...fault);
+    if (fault !== null) report(...fault);
     if (tls.certFile === null && tls.keyFile === null) {
       const needs = `needs a certificate: set ${section}.certFile and ${section}.keyFile`;
-      if (tls.certificates.length > 0) tell('certificates', needs);
-      if (tls.hstsMs !== null) tell('hsts', needs);
-      if (tls.redirectPort !== null) tell('redirectPort', needs);
+      if (tls.certificates.length > 0) report('certificates', needs);
+      if (tls.hstsMs !== null) report('hsts', needs);
+      if (tls.redirectPort !== null) report('redirectPort', needs);
     }
     const taken = portTakenBy(config, listener);
-    if (taken !== null) tell('redirectPort', `is the port of ${taken} as well; change one of them`);
+    if (taken !== null) report('redirectPort', `is the port of ${taken} as well; change one of them`);
     for (const [index, pair] of tls.certificates.entries()) {
       const [name, sentence] = pairFault(pair) ?? [];
       if (name === undefined) continue;
@@ -202,7 +207,7 @@ export function findTlsFaults(settings: Settings, config: Config): ConfigFault[]
   });
 }
 
-/** Another key with the redirecting port of a listener. Port 0 takes a free one each time. */
+/** Returns another key with the listener's redirecting port. Port 0 selects a free port each time. */
 function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
   const { redirectPort } = config[listener].tls;
   if (redirectPort === null || redirectPort === 0) return null;
@@ -220,7 +225,7 @@ function pairFault({ certFile, keyFile }: Pair): readonly [name: string, sentenc
   if (keyFile === null) return ['certFile', 'has no key beside it; set keyFile'];
   const chain = certFile.text.reveal();
   const key = keyFile.text.reveal();
-  // That they can be read has its own fault.
+  // An unreadable file has another fault.
   if (chain === '' || key === '') return null;
   const unfit = unfitChain(chain, certFile.path);
   if (unfit !== null) return ['certFile', unfit];
@@ -237,7 +242,7 @@ function unfitChain(chain: string, path: string): string | null {
   }
 }
 
-/** As OpenSSL will judge them when they are used. */
+/** Checks the pair as OpenSSL does when the listener opens. */
 function unfitKey(chain: string, key: string): string | null {
   if (/ENCRYPTED/.test(key)) return 'is locked by a passphrase; give docshelf the key without one';
   try {

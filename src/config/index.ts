@@ -18,13 +18,13 @@ export { ConfigError, type ConfigFault, hasNoSettings } from './setting.ts';
 export type { LoadedConfig, SiteConfig } from './sites.ts';
 
 export interface LoadOptions {
-  /** `--config`; null: `DOCSHELF_CONFIG`, else `./config.yaml` if it is there, else no file. */
+  /** Value of `--config`. Null uses `DOCSHELF_CONFIG`, else `./config.yaml` if it exists, else no file. */
   readonly file: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Dotted key to value, of the highest precedence. */
+  /** Dotted key to value. Flags have the highest precedence. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /** Last good text of the file, which is read instead of it. Faults are ignored: they lie in files that it names. */
+  /** Last good text of the file, to read instead of it. Faults are ignored, because they are in files that it names. */
   readonly lastGood?: string;
 }
 
@@ -48,7 +48,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const all = new Settings([...organizations.settings, ...written]);
   const validation = validate(all);
 
-  // Settings with a fault are left out of further checks: no fault is told twice.
+  // Skip settings with a fault in further checks, so that no fault is reported twice.
   const sound = all.without(validation.faulty);
   const { config, named: files } = decode(sound, baseDir);
   const many = decodeSites(sound, config, baseDir);
@@ -93,7 +93,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-/** Whether a config lacks settings of the one before it, or serves fewer sites: half a file does. */
+/** Checks whether a config lacks settings of the former one, or serves fewer sites, as a half-written file does. */
 export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
   const served = new Set(servedSites(after));
   return !before.written.isSubsetOf(after.written) || servedSites(before).some((domain) => !served.has(domain));
@@ -115,13 +115,13 @@ export function pendingRestart(running: Config, wanted: Config): string[] {
     .map(({ path }) => path.join('.'));
 }
 
-/** Mostly one value or the same word: asked of a thousand sites at once. */
+/** Compares identical values first, because a reload compares a thousand sites. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   return typeof one === 'object' && typeof other === 'object' && revealed(one) === revealed(other);
 }
 
-/** For comparison only: secrets are in it. */
+/** Contains secrets: use it for comparison only. */
 function revealed(value: unknown): string {
   return JSON.stringify(value, function reveal(this: Record<string, unknown>, key, text: unknown) {
     const held = this[key];
@@ -143,7 +143,7 @@ export function printConfig({ config, file, origins }: LoadedConfig) {
 }
 
 function publicValue(value: unknown, schema: SchemaNode): unknown {
-  // Of a proxy only the user part is secret.
+  // Only the user part of a proxy's URL is secret.
   if (value instanceof Secret) return schema['x-shown'] === 'link' ? linkWithoutSecrets(value.reveal()) : `${value}`;
   if (Array.isArray(value)) return value.map((item) => publicValue(item, schema.items ?? {}));
   if (value instanceof NamedFile || value instanceof NamedFolder) return value.toJSON();

@@ -6,18 +6,18 @@ import { type FileReading, faultOf, type Settings } from './setting.ts';
 
 const DEFAULT_NAME = 'config.yaml';
 
-/** Organizations with thousands of domains fit as well. */
+/** Enough for organizations with thousands of domains. */
 const CONFIG_BYTES_MAX = 1024 ** 2;
 
 export interface ConfigFile extends YamlReading {
   readonly path: string | null;
-  /** As it was given: what faults and origins call it. */
+  /** The given name, which faults and origins show. */
   readonly name: string;
   readonly text: string | null;
 }
 
 /**
- * A named file must be there; without a name `./config.yaml` is taken where it is.
+ * Reads the config file. A named file must exist. Without a name, it reads `./config.yaml` if it exists.
  * @param known the file's text, if it is not to be read
  */
 export async function readConfigFile(named: string | null, cwd: string, known?: string): Promise<ConfigFile> {
@@ -26,7 +26,7 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   const nothing = { name, text: null, settings: [], written: new Set<string>() };
   try {
     const text = known ?? (await readText(path, CONFIG_BYTES_MAX));
-    // A YAML parser costs 28 ms, which a daemon without a file is spared.
+    // Loading the YAML parser costs 28 ms, which a daemon without a file saves.
     const { readYaml } = await import('./read-yaml.ts');
     return { path, name, text, ...readYaml(text, name) };
   } catch (error) {
@@ -37,18 +37,18 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   }
 }
 
-/** Ten thousand domains with their keys. */
+/** Enough for ten thousand domains with their keys. */
 const ORGANIZATIONS_BYTES_MAX = 4 * 1024 ** 2;
 const ORGANIZATIONS = 'organizations';
 
-/** YAML with the one key `organizations`: who hands out keys need not be who may change the rest. */
+/** Reads YAML with the single key `organizations`, so that the administrator of API keys need not have access to the other settings. */
 export async function readOrganizationsFile(
   given: Settings,
   baseDir: string,
 ): Promise<FileReading & Pick<YamlReading, 'written'>> {
   const setting = given.get('organizationsFile');
   const nothing = { settings: [], written: new Set<string>() };
-  // Another value than text is a fault of the key's own check.
+  // The check of the key itself reports a value that is not text.
   if (typeof setting?.value !== 'string') return { ...nothing, faults: [], files: [] };
   const name = setting.value;
   const refused = (message: string, files: readonly string[]) => {
@@ -77,7 +77,7 @@ export async function readOrganizationsFile(
 }
 
 /**
- * Bounded while reading, not measured first: a pipe works, a growing file cannot pass.
+ * Reads at most `bytesMax` bytes instead of measuring first, so that pipes work and a growing file cannot exceed the bound.
  * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`)
  */
 export async function readText(file: string, bytesMax: number): Promise<string> {

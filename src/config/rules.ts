@@ -9,7 +9,7 @@ import type { Config } from './schema/index.ts';
 import { fits } from './schema-node.ts';
 import { type ConfigFault, faultOf, pointerOf, type Settings } from './setting.ts';
 
-/** Faults between keys; those in `faulty` (pointers) have one of their own. */
+/** Finds faults between keys. Keys in `faulty` (pointers) have another fault already. */
 export function findBrokenRules(
   settings: Settings,
   config: Config,
@@ -19,7 +19,7 @@ export function findBrokenRules(
   const faults: ConfigFault[] = [];
   for (const { keys, broken } of RULES) {
     const message = broken(config, daemon);
-    // A key that has a fault of its own stands here with its default, and says nothing.
+    // A key with another fault has its default here, so the rule cannot judge it.
     if (message === null || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
@@ -29,9 +29,9 @@ export function findBrokenRules(
 }
 
 interface Rule {
-  /** The keys that it looks at; the fault is told at the first of them that somebody wrote. */
+  /** Keys that the rule reads. The fault is reported at the first of them that is set. */
   readonly keys: readonly string[];
-  /** @param daemon of an entry of `sites` the whole config, else the same */
+  /** @param daemon the daemon's config if `config` is that of an entry of `sites`, else the same */
   readonly broken: (config: Config, daemon: Config) => string | null;
 }
 
@@ -50,16 +50,16 @@ type Link = Secret | string | null;
 
 interface Named {
   readonly key: string;
-  /** Null where nothing is asked by it. */
+  /** Null if docshelf sends no request to it. */
   readonly link: (config: Config) => Link;
-  /** Where a user and password of the link belong; null: there. */
+  /** Names the right place for user and password of the link. Null if they may be in the link. */
   readonly secrets: string | null;
 }
 
 const KEY_FILE = (section: string): string => `${section}.keyFile`;
 const LINK_FILE = 'staticExport.bundleUrlFile, which a Secret may mount';
 
-/** Every key that names a host which docshelf asks, crawls aside. */
+/** Every key that names a host to which docshelf sends requests, except crawls. */
 const NAMED: readonly Named[] = [
   {
     key: 'staticExport.bundleUrl',
@@ -78,14 +78,14 @@ const NAMED: readonly Named[] = [
   },
   {
     key: 'staticExport.renew.apiUrl',
-    // Behind an air gap it is a fault of its own.
+    // An air-gapped deployment has another fault for this key.
     link: ({ staticExport: { enabled, renew }, deployment }) =>
       enabled && deployment.type !== 'air-gapped' ? renew.apiUrl : null,
     secrets: KEY_FILE('staticExport.renew'),
   },
   {
     key: 'features.search.discoveryUrl',
-    // Behind an air gap it is overruled, and the feature report says so (contract, section 4).
+    // In an air-gapped deployment it is disabled, which the feature report shows (contract, section 4).
     link: ({ features: { search }, deployment }) =>
       search.enabled !== false && deployment.type !== 'air-gapped' ? search.discoveryUrl : null,
     secrets: KEY_FILE('features.search'),
@@ -104,7 +104,7 @@ const NAMED: readonly Named[] = [
     key: 'exportApi.store.endpoint',
     link: ({ exportApi: { enabled, store } }) => {
       const { kind, bucket, region, endpoint } = store;
-      // The environment names the region: the gate judges what it leads to.
+      // If the environment names the region, the egress policy checks the host at run time.
       if (!enabled || kind !== 's3' || bucket === null || (region ?? endpoint) === null) return null;
       return s3UrlOf({ ...store, bucket });
     },
@@ -122,7 +122,7 @@ const NAMED: readonly Named[] = [
   },
 ];
 
-/** As a link, which rules are about; null for a Unix socket. */
+/** The database's host as a link, which the rules need. Null for a Unix socket. */
 function databaseHost(url: string): string | null {
   const address = parseDatabaseUrl(url);
   return address === null || address.host.startsWith('/') ? null : `http://${urlHost(address.host)}:${address.port}`;
@@ -133,7 +133,7 @@ const textOf = (link: Link): string | null => (link instanceof Secret ? link.rev
 export const hostRules = ({ deployment, network }: Config): HostRules =>
   hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
 
-/** What the config names and the gate would not let through, told before anything is asked. */
+/** Reports a host that the egress policy forbids, before docshelf sends a request to it. */
 export function forbiddenHost(config: Config, link: Link): string | null {
   const url = askedUrl(textOf(link), config.network.s3);
   if (url === null || namesHost(hostRules(config), url)) return null;
@@ -141,21 +141,21 @@ export function forbiddenHost(config: Config, link: Link): string | null {
   return `leads to a host that network.allowedHosts does not name${gap}; add it there, or remove the link`;
 }
 
-/** A pair of a crawl opens its host's private addresses, and no more hosts than the gate does. */
+/** Reports a pair of a crawl whose host the egress policy forbids. A pair only allows private addresses of its host. */
 export function forbiddenPair(config: Config, pair: string): string | null {
   const url = URL.parse(`http://${pair}`);
   if (fits(pair, { format: 'cidr' }) || url === null || namesHost(hostRules(config), url)) return null;
   return `is a pair whose host network.allowedHosts does not name; add "${pair}" there, or remove it here`;
 }
 
-/** A password in a link is in every listing of the config. */
+/** Reports a password in a link, because every listing of the config shows it. */
 export function userInLink(link: Link, secrets: string): string | null {
   const url = askedUrl(textOf(link), null);
   if (url === null || (url.username === '' && url.password === '')) return null;
   return `has a user or a password in its link; they belong into ${secrets}`;
 }
 
-/** `file:` links lead below `network.fileRoots`, else the preload folders of the site and of the daemon. */
+/** `file:` links must be in `network.fileRoots`, else in the preload folder of the site or of the daemon. */
 function outsideRoots(key: string, read: (config: Config) => Link): Rule {
   return rule(
     [key, 'network.fileRoots', 'staticExport.preload'],
@@ -178,14 +178,14 @@ function isBelow(root: string, path: string): boolean {
 export const EGRESS_RULES: readonly Rule[] = [
   ...NAMED.flatMap(({ key, link, secrets }): Rule[] => {
     const keys = key === 'exportApi.store.endpoint' ? [key, 'exportApi.store.bucket'] : [key];
-    const told = (sentence: string | null): string | null => (sentence === null ? null : `${key} ${sentence}`);
+    const withKey = (sentence: string | null): string | null => (sentence === null ? null : `${key} ${sentence}`);
     return [
-      { keys, broken: (config) => told(forbiddenHost(config, link(config))) },
-      ...(secrets === null ? [] : [{ keys, broken: (config: Config) => told(userInLink(link(config), secrets)) }]),
+      { keys, broken: (config) => withKey(forbiddenHost(config, link(config))) },
+      ...(secrets === null ? [] : [{ keys, broken: (config: Config) => withKey(userInLink(link(config), secrets)) }]),
     ];
   }),
   {
-    // Links to buckets are judged with it, by the host that it makes of them.
+    // The rules for links check the host of a bucket, which this endpoint determines.
     keys: ['network.s3.endpoint'],
     broken: ({ network: { s3 } }) => {
       const sentence = userInLink(s3.endpoint, 'the environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
@@ -245,7 +245,7 @@ const SIGN_IN_RULES: readonly Rule[] = [
   ),
 ];
 
-/** Null says nothing. Loopback leaves no machine. */
+/** True also without a URL, and for loopback, which never leaves the machine. */
 function isEncrypted(url: string | null): boolean {
   if (url === null) return true;
   const { protocol, hostname } = new URL(url);
@@ -254,7 +254,7 @@ function isEncrypted(url: string | null): boolean {
 
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** What HTTP or docshelf itself says of an answer. */
+/** Headers that HTTP or docshelf itself sets. */
 const OWN_HEADERS =
   /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
 
@@ -314,7 +314,7 @@ const RULES: readonly Rule[] = [
       `staticExport.from is exports, and staticExport.${name} asks for another bundle; keep one of them`,
     ),
   ),
-  // Every export is a new bundle: what asks for one bundle, and no other, cannot be met by it.
+  // Every export is a new bundle, so a setting that pins one bundle can never match it.
   againstEvery('staticExport.version', 'pins one version', ({ staticExport }) => staticExport.version),
   againstEvery('staticExport.sha256', 'asks for one bundle', ({ staticExport }) => staticExport.sha256),
   againstEvery('staticExport.renew.jobId', 'names one export', ({ staticExport }) => staticExport.renew.jobId),
@@ -369,7 +369,7 @@ const RULES: readonly Rule[] = [
   ),
   rule(
     ['api.publicUrl', 'api.host', 'exportApi.enabled'],
-    // Links must lead back here, and a request's Host is nothing to trust (contract, section 6).
+    // Links need an address of this daemon, and the Host header of a request is untrusted (contract, section 6).
     ({ exportApi, api }) =>
       exportApi.enabled &&
       exportApi.role !== 'worker' &&
@@ -382,7 +382,7 @@ const RULES: readonly Rule[] = [
   ...SIGN_IN_RULES,
 ];
 
-/** Contract, section 2: the API listener is open where search or the export API is on. */
+/** The API listener is open if search or the export API is on (contract, section 2). */
 function apiListens({ search, exportApi }: Config): boolean {
   return search.enabled || exportApi.enabled;
 }
@@ -402,7 +402,7 @@ function portsApart(one: Listener, other: Listener, areOpen: (config: Config) =>
     keys: [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
     broken: (config) => {
       const [{ host, port }, second] = [config[one], config[other]];
-      // Port 0 takes a free one each time.
+      // Port 0 selects a free port each time.
       if (port !== second.port || port === 0 || !areOpen(config)) return null;
       const overlap = host === second.host || ANY_HOST.has(host) || ANY_HOST.has(second.host);
       return overlap ? `${one}.port and ${other}.port are both ${port} on the same address; change one of them` : null;
@@ -410,7 +410,7 @@ function portsApart(one: Listener, other: Listener, areOpen: (config: Config) =>
   };
 }
 
-/** True if all but a few characters repeat the one up to five places before, or count on from the last one, up or down. */
+/** True if almost every character repeats one of the five before it, or continues a sequence up or down. */
 function isGuessable(token: string): boolean {
   const codes = Array.from(token, (character) => character.charCodeAt(0));
   const exceptions = (distance: number, step: number): number =>

@@ -24,8 +24,8 @@ import {
 } from './setting.ts';
 
 /**
- * Checks each setting by its own key's schema: compiling the whole takes 47 ms of CPU at every start, a usual config's
- * keys less than 10 (measured). Sections were checked when the sources came apart into settings.
+ * Checks each setting by the schema of its key: compiling the whole schema takes 47 ms of CPU at every start, the keys of a usual
+ * config less than 10 (measured). `settingsOf` has checked the sections.
  */
 export function validate(settings: Settings): { faults: readonly ConfigFault[]; faulty: ReadonlySet<string> } {
   const ajv = createAjv();
@@ -63,7 +63,7 @@ function createAjv(): Ajv {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
-    // The schema is generated and tested; checking it against its meta schema at every start costs 20 ms.
+    // The schema is generated and tested. Checking it against its meta schema would cost 20 ms at every start.
     meta: false,
     validateSchema: false,
     strict: false,
@@ -76,7 +76,7 @@ function createAjv(): Ajv {
     validate: (bounds: { min: string; max: string }, written: unknown) => {
       const parse = /[smhd]$/.test(bounds.min) ? parseDuration : parseSize;
       const value = parse(written);
-      // Text that is no size or duration at all fails its pattern.
+      // The pattern rejects text that is no size or duration.
       return value === null || (value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0));
     },
   });
@@ -90,9 +90,9 @@ export interface Explanation {
   readonly message: string;
 }
 
-/** Sentences that say what a key takes, and never what it holds. `top`: pointer of the checked value. */
+/** Explains what a key expects, without its value. @param top pointer of the checked value */
 function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
-  // One more than is shown tells that there are more.
+  // Keep one more than is shown, so that the error can report "or more".
   return distinct(errors)
     .slice(0, FAULTS_MAX + 1)
     .map((error) => explain(error, `${top}${error.instancePath}`));
@@ -120,7 +120,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * One error for each fault. Where no alternative fits: the faults inside if it and the value are maps, else the whole.
+ * Returns one error for each fault. If no alternative matches: the faults inside a map that was expected, else the whole.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -170,7 +170,7 @@ export function expectationOf(schema: SchemaNode): string {
   return TYPES[String(schema.type)] ?? 'a value';
 }
 
-/** Follows "not": only for a value of another kind altogether. */
+/** Follows "not", for a value of another type. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -185,7 +185,7 @@ export function nearestOf(name: string, names: readonly string[]): string | unde
   return names[distances.indexOf(Math.min(...distances))];
 }
 
-/** Keys of earlier versions, with what to do instead. */
+/** Keys of earlier versions, and the advice for each. */
 const REMOVED: Readonly<Record<string, string>> = {
   'server.workers':
     'docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
@@ -200,7 +200,7 @@ function unknownKeySentence(parent: string, name: string, siblings: readonly str
   return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-/** A sibling of a like name, else a key of that name elsewhere (wrong section), else the nearest sibling. */
+/** Returns a sibling with a similar name, else a similar key of another section, else the nearest sibling. */
 function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
   const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
   const sibling = nearestOf(name, siblings);
@@ -214,7 +214,7 @@ function isLike(name: string, other: string): boolean {
   return editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 }
 
-/** Settings of what is not built yet: accepted and ignored would be a lie. */
+/** Rejects settings of features that are not built yet, instead of ignoring them. */
 export function findNotBuilt(settings: Settings): ConfigFault[] {
   return settings.all().flatMap((setting) => {
     let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
@@ -235,7 +235,7 @@ function faultAt(path: readonly string[], { places, where }: Setting): ConfigFau
   return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
 }
 
-/** A default asks for nothing, however it is written. */
+/** Ignores values that equal the default, in any notation. */
 function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
   const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
   if (schema['x-not-built'] || alternative !== undefined) {

@@ -11,7 +11,7 @@ export interface Session {
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** PostgreSQL, whose schema is brought up by the first use. A server that is away is asked again by the next call. */
+/** PostgreSQL. The first call migrates the schema. After an outage, the next call connects again. */
 export class Database implements Session {
   readonly #pool: Pool;
   readonly #session: Session;
@@ -25,7 +25,7 @@ export class Database implements Session {
     this.#migrations = migrations;
   }
 
-  /** Makes the schema, or moves it forward. @throws DocshelfError `database_unavailable`; `database_unfit` where it never will do */
+  /** Creates the schema or migrates it. @throws DocshelfError `database_unavailable`; `database_unfit` if a retry cannot help */
   async bringUp(): Promise<void> {
     this.#ready ??= this.#migrate();
     try {
@@ -46,7 +46,7 @@ export class Database implements Session {
     return this.#session.execute(text, values);
   }
 
-  /** Undone whole where `act` throws. A fault of the last statement leaves open whether it was carried out. */
+  /** Rolls back if `act` throws. If COMMIT itself fails, it may have been carried out. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
     return this.#transact(act);
@@ -60,7 +60,7 @@ export class Database implements Session {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw asDatabaseFault(error);
     });
-    // While a connection is out its faults are told by its queries.
+    // The queries of a connection in use report its errors.
     const ignore = (): void => undefined;
     client.on('error', ignore);
     let isSound = false;
@@ -88,7 +88,7 @@ export class Database implements Session {
       await checkServer(session);
       await session.execute('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const { rows: found } = await session.execute('SELECT to_regnamespace($1) AS schema', [SCHEMA_NAME]);
-      // An operator may have made it: then nothing else of the database need be docshelf's.
+      // An operator may have created it, so that docshelf needs no right to create schemas.
       if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
       await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
       const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
@@ -111,10 +111,10 @@ export class Database implements Session {
 
 /** PostgreSQL 15: security fixes until November 2027. */
 const SERVER_VERSION_MIN = 150_000;
-/** Of advisory locks that others take in the same database: "docs" in ASCII. */
+/** "docs" in ASCII, to differ from advisory locks of other programs in the same database. */
 const MIGRATION_LOCK = 0x646f6373;
 
-/** A holder that is cut off gives its locks back after this, however long its socket seems to live. */
+/** The server ends a transaction whose client is cut off after this time, although its socket still seems to live. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
 
 async function checkServer(session: Session): Promise<void> {
@@ -133,7 +133,7 @@ function unfit(state: string, next: string): DocshelfError {
 function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
   const execute: Session['execute'] = async (text, values) => {
     try {
-      // Without values several statements may stand in one text, which have a result each.
+      // A text without values can contain several statements, and then has several results.
       const given = await (values === undefined ? asked.query(text) : asked.query(text, [...values]));
       return { rows: [given].flat().flatMap(({ rows }) => rows) };
     } catch (error) {
@@ -148,11 +148,11 @@ function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
 }
 
 /**
- * Classes of SQLSTATE (appendix A of PostgreSQL's manual) that a statement of ours can only cause by a fault of ours: data, constraints,
- * cursors, syntax. The rest says that the server cannot serve us now.
+ * Classes of SQLSTATE (appendix A of PostgreSQL's manual) that only a bug of docshelf causes: data, constraints, cursors, syntax. The
+ * others mean that the server is unavailable.
  */
 const OURS = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
-/** Of those: no right to a table, which a grant mends; what is read-only is a standby. */
+/** Exceptions: a missing right to a table, which an operator can grant, and a read-only standby. */
 const NOT_OURS: ReadonlySet<string> = new Set(['42501', '25006']);
 
 export function sqlStateOf(error: unknown): string | null {
@@ -160,7 +160,7 @@ export function sqlStateOf(error: unknown): string | null {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : null;
 }
 
-/** What the driver throws, as `database_unavailable`; faults of ours as they are. */
+/** Turns the driver's errors into `database_unavailable`, except those that are bugs. */
 export function asDatabaseFault(error: unknown): unknown {
   if (error instanceof DocshelfError) return error;
   const state = sqlStateOf(error);
@@ -173,8 +173,8 @@ export function asDatabaseFault(error: unknown): unknown {
 }
 
 function stateOf(error: unknown, sqlState: string | null): string {
-  // Of a name with several addresses.
+  // A name with several addresses has one error for each.
   const { errors, message } = (error ?? {}) as { readonly errors?: readonly Error[]; readonly message?: string };
-  const told = message || errors?.map((each) => each.message).join(', ') || 'it does not answer';
-  return sqlState === null ? told : `${told} (${sqlState})`;
+  const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not answer';
+  return sqlState === null ? reason : `${reason} (${sqlState})`;
 }

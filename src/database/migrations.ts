@@ -65,13 +65,13 @@ const API_KEYS = `
   CREATE TABLE ${SCHEMA_NAME}.api_key_uses (sha256 TEXT PRIMARY KEY, used_at TIMESTAMPTZ NOT NULL)`;
 
 /**
- * - `request_totals`: `taken` is how many requests of an organization were ever allowed, `dropped` how many of those count no more, as far
- *   as somebody has looked. Its row is the lock of the organization.
- * - `request_times`: one row for all that were allowed at once, `taken_before` is the total before them; so those that count are the total
- *   less that of the oldest row that counts, whatever their number.
+ * - `request_totals`: `taken` is the number of requests of an organization that were ever allowed, `dropped` the number of those that
+ *   had left the window at the last check. The row is the lock of the organization.
+ * - `request_times`: one row for requests that were allowed together; `taken_before` is the total before them. The number of requests in
+ *   the window is the total minus `taken_before` of the oldest row in the window.
  *
- * `take_requests` is one statement, so that no network is between the lock and its end. Its plans are made while there are few rows and
- * kept while there are ten thousand: they may only follow the primary key.
+ * `take_requests` is one statement, so that no network round trip happens under the lock. PostgreSQL plans it while there are few rows
+ * and reuses the plans with ten thousand: they must only use the primary key.
  */
 const REQUEST_COUNTS = `
   CREATE TABLE ${SCHEMA_NAME}.request_totals (
@@ -145,8 +145,8 @@ const EXPORT_JOB_LEASES = `
   DROP TYPE IF EXISTS ${SCHEMA_NAME}.job_state CASCADE`;
 
 /**
- * The steps that the schema is made of, the oldest first; its version is how many were taken. One that has been in a release stays as it
- * is: a change is another step.
+ * The steps that create the schema, the oldest first. The version of a schema is the number of its steps. Never change a released step;
+ * add another one.
  */
 export const MIGRATIONS: readonly string[] = [
   EXPORT_JOBS,

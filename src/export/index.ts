@@ -1,4 +1,4 @@
-/** A job turns a site into a bundle (recipe: `run-job.ts`). Owners ask `ExportService`; `JobRunner` claims the jobs. */
+/** A job turns a site into a bundle (recipe: `run-job.ts`). `ExportService` serves API calls; `JobRunner` runs jobs. */
 export { type CheckSiteOptions, checkSite } from './check/index.ts';
 export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
 export { FindingList } from './findings.ts';

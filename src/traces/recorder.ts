@@ -13,7 +13,7 @@ export interface EndedSpan {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly facts: SpanFacts;
-  /** The sentence that the log has. */
+  /** The message of the error, as in the log. */
   readonly error: string | null;
 }
 
@@ -70,7 +70,7 @@ class OpenSpan implements Span {
     this.#place = { traceId, isSampled, spanId: randomId(8) };
   }
 
-  /** What a child, here or elsewhere, stands below. */
+  /** The parent of a child span, in this process or in another one. */
   leads(): SpanPlace {
     this.#hasChildren = true;
     return this.#place;
@@ -92,7 +92,7 @@ class OpenSpan implements Span {
     this.#place = { ...cause, spanId: this.#place.spanId };
   }
 
-  /** Null where the trace is not recorded. */
+  /** Null if the trace is not sampled. */
   end(): EndedSpan | null {
     const { traceId, spanId, isSampled } = this.#place;
     if (!isSampled) return null;
@@ -112,15 +112,15 @@ class OpenSpan implements Span {
 
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Where a span stands. Ids are lower-case hex digits: 32 of the trace, 16 of the span. */
+/** Position of a span in its trace. Ids are lower-case hex digits: 32 for the trace, 16 for the span. */
 export interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
-  /** False: whoever began the trace wants no records of it. */
+  /** False if the client that started the trace does not record it. */
   readonly isSampled: boolean;
 }
 
-/** W3C Trace Context, section 3.2.2: later versions may have more behind the flags, ff is none. */
+/** W3C Trace Context, section 3.2.2. Later versions may append fields; version ff is invalid. */
 const FORM =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 const SAMPLED = 1;
@@ -137,7 +137,7 @@ export function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): str
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** Posts spans. @throws DocshelfError where nothing answered; the signal's reason */
+/** Posts spans. @throws DocshelfError without a response; the signal's reason */
 export type SendSpans = (
   spans: readonly EndedSpan[],
   signal: AbortSignal,
@@ -145,9 +145,9 @@ export type SendSpans = (
 
 interface SpanSenderOptions {
   readonly send: SendSpans;
-  /** Once, until one is taken again. */
+  /** Called once for each outage. */
   readonly onAway: (error: DocshelfError) => void;
-  /** @param lost spans, meanwhile */
+  /** @param lost number of spans lost during the outage */
   readonly onBack: (lost: number) => void;
   /** For tests. */
   readonly everyMs?: number;
@@ -162,8 +162,8 @@ const SEND_MS_MAX = 10_000;
 const PAUSE_MS_MAX = 60_000;
 const STOP_MS_MAX = 2_000;
 
-/** OTLP specification 1.9, "Retryable Response Codes"; other refusals are for good. */
-const MAY_PASS: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** OTLP specification 1.9, "Retryable Response Codes". Other status codes are final. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Keeps ended spans until the collector has accepted them, bounded in number and time. Only the stop of the daemon waits for it. */
 export class SpanSender {
@@ -188,7 +188,7 @@ export class SpanSender {
     this.#sendIn(this.#everyMs);
   }
 
-  /** Sends what waits, for two seconds at the most. */
+  /** Sends the waiting spans for at most two seconds. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -210,7 +210,7 @@ export class SpanSender {
     }, ms).unref();
   }
 
-  /** @returns for how long the next try may wait */
+  /** @returns milliseconds until the next attempt */
   async #sendAll(): Promise<number> {
     while (this.#waiting.length > 0) {
       const spans = this.#waiting.slice(0, SPANS_PER_REQUEST_MAX);
@@ -234,7 +234,7 @@ export class SpanSender {
       const { status, retryAfterMs } = await this.#options.send(spans, signal);
       const isTaken = status >= 200 && status < 300;
       const fault = isTaken ? null : refused(status);
-      return { fault, isFinal: !MAY_PASS.has(status), retryAfterMs: retryAfterMs ?? 0 };
+      return { fault, isFinal: !RETRYABLE.has(status), retryAfterMs: retryAfterMs ?? 0 };
     } catch (error) {
       return { fault: unsent(error), isFinal: false, retryAfterMs: 0 };
     }
@@ -305,7 +305,7 @@ function anyValue(value: string | number | boolean) {
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** Through microseconds, which a double holds exactly until the year 2255. */
+/** Rounds to microseconds, which a double represents exactly until the year 2255. */
 function nanoseconds(ms: number): string {
   return `${Math.round(ms * 1000)}000`;
 }

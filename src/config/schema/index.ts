@@ -156,7 +156,7 @@ const limits = t.section(
   'Bounds on an archive; one that exceeds them is refused.',
 );
 
-/** A key of minisign: 42 bytes in base64, of which the first two name Ed25519. */
+/** A public key of minisign: 42 bytes in base64, of which the first two name Ed25519. */
 const PUBLIC_KEY = 'RW[A-Za-z0-9+/]{54}$';
 const publicKey = Type.Unsafe<string | NamedFile>({
   ...t.contents(
@@ -330,8 +330,8 @@ export const sites = t.list(
 );
 
 /**
- * The whole config (contract, section 2). Decoding, `config.schema.json`, `docs/config.md` and the chart's schema
- * follow. After a change: `sh scripts/run.sh node scripts/generate.ts`.
+ * The whole config (contract, section 2). Decoding, `config.schema.json`, `docs/config.md` and the chart's schema derive from it. After
+ * a change, run `sh scripts/run.sh node scripts/generate.ts`.
  */
 const keys = section(
   {
@@ -364,5 +364,5 @@ export const schemaSource = Type.Unsafe<Static<typeof keys>>({
   ...keys,
 });
 
-/** Checked and deeply frozen: sizes in bytes, durations in milliseconds, paths absolute. */
+/** The checked config, deeply frozen. Sizes are bytes, durations milliseconds, paths absolute. */
 export type Config = Static<typeof schemaSource>;

@@ -8,9 +8,9 @@ import { openJobThread, type RunJobOptions } from './run-job.ts';
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
- * Packs a completed job's archive anew, out of its manifest and the file store, and puts it into the bundle store.
- * @throws DocshelfError `bundle_gone` where manifest or files are gone, or pack to other bytes than the job's (another
- *   version of zlib); `cannot_write` and others, which may pass
+ * Packs a completed job's archive again from its manifest and the file store, and puts it into the bundle store.
+ * @throws DocshelfError `bundle_gone` if the manifest or files are missing, or if another version of zlib packs them to other bytes;
+ *   `cannot_write` and other errors, which can be temporary
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, shared, signatures, jobEntry } = options;
@@ -46,15 +46,15 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'sign
   readonly signal: AbortSignal;
 };
 
-/** Longer than the longest deadline of a job (7 days). */
+/** Longer than the longest deadline of a job, 7 days. */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
-/** Ended jobs, then all that no job names any more. @param beforeMs Unix time. @returns how many jobs were removed */
+/** Removes old ended jobs, then everything that no job names any longer. @param beforeMs Unix time. @returns number of removed jobs */
 export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
   const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
-  // Where daemons share jobs, another one may have removed them: this one's copies go by their age.
+  // If daemons share jobs, another one may have removed them: this daemon removes its copies by their age.
   if (removed === 0 && shared === null) return 0;
   const { bundles, contents } = await queue.references();
   const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;

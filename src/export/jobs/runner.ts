@@ -22,14 +22,14 @@ export type JobEvent =
   | { readonly kind: 'started'; readonly job: Job; readonly attempt: number }
   | { readonly kind: 'completed'; readonly job: Job; readonly tookMs: number }
   | { readonly kind: 'failed'; readonly job: Job; readonly error: DocshelfError }
-  /** The job goes on elsewhere: another attempt has it, or this process ends. */
+  /** This process stops, or another attempt has the job. */
   | { readonly kind: 'left'; readonly job: Job }
-  /** `job` null: of the queue, or of the folders. */
+  /** `job` is null for an error of the queue or of the folders. */
   | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
-/** Asks without a nudge: another process may have added a job. */
+/** Looks for jobs without a nudge as well, because another process can add one. */
 const POLL_MS = 1_000;
-/** A job whose process dies so often kills it. */
+/** A job whose process has died this often is probably what kills it. */
 const ATTEMPTS_MAX = 50;
 
 export class JobRunner {
@@ -83,7 +83,7 @@ export class JobRunner {
       this.#isQueueAway = false;
       return claim;
     } catch (error) {
-      // It is asked each second: told once is enough.
+      // Report an outage once, not each second.
       if (!this.#isQueueAway) this.#fault(error);
       this.#isQueueAway = true;
       return null;
@@ -123,7 +123,7 @@ export class JobRunner {
       } else await this.#endUnfinished(claim, (await queue.renew(claim)) === 'canceled' ? 'canceled' : 'lost');
     } catch (error) {
       await progress.settle();
-      // Nobody could be told: whoever claims it next goes on from its checkpoint.
+      // The result cannot be stored: the next attempt resumes from the checkpoint.
       if (error instanceof DocshelfError && error.code === 'database_unavailable') throw error;
       if (lease.ended === null || lease.ended === 'deadline') await this.#fail(claim, lease.ended, error);
       else await this.#endUnfinished(claim, lease.ended);
@@ -169,7 +169,7 @@ export class JobRunner {
     await rm(journal, { recursive: true, force: true }).catch((error: unknown) => this.#fault(error, job));
   }
 
-  /** Removes folders of attempts whose process was killed and whose jobs have ended. */
+  /** Removes work folders that a killed process left and whose jobs have ended. */
   async #sweep(): Promise<void> {
     const { folder, queue } = this.#options;
     await removeWorkFolders(folder, async (name) => {
@@ -183,9 +183,9 @@ export class JobRunner {
   }
 }
 
-/** Below the call that the job was queued by. */
+/** A child of the call that queued the job. */
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // Later ones have waited for the end of their former attempt, too.
+  // Later attempts also waited for the end of the former one, so that their time would mean something else.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -193,10 +193,10 @@ function spanOf({ job, attempt }: Claim): SpanOptions {
 
 export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
-/** A canceled job hears of it within this, or within a third of its lease. */
+/** Bounds how long a canceled job runs on. */
 const HEARTBEAT_MS_MAX = 1_000;
 
-/** Holds a claim by renewing it. Its signal tells the job to stop; `ended` says why. */
+/** Keeps a claim by renewing it. Its signal aborts the job, and `ended` is the reason. */
 export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;
@@ -211,7 +211,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // Where the lease is lost by a failed renewal, every later write says so.
+      // If a failed renewal costs the lease, the next write reports it as lost.
       const state = await queue.renew(claim).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };
@@ -230,7 +230,7 @@ export class Lease {
     return this.#ended;
   }
 
-  /** The first reason holds. */
+  /** Keeps the first reason. */
   end(reason: End): void {
     this.#ended ??= reason;
     clearInterval(this.#beat);

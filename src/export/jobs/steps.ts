@@ -12,16 +12,16 @@ import { mediaTypeOf } from '../../web/index.ts';
 import { checkSite } from '../check/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
-import type { CollectOrder, SiteCrawler, StoreFolders, VerifyOrder } from '../ports.ts';
+import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
 import { openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
 
 /** Commands and results of the steps are plain data: they cross a thread. */
-interface CheckOrder extends StoreFolders {
+interface CheckCommand extends StoreFolders {
   readonly tableSha256: string;
-  /** Receives the site's files; made here. */
+  /** The step creates this folder and links the site's files into it. */
   readonly siteDir: string;
-  /** Host names of the site, in lower case: references to them are its own. */
+  /** Host names of the site, in lower case. References to them are internal. */
   readonly hosts: readonly string[];
 }
 
@@ -32,33 +32,33 @@ export interface CheckedSite {
   readonly found: FoundSoFar;
 }
 
-interface DescribeOrder extends StoreFolders {
+interface DescribeCommand extends StoreFolders {
   readonly request: ExportRequest;
   readonly tableSha256: string;
-  /** Holds what goes beside the site as `_docshelf/`; may be empty. */
+  /** Contains the files for `_docshelf/` in the bundle; may be empty. */
   readonly ownDir: string;
   readonly createdAt: string;
   readonly generator: string;
 }
 
-interface PackOrder extends StoreFolders {
+interface PackCommand extends StoreFolders {
   readonly contentSha256: string;
   readonly to: string;
 }
 
-interface SweepOrder extends StoreFolders {
+interface SweepCommand extends StoreFolders {
   readonly keep: readonly string[];
-  /** Records of crawls: what they name is kept too. */
+  /** Records of crawls. Files that they name are kept as well. */
   readonly recordsDir: string;
-  /** Content written or used more recently stays, named or not: a job may be at work on it. */
+  /** Content that was written or used more recently stays, because a running job may need it. */
   readonly olderThanMs: number;
 }
 
 export type OnStep = (done: number, total: number, pages?: number) => void;
 
-// By their files: readers of archives take longer to load than a small job.
+// Imported by file, because the readers of archives take longer to load than a small job.
 
-/** The heavy steps of a job. The site's table passes between them as a file of the file store. */
+/** Runs the heavy steps of a job in this thread. They pass the site's table as a file of the file store. */
 export function serveSteps(crawler: SiteCrawler): void {
   serve(stepsWith(crawler));
 }
@@ -70,17 +70,17 @@ const onStep =
     progress(done);
 
 const stepsWith = (crawler: SiteCrawler) => ({
-  collect: (order: CollectOrder, context: StepContext) => collect(order, crawler, onStep(context), context.signal),
-  check: (order: CheckOrder, context: StepContext) => check(order, onStep(context), context.signal),
-  verify: (order: VerifyOrder, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
-  describe: (order: DescribeOrder) => describe(order),
-  pack: (order: PackOrder, context: StepContext) => pack(order, onStep(context), context.signal),
-  sweep: (order: SweepOrder) => sweep(order, crawler),
+  collect: (order: CollectCommand, context: StepContext) => collect(order, crawler, onStep(context), context.signal),
+  check: (order: CheckCommand, context: StepContext) => check(order, onStep(context), context.signal),
+  verify: (order: VerifyCommand, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
+  describe: (order: DescribeCommand) => describe(order),
+  pack: (order: PackCommand, context: StepContext) => pack(order, onStep(context), context.signal),
+  sweep: (order: SweepCommand) => sweep(order, crawler),
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
 async function collect(
-  order: CollectOrder,
+  order: CollectCommand,
   crawler: SiteCrawler,
   onStep: OnStep,
   signal: AbortSignal,
@@ -95,7 +95,7 @@ async function collect(
 }
 
 async function check(
-  { tableSha256, filesDir, siteDir, hosts }: CheckOrder,
+  { tableSha256, filesDir, siteDir, hosts }: CheckCommand,
   onStep: OnStep,
   signal: AbortSignal,
 ): Promise<CheckedSite> {
@@ -114,7 +114,7 @@ async function check(
 }
 
 export async function verify(
-  order: VerifyOrder,
+  order: VerifyCommand,
   crawler: SiteCrawler,
   onProgress: OnStep,
   signal: AbortSignal,
@@ -124,7 +124,7 @@ export async function verify(
   return findings.soFar;
 }
 
-async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
+async function describe(order: DescribeCommand): Promise<{ readonly contentSha256: string }> {
   const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
   const store = new FileStore(filesDir);
   const { files } = await readSiteTable(store, tableSha256);
@@ -140,8 +140,8 @@ async function describe(order: DescribeOrder): Promise<{ readonly contentSha256:
   return { contentSha256 };
 }
 
-/** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is gone; `cannot_read` */
-async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
+/** Packs the archive that a manifest describes. @throws DocshelfError `bundle_gone` if the manifest is missing; `cannot_read` */
+async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   const { contentSha256, filesDir, manifestsDir, to } = order;
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
@@ -159,7 +159,7 @@ async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
 }
 
 async function sweep(
-  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder,
+  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand,
   crawler: SiteCrawler,
 ): Promise<void> {
   const manifests = new ManifestStore(manifestsDir);

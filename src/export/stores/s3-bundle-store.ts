@@ -17,9 +17,9 @@ const bundleObject = (sha256: string): ObjectName => ({
 });
 
 /**
- * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` where the store cannot be used.
- * Links are SigV4 presigned GETs, to HEAD of which Amazon answers 403: `GET` with `Range: bytes=0-0` says length and
- * ETag. A link ends with the credentials that signed it; where those expire, as a role's, `expiresAt` says so.
+ * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` if the store is unusable.
+ * Links are SigV4 presigned GETs. Amazon responds to HEAD with 403, so use `GET` with `Range: bytes=0-0` for length and ETag.
+ * A link expires with the credentials that signed it; `expiresAt` respects those of a role.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
@@ -31,7 +31,7 @@ export class S3BundleStore implements BundleStore {
     this.#objects = new S3Objects(options);
   }
 
-  /** What is beside the bundles. They are closed with this store. */
+  /** The other files of the bucket. They are closed with this store. */
   get shared(): S3SharedFiles {
     return new S3SharedFiles(this.#objects);
   }
@@ -50,7 +50,7 @@ export class S3BundleStore implements BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
     const { client } = this.#objects;
-    // The clock that judges the link is the store's: the SDK knows how far ours is off, once a request was corrected.
+    // The store judges the link by its own clock. After a first request, the SDK knows the difference to ours.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
@@ -85,7 +85,7 @@ export class S3BundleStore implements BundleStore {
 }
 
 const FOLDER = 'jobs/';
-/** Sent again by then, so that what is in use is never as old as what is swept (8 days). */
+/** Files in use are sent again at this age, so that they never reach the age of a sweep, 8 days. */
 const AGE_MS_MAX = 4 * 24 * 3_600_000;
 
 const sharedFile = (name: string): ObjectName => ({
@@ -94,7 +94,7 @@ const sharedFile = (name: string): ObjectName => ({
   contentType: 'application/octet-stream',
 });
 
-/** `<prefix>/jobs/<name>`. Every call throws `store_failed` where the store cannot be used. */
+/** Files of jobs as `<prefix>/jobs/<name>`. Every call throws `store_failed` if the store is unusable. */
 export class S3SharedFiles implements SharedFiles {
   readonly #objects: S3Objects;
 

@@ -34,7 +34,7 @@ export interface S3ObjectsOptions extends S3Settings {
 
 /** An object as messages and requests name it. */
 export interface ObjectName {
-  /** Below the prefix. */
+  /** Under the prefix. */
   readonly key: string;
   readonly what: `${'bundle' | 'file'} "${string}"`;
   readonly contentType: string;
@@ -45,12 +45,12 @@ interface Found {
   readonly changedMs: number;
 }
 
-/** Rounds after the first: up to 32 s of waiting, besides the SDK's own attempts. A job has taken up to hours by then. */
+/** Retries of an upload: up to 32 s of waiting, in addition to the SDK's attempts. The job may have taken hours before. */
 const ROUNDS_MORE = 6;
 
 /**
- * Objects of S3 and services like it, each with the digest of its bytes. Loads the SDK (0.13 s). Every call throws
- * `store_failed` where the store cannot be used.
+ * Objects of S3 and similar services, each with the digest of its bytes. Loads the SDK (0.13 s). Every call throws
+ * `store_failed` if the store is unusable.
  */
 export class S3Objects {
   readonly client: S3Client;
@@ -62,7 +62,7 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** Nothing where it is kept, unless that is older than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** Uploads an object, unless the store has it and it is younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);
@@ -86,14 +86,14 @@ export class S3Objects {
     } catch (error) {
       signal.throwIfAborted();
       const isOurs = error instanceof DocshelfError;
-      // Where only the answer was lost, the repeated call found nothing left to complete.
+      // If only the response was lost, the repeated call fails because the upload is complete.
       if (!isOurs && (await isKept().catch(() => false))) return;
       if ((error as Error).name === 'NoSuchUpload') upload.forget();
       throw this.faultOf(error, 'store', object);
     }
   }
 
-  /** Null where there is none with that digest. */
+  /** Null if the store has no such object with that digest. */
   async find(object: ObjectName, sha256: string, verb: StoreVerb, signal?: AbortSignal): Promise<Found | null> {
     try {
       const head = new HeadObjectCommand(this.at(object));
@@ -107,7 +107,7 @@ export class S3Objects {
     }
   }
 
-  /** Null where there is none. @throws the stream, the signal's reason */
+  /** Null if the object does not exist. The stream throws the signal's reason. */
   async read(object: ObjectName, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     try {
       const { Body } = await this.client.send(new GetObjectCommand(this.at(object)), { abortSignal: signal });
@@ -150,7 +150,7 @@ export class S3Objects {
     return { Bucket: bucket, Key: `${folder === '' ? '' : `${folder}/`}${key}` };
   }
 
-  /** For an operator. */
+  /** The error for an operator. */
   faultOf(error: unknown, verb: StoreVerb, { what }: Pick<ObjectName, 'what'>): DocshelfError {
     const act: StoreAct = `${verb} ${what} in bucket "${this.#options.bucket}"`;
     return storeFault(error, act);
@@ -170,21 +170,21 @@ interface S3Object {
   readonly Key: string;
 }
 
-/** The smallest part that S3 takes. 10,000 parts may be: 48 GiB, six times the largest bundle. */
+/** The smallest part that S3 accepts. Its limit of 10,000 parts allows 48 GiB, six times the largest bundle. */
 export const PART_BYTES = 5 * 1024 ** 2;
-/** 20 MiB of memory; hides the time between requests. */
+/** Needs 20 MiB of memory and hides the latency of requests. */
 const PARTS_AT_ONCE = 4;
 const GIVE_UP_MS_MAX = 10_000;
-/** An older one may be of other settings, and a lifecycle rule may end it any time. */
+/** Older uploads may have other settings, and a lifecycle rule can end them at any time. */
 const RESUMED_MS_MAX = 24 * 3600_000;
 
-/** A part that the store has: by its checksum, else by its ETag, which is its MD5 unless KMS encrypts it. */
+/** A stored part is recognized by its checksum, else by its ETag, which is its MD5 unless KMS encrypts it. */
 type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
 
 /**
- * A bundle on its way to an object: in one request, or in parts, which become reachable with the last call, after the
- * digest of all was checked. Each request has its SHA-256, by which a store refuses what was damaged.
- * Parts that the store has are not sent again: those of a former `send()`, and those that a process left that was killed.
+ * Uploads a bundle in one request, or in parts that become visible with the last request, after the digest of the whole was checked.
+ * Each request has its SHA-256, so that the store rejects damaged bytes. It does not send parts again that the store has, from a former
+ * `send()` or from a killed process.
  */
 export class S3Upload {
   readonly #client: S3Client;
@@ -212,7 +212,7 @@ export class S3Upload {
     };
   }
 
-  /** May be called again where it failed. @throws DocshelfError as `bundleBytes`; the SDK's errors */
+  /** Can be called again after a failure. @throws DocshelfError as `bundleBytes`; the SDK's errors */
   async send(signal: AbortSignal): Promise<void> {
     if (this.#bundle.sizeBytes > PART_BYTES) return this.#sendParts(signal);
     const chunks: Buffer[] = [];
@@ -222,7 +222,7 @@ export class S3Upload {
     await this.#client.send(put, { abortSignal: signal });
   }
 
-  /** Parts that are left cost money. Where this fails too, a lifecycle rule of the bucket removes them. */
+  /** Removes stored parts, because they cost money. If this fails as well, a lifecycle rule of the bucket can remove them. */
   async giveUp(): Promise<void> {
     if (this.#uploadId === null) return;
     const abort = new AbortMultipartUploadCommand({ ...this.#object, UploadId: this.#uploadId });
@@ -230,7 +230,7 @@ export class S3Upload {
     this.forget();
   }
 
-  /** The store no longer knows the upload: the next `send()` begins another. */
+  /** Makes the next `send()` start a new upload, because the store no longer knows this one. */
   forget(): void {
     this.#uploadId = null;
     this.#stored.clear();
@@ -272,7 +272,7 @@ export class S3Upload {
     );
   }
 
-  /** Goes on with the newest upload of the object. Stores need not list them, and keys need not be allowed to. */
+  /** Resumes the newest upload of the object. A store that cannot list uploads, or a key that may not, starts a new one. */
   async #resume(signal: AbortSignal): Promise<boolean> {
     const options = { abortSignal: signal };
     const { Bucket, Key } = this.#object;
@@ -307,7 +307,7 @@ export class S3Upload {
   }
 }
 
-/** A store that does not answer with the checksum does not know it. */
+/** A store that does not return the checksum does not support it. */
 function storedOf({ ETag, ChecksumSHA256 }: StoredPart): StoredPart {
   return { ETag, ...(ChecksumSHA256 === undefined ? {} : { ChecksumSHA256 }) };
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { QueueOrder } from '../../../src/export/jobs/queue/sqlite.ts';
+import type { QueueFile } from '../../../src/export/jobs/queue/sqlite.ts';
 import { openSqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
 import { SharedClocks } from './shared-clocks.ts';
@@ -32,7 +32,7 @@ export async function sqliteSubject(): Promise<Subject> {
   const clocks = new SharedClocks();
   const queues: JobQueue[] = [];
   const another = async (): Promise<JobQueue> => {
-    const queue = await openSqliteJobQueue({ file, clocks: clocks.shared } as QueueOrder, CLOCKED_WORKER);
+    const queue = await openSqliteJobQueue({ file, clocks: clocks.shared } as QueueFile, CLOCKED_WORKER);
     queues.push(queue);
     return queue;
   };

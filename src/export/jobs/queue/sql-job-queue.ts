@@ -23,7 +23,7 @@ interface SqlJobQueueOptions {
   readonly wallMs?: () => number;
 }
 
-/** Rows of one transaction: a few milliseconds, so that other calls get in between. */
+/** Rows of one transaction. It takes a few milliseconds, so that other calls need not wait long. */
 const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -79,9 +79,9 @@ export class SqlJobQueue implements JobQueue {
   claim(leaseMs: number): Promise<Claim | null> {
     return this.#notingFaults(async () => {
       await this.#endLeasesOfTheDead();
-      // While the database was away, no holder could renew a lease: each gets the time of one to do so.
+      // No holder could renew its lease during an outage: give each the time of a lease to do so.
       const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
-      // Most claims find no job, and this look waits for no lock.
+      // Most claims find no job. This query waits for no lock.
       while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
         const claim = await this.#database.transact((session) => this.#take(session, expiresAfterMs));
         if (claim !== null) return claim;
@@ -202,14 +202,14 @@ export class SqlJobQueue implements JobQueue {
     return queued ?? null;
   }
 
-  /** Null if there is reason to look again. */
+  /** Null if the caller should look again. */
   async #take(session: JobSession, leaseMs: number): Promise<Claim | null> {
     await session.run(this.#sql.lockClaims);
     const next = await this.#next(session, leaseMs);
     if (next === null) return null;
     const { seq, jobId, attempt, organizationId } = next;
     if (next.isCanceled) {
-      // Its holder is gone, so that nobody else can end it.
+      // Its holder is dead, so end it here.
       await this.#changes(session, this.#sql.fail, { jobId, attempt, ...failure(CANCELED, null) });
       return null;
     }
@@ -234,12 +234,12 @@ export class SqlJobQueue implements JobQueue {
     }
   }
 
-  /** Waits for a database that is away: the work is done. */
+  /** Waits for an unavailable database, because the work is done. */
   async #end(claim: Claim, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
     const end = () => this.#changes(this.#database, ending, { ...refOf(claim), ...values });
     const { result, faults } = await patiently(end);
     if (result || faults === 0) return result;
-    // The database may have carried out the statement at which the connection was lost.
+    // The statement may have succeeded although the connection was lost.
     const [ended] = await this.#database.run<{ readonly status: string }>(this.#sql.ended, refOf(claim));
     return ended?.status === status;
   }
@@ -265,7 +265,7 @@ const failure = ({ code, message, next }: JobFault, report: ExportReport | null)
   report: report === null ? null : JSON.stringify(report),
 });
 
-/** Longer than a server takes to restart, or another one to take its place. */
+/** Longer than a restart or a failover of the server. */
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 500;
 

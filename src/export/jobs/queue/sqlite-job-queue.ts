@@ -1,8 +1,8 @@
 import { HEAPS, Thread, threadEntry } from '../../../threads/index.ts';
 import type { JobQueue } from '../../ports.ts';
-import type { QueueCalls, QueueOrder } from './sqlite.ts';
+import type { QueueCalls, QueueFile } from './sqlite.ts';
 
-/** Calls of clients that wait at once: some seconds' worth of flushes. Those of a job's holder are never refused. */
+/** Waiting calls of clients: some seconds of flushes. Calls of a job's holder are never rejected. */
 const WAITING_MAX = 1000;
 const OF_CLIENTS = ['add', 'get', 'list', 'cancel', 'report', 'revision'] as const;
 const OF_HOLDERS = [
@@ -26,10 +26,10 @@ const ENDING_MS_MAX = 10_000;
  * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`. @param entry for tests
  */
 export async function openSqliteJobQueue(
-  order: QueueOrder,
+  order: QueueFile,
   entry = threadEntry('./worker', import.meta),
 ): Promise<JobQueue> {
-  // A call that waits while the thread dies may have been carried out.
+  // If the thread dies, a waiting call may have been carried out.
   const thread = new Thread<QueueCalls>({
     task: 'ask for jobs',
     heap: HEAPS.queue,

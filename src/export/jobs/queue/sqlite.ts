@@ -9,8 +9,8 @@ import type { JobQueue } from '../../ports.ts';
 import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
-export interface QueueOrder {
-  /** The store's file. docshelf creates it and its folder. */
+export interface QueueFile {
+  /** Path of the database. docshelf creates the file and its folder. */
   readonly file: string;
 }
 
@@ -25,7 +25,7 @@ export interface Clocks {
 }
 
 /** The first call opens the file; if that fails, the next call does. */
-export function serveQueue({ file }: QueueOrder, clocks: Clocks): void {
+export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   let database: SqliteDatabase | null = null;
   let queue: JobQueue | null = null;
   const ask: QueueCalls['ask'] = async ({ method, args }) => {
@@ -40,12 +40,12 @@ export function serveQueue({ file }: QueueOrder, clocks: Clocks): void {
   serve({ ask } satisfies QueueCalls, { end: () => database?.close() });
 }
 
-/** A call's wait for other processes. A transaction takes as long as the disk's flush, some milliseconds. */
+/** How long a call waits for other processes. A transaction takes as long as a flush of the disk, some milliseconds. */
 const BUSY_MS_MAX = 5000;
 
 /**
- * SQLite's own wait. It sleeps up to 100 ms between its tries: begun anew every few milliseconds, p99 beside a process that
- * writes without a pause fell from 230 ms to 20 to 80 ms.
+ * SQLite's own wait. It sleeps up to 100 ms between attempts. Restarting it every few milliseconds reduced p99 from 230 ms to between
+ * 20 and 80 ms while another process writes without a pause.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
@@ -128,7 +128,7 @@ export function patiently<T>(act: () => T): T {
       return act();
     } catch (error) {
       if (resultCodeOf(error) !== BUSY || performance.now() > endMs) throw error;
-      // SQLite answers some conflicts at once, such as two processes that make the file.
+      // SQLite rejects some conflicts at once, such as two processes that create the file.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
     }
   }
@@ -163,7 +163,7 @@ export function asStoreFault(file: string, error: unknown): unknown {
   }
 }
 
-/** Undone when the caller closes the database. */
+/** Creates or migrates the tables. If it throws, closing the database rolls back. */
 function bringUp(database: DatabaseSync, file: string): void {
   database.exec('BEGIN IMMEDIATE');
   const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() as {
@@ -185,7 +185,7 @@ function bringUp(database: DatabaseSync, file: string): void {
   database.exec('COMMIT');
 }
 
-/** To the names that PostgreSQL has, and from a counter of signs of life to the time of the last one. */
+/** Renames columns as in PostgreSQL, and replaces the counter of signs of life by the time of the last one. */
 function moveToSharedStatements(database: DatabaseSync): void {
   const indexes = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
@@ -203,14 +203,14 @@ function moveToSharedStatements(database: DatabaseSync): void {
 
 function resultCodeOf(error: unknown): number | undefined {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  // The upper bytes are those of extended codes.
+  // Extended result codes use the upper bytes.
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
 /** Rises with every change to the tables. */
 const FORMAT_VERSION = 4;
 
-/** What the columns mean, `statements.ts` says. `seq` is never used again. Long columns are last: SQLite reads those before without them. */
+/** `statements.ts` describes the columns. `seq` values are never reused. Long columns are last, because SQLite reads earlier ones without them. */
 const TABLES = `
   CREATE TABLE jobs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -243,7 +243,7 @@ const TABLES = `
   CREATE TABLE turns (organization_id TEXT PRIMARY KEY, last_claim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** One of them keeps a domain to one running job. Ended jobs have separate indexes: 100,000 make no difference to a claim. */
+/** The unique index allows one running job for each domain. Ended jobs have separate indexes, so that 100,000 do not slow down a claim. */
 const INDEXES = `
   CREATE INDEX listed ON jobs (organization_id);
   CREATE INDEX listed_by_domain ON jobs (organization_id, domain);

@@ -19,12 +19,12 @@ interface Dialect {
 /**
  * Each statement finds its rows by an index, whatever the number of jobs.
  *
- * - `jobs`: `seq` is the order of arrival. `place` is 0, and below it for a job that was given back. `completion` counts the completed
- *   jobs of a domain. `leased_at_ms` is the last sign of life of `holder` (JSON, `Holder`); null if that process is dead.
+ * - `jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` counts the
+ *   completed jobs of a domain. `leased_at_ms` is the last sign of life of `holder` (JSON, `Holder`); null if that process is dead.
  * - `turns`: the number of each organization's last claim.
  */
 function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }: Dialect) {
-  /** As `JobRow` has them. PostgreSQL's driver gives a BIGINT as text. */
+  /** The columns of `JobRow`. Cast, because PostgreSQL's driver returns a BIGINT as text. */
   const columns = `CAST(seq AS FLOAT) AS seq, job_id AS "jobId", organization_id AS "organizationId", domain, version, status, progress,
     page_count AS "pageCount", CAST(created_at_ms AS FLOAT) AS "createdAtMs", CAST(updated_at_ms AS FLOAT) AS "updatedAtMs", attempt,
     is_canceled AS "isCanceled", bundle_sha256 AS "bundleSha256", CAST(bundle_size_bytes AS FLOAT) AS "bundleSizeBytes",
@@ -68,7 +68,7 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
 
     holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
     endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
-    // A clock that was set back or began again, as with a new boot of the machine, keeps no lease alive for longer than one of them.
+    // The absolute value covers a clock that was set back, or restarted with the machine: the lease expires at most one lease later.
     nextAbandoned: `
       SELECT ${candidate} FROM ${jobs} AS job
       WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)
@@ -127,7 +127,7 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
         error = CASE WHEN status = 'queued' THEN 'canceled' END, error_code = CASE WHEN status = 'queued' THEN 'canceled' END,
         status = CASE WHEN status = 'queued' THEN 'failed' ELSE status END
       WHERE job_id = :jobId AND status IN ('queued', 'running') AND is_canceled = 0`,
-    /** How an attempt has ended, if the connection was lost before the holder could hear of it. */
+    /** How an attempt has ended, if the connection was lost before the holder received the result. */
     ended: `SELECT status FROM ${jobs} WHERE job_id = :jobId AND attempt = :attempt AND status <> 'running'`,
 
     lastCompleted: `
