@@ -37,7 +37,7 @@ export class SqlJobQueue implements JobQueue {
   readonly #sql: JobStatements;
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
-  /** By `performance.now()`. */
+  /** Time of the last failed call, by `performance.now()`. */
   #lastFaultMs = Number.NEGATIVE_INFINITY;
   /** Jobs of one process are added in the order of the calls. */
   #adding: Promise<unknown> = Promise.resolve();
@@ -133,8 +133,8 @@ export class SqlJobQueue implements JobQueue {
   }
 
   async lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null> {
-    const asked = { organizationId, domain, version };
-    return (await patiently(() => this.#job(this.#sql.lastCompleted, asked))).result;
+    const request = { organizationId, domain, version };
+    return (await patiently(() => this.#job(this.#sql.lastCompleted, request))).result;
   }
 
   async counts(organizationId?: string): Promise<JobCounts> {
@@ -182,14 +182,14 @@ export class SqlJobQueue implements JobQueue {
 
   async #add(...[job, queuedMax]: Parameters<JobQueue['add']>): Promise<StoredJob> {
     const { jobId, organizationId, domain, version, paths, traceparent } = job;
-    const asked = { organizationId, domain, version, paths: paths === null ? null : JSON.stringify(paths) };
+    const request = { organizationId, domain, version, paths: paths === null ? null : JSON.stringify(paths) };
     return this.#database.transact(async (session) => {
       await session.run(this.#sql.lockOrganization, { organizationId });
-      const [equal] = await session.run<JobRow>(this.#sql.equalQueued, asked);
+      const [equal] = await session.run<JobRow>(this.#sql.equalQueued, request);
       if (equal !== undefined) return toStoredJob(equal);
       const [counts] = await session.run<JobCounts>(this.#sql.countsOf, { organizationId });
       if ((counts?.queued ?? 0) >= queuedMax) throw queueFull(domain, queuedMax);
-      const added = { ...asked, jobId, traceparent, nowMs: this.#wallMs() };
+      const added = { ...request, jobId, traceparent, nowMs: this.#wallMs() };
       return oneJob(await session.run<JobRow>(this.#sql.add, added));
     });
   }
@@ -248,8 +248,8 @@ export class SqlJobQueue implements JobQueue {
     return (await session.run(change, { ...values, nowMs: this.#wallMs() })).length > 0;
   }
 
-  async #job(asked: Statement, values: StatementValues): Promise<StoredJob | null> {
-    const [row] = await this.#database.run<JobRow>(asked, values);
+  async #job(query: Statement, values: StatementValues): Promise<StoredJob | null> {
+    const [row] = await this.#database.run<JobRow>(query, values);
     return row === undefined ? null : toStoredJob(row);
   }
 }
