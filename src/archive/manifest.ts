@@ -1,17 +1,40 @@
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
 import type { ShapeOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
-import { SharedTexts } from './compact.ts';
-import type { ExtractedFiles } from './extracted-files.ts';
+import { SharedTexts } from './entry-table.ts';
 import { isByProduct, nameAt, placeOf } from './layout.ts';
-import type { ArchiveListing } from './listing.ts';
+import type { ArchiveListing, ExtractedFiles } from './listing.ts';
 import { ManifestSplitter } from './manifest-splitter.ts';
-import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
 import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
+
+const MANIFEST_FORMAT_VERSION = 1;
+
+export interface ManifestWords {
+  readonly domain: string;
+  readonly version: string | null;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+/** The same bytes for the same words and files (all but the manifest), in whatever order. */
+export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]): Buffer {
+  const { domain, version, createdAt, generator } = words;
+  const listed = files
+    .map(({ path, size, sha256, type }) => ({ path, size, sha256, type }))
+    .sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+  const pageCount = listed.filter(isSitePage).length;
+  const formatVersion = MANIFEST_FORMAT_VERSION;
+  const manifest = { formatVersion, domain, version, createdAt, generator, pageCount, files: listed };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function isSitePage({ path }: { readonly path: string }): boolean {
+  return !path.startsWith(OWN_FOLDER) && isPage(path);
+}
 
 /** Of all but the files. */
 const WORDS_BYTES_MAX = 64 * 1024;

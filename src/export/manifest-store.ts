@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeManifest, type ManifestWords } from '../archive/pack/manifest.ts';
+import { encodeManifest, type ManifestWords } from '../archive/manifest.ts';
 import type { FileEntry } from '../domain/release.ts';
 import { readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
 

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { Scheduler } from '../threads/scheduler.ts';
-import { isCompressible } from '../web/compressible.ts';
+import { isCompressible } from '../web/media-type.ts';
 import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import type { Sibling } from './sibling.ts';
 import { readSiteFile } from './site-bytes.ts';

@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import type { ReleaseView } from '../domain/release.ts';
 import { readBeginning } from '../files/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
+import { encodeSegments, percentDecode } from '../web/escape.ts';
 import type { FirstPage } from '../web/first-page.ts';
-import { pageText } from '../web/page-text.ts';
-import { percentDecode } from '../web/percent-decode.ts';
-import { encodeSegments } from '../web/percent-encode.ts';
+import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
 
 /** Beginning of a page that is read: heads with all their styles inline have 100 KB. */

@@ -2,8 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type FileTable, isPage, type TrailingSlash } from '../domain/release.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
-import { pageStem } from '../web/page-stem.ts';
-import { findFile, isOwn } from '../web/resolve.ts';
+import { findFile, isOwn, pageStem } from '../web/resolve.ts';
 import {
   type MatchedRule,
   REDIRECTS_MAX,

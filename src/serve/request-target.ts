@@ -1,4 +1,4 @@
-import { percentDecode } from '../web/percent-decode.ts';
+import { percentDecode } from '../web/escape.ts';
 import { PATH_CHARS_MAX } from '../web/resolve.ts';
 
 type CanonicalTarget =

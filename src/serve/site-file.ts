@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
-import { isCompressibleType } from '../web/compressible.ts';
+import { isCompressibleType } from '../web/media-type.ts';
 import type { AnswerHeaders, SentHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
 import { type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';

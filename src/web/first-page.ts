@@ -1,8 +1,6 @@
-import { decodeReferences } from './rewrite/character-references.ts';
-import { RAW_TEXT } from './rewrite/markup/elements.ts';
-import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
-import { refreshOf } from './rewrite/markup/lists.ts';
-import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
+import { decodeReferences } from './rewrite/markup/character-references.ts';
+import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
+import { ForeignStack, type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { decodeUnits, ownString } from './rewrite/source-text.ts';
 
 /** What a site says of itself on its first page; plain text, null where it says nothing. */

@@ -1,6 +1,138 @@
 import { type FileTable, isPage } from '../domain/release.ts';
-import { hashedName, TaughtNames } from './hashed-name.ts';
 import { isPagePart } from './media-type.ts';
+
+/** Digests as generators write them, the narrowest first: of hex digits, of esbuild, base 36, of Rollup. */
+const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
+const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
+const BASE32 = /^[A-Z2-7]+$/;
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Shortest digest that is believed; also what Rollup and esbuild write. */
+const DIGEST_CHARS_MIN = 8;
+/** SHA-256 in hex digits. */
+const DIGEST_CHARS_MAX = 64;
+/** From here on, hex digits of both kinds are no word, number or date. */
+const SURE_HEX_CHARS = 16;
+
+/** `20240601`, alone or with a letter or two: a day. */
+const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+/** Doxygen's digests are of a folder's path and of a member's signature, not of what the file holds. */
+const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
+
+/** Hugo's pictures; Pagefind's shards, of as many digits as tell them apart; VitePress' pages, whose names end so in nothing else. */
+const OWN_SHAPES = [
+  /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
+  /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
+  /\.md\.[A-Za-z0-9_-]{8}(?:\.lean)?\.js$/,
+];
+
+/** How often a token goes over from digits to letters, and between small letters, capitals and others. */
+function changesIn(token: string): number {
+  let changes = 0;
+  let last = '';
+  for (const character of token) {
+    const kind = /[0-9]/.test(character) ? '0' : /[a-z]/.test(character) ? 'a' : /[A-Z]/.test(character) ? 'A' : '-';
+    if (last !== '' && kind !== last) changes += 1;
+    last = kind;
+  }
+  return changes;
+}
+
+/** True for what nobody would write by hand: by itself, whatever stands beside it. */
+function isSure(token: string): boolean {
+  if (token.length < DIGEST_CHARS_MIN || !/[0-9]/.test(token) || !/[A-Za-z]/.test(token) || DAY.test(token))
+    return false;
+  if (HEX.test(token)) return token.length >= SURE_HEX_CHARS || changesIn(token) >= 2;
+  if (token.length !== DIGEST_CHARS_MIN) return false;
+  if (BASE32.test(token)) return changesIn(token) >= 3;
+  return BASE64URL.test(token) && /[a-z]/.test(token) && /[A-Z]/.test(token) && changesIn(token) >= 5;
+}
+
+/** A word, words in camel case, a number of anything, a day. */
+function isWritten(token: string, isHex: boolean): boolean {
+  if (DAY.test(token)) return true;
+  if (isHex) return !/[0-9]/.test(token);
+  return /^(?:[A-Z]*[a-z]+|[A-Z]?[a-z]+[A-Z][a-z]+|[A-Z]+|\d+)[_-]?\d*$/.test(token) || /^[\d_-]+$/.test(token);
+}
+
+interface Token {
+  readonly text: string;
+  /** Where it stands, and how long it is: as alike as the names of one generator are. */
+  readonly place: string;
+}
+
+/** What may be a digest in a file's name: whole parts between dots, and their ends behind `-` or `_`. */
+function tokensOf(name: string): Token[] {
+  const parts = name.split('.');
+  if (parts.length > 1) parts.pop();
+  const tokens: Token[] = [];
+  const add = (sign: string, text: string): void => {
+    if (text.length >= DIGEST_CHARS_MIN) tokens.push({ text, place: `${sign}${text.length}` });
+  };
+  for (const [index, part] of parts.entries()) {
+    if (part.length <= DIGEST_CHARS_MAX) add(index === 0 ? '^' : '.', part);
+    // Hex digits stand in the middle, too: behind them, the size of a picture.
+    for (const piece of part.split(/[-_]/).slice(0, -1)) if (HEX.test(piece)) add('_', piece);
+    for (let at = Math.max(0, part.length - DIGEST_CHARS_MAX - 1); at < part.length; at++) {
+      if (part[at] === '-' || part[at] === '_') add('-', part.slice(at + 1));
+    }
+  }
+  return tokens;
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** True where a file's name carries a digest of its content, by the name alone. No pages, no folders. */
+function hashedName(path: string): boolean {
+  const name = nameOf(path);
+  if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
+  return OWN_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isSure(text));
+}
+
+/** Of a place: names that are sure, which teach it. */
+const SURE_NAMES_MIN = 3;
+const SURE_PART_MIN = 1 / 4;
+/** Of a folder's names: those that carry a token at that place. */
+const CARRYING_PART_MIN = 1 / 2;
+
+/** Where the names of a folder carry their digests, and in which alphabet, as those of them teach that are sure. */
+class TaughtNames {
+  readonly #alphabets = new Map<string, RegExp>();
+
+  /** @param names of the folder's files that pages load as parts of themselves */
+  constructor(names: readonly string[]) {
+    const byPlace = new Map<string, string[]>();
+    for (const name of names) {
+      if (UUID.test(name) || DOXYGEN.test(name)) continue;
+      for (const { text, place } of tokensOf(name)) {
+        const texts = byPlace.get(place);
+        if (texts === undefined) byPlace.set(place, [text]);
+        else texts.push(text);
+      }
+    }
+    for (const [place, texts] of byPlace) {
+      const sure = texts.filter(isSure);
+      if (sure.length < SURE_NAMES_MIN || sure.length < texts.length * SURE_PART_MIN) continue;
+      const alphabet = ALPHABETS.find((each) => sure.every((text) => each.test(text)));
+      if (alphabet === undefined) continue;
+      const carrying = texts.filter((text) => isDigestIn(alphabet, text));
+      if (carrying.length >= names.length * CARRYING_PART_MIN) this.#alphabets.set(place, alphabet);
+    }
+  }
+
+  has(name: string): boolean {
+    if (this.#alphabets.size === 0 || isPage(name) || UUID.test(name) || DOXYGEN.test(name)) return false;
+    return tokensOf(name).some(({ text, place }) => {
+      const alphabet = this.#alphabets.get(place);
+      return alphabet !== undefined && isDigestIn(alphabet, text);
+    });
+  }
+}
+
+function isDigestIn(alphabet: RegExp, text: string): boolean {
+  return alphabet.test(text) && !isWritten(text, alphabet === ALPHABETS[0] || alphabet === ALPHABETS[1]);
+}
 
 /**
  * Folders that generators write for good, whatever the names in them: Next.js, Astro, Nuxt (which renews one file in its own), SvelteKit,

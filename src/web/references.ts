@@ -1,8 +1,6 @@
-import { decodeReferences } from './rewrite/character-references.ts';
-import { RAW_TEXT } from './rewrite/markup/elements.ts';
-import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
-import { srcsetSpans } from './rewrite/markup/lists.ts';
-import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
+import { decodeReferences } from './rewrite/markup/character-references.ts';
+import { RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
+import { ForeignStack, type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { decodeUnits } from './rewrite/source-text.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';

@@ -3,6 +3,11 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
+/** What `guide.html` and `guide/index.html` share: `guide`; empty for the first page of a site. */
+export function pageStem(path: string): string {
+  return path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
+}
+
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
   /** `location` is relative to the request's address, without its query. */

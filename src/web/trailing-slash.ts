@@ -1,6 +1,5 @@
 import type { TrailingSlash } from '../domain/release.ts';
-import { percentDecode } from './percent-decode.ts';
-import { encodeAddress } from './percent-encode.ts';
+import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /** Votes of a reference that breaks, against one of a link that is redirected: a page without its pictures is broken. */

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { OwnSearchSurvey } from '../../src/web/own-search/survey.ts';
+import { OwnSearchSurvey } from '../../src/web/own-search.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { SearchBoxSite } from './search-box-site.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { archiveOrder, type PackedArchive, packBundle } from '../../src/archive/pack/bundle.ts';
-import { encodeManifest, type ManifestWords } from '../../src/archive/pack/manifest.ts';
+import { encodeManifest, type ManifestWords } from '../../src/archive/manifest.ts';
+import { archiveOrder, type PackedArchive, packBundle } from '../../src/archive/pack.ts';
 import { MANIFEST_PATH } from '../../src/domain/release.ts';
 
 /** A file to pack. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OWN_SEARCH_KINDS } from '../../src/web/own-search/kinds.ts';
-import { failing, OwnSearchSurvey } from '../../src/web/own-search/survey.ts';
+import { failing, OWN_SEARCH_KINDS, OwnSearchSurvey } from '../../src/web/own-search.ts';
 
 function judge(page: string, files: readonly string[] = []) {
   const survey = new OwnSearchSurvey(1);

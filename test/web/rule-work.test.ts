@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type MatchedRule, readSiteRules, type SiteRules, Work } from '../../src/web/rules/index.ts';
 import { PathPattern } from '../../src/web/rules/path-pattern.ts';
-import { REQUEST_UNITS } from '../../src/web/rules/work.ts';
+import { REQUEST_UNITS } from '../../src/web/rules/rule-file.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 

@@ -7,7 +7,7 @@ import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/inde
 import type { PagePaths, SiteSnapshot } from '../../serve/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import { readFirstPage } from '../../web/first-page.ts';
-import { pageText } from '../../web/page-text.ts';
+import { pageText } from '../../web/media-type.ts';
 import { isWithheld } from '../../web/resolve.ts';
 
 /** Beginning of a page, with its title and its first links. */

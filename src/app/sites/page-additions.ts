@@ -1,7 +1,7 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
-import { failing, type OwnSearch } from '../../web/own-search/survey.ts';
+import { failing, type OwnSearch } from '../../web/own-search.ts';
 import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
 
 /** What the config says of the search box; plain data. */

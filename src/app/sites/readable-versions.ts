@@ -26,7 +26,7 @@ import {
 } from '../../serve/index.ts';
 import { OwnSearches } from '../../serve/notices/own-search.ts';
 import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
-import { encodeAddress } from '../../web/percent-encode.ts';
+import { encodeAddress } from '../../web/escape.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
 import { searchBoxAdditions, searchBoxForm } from './page-additions.ts';

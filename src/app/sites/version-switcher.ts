@@ -4,7 +4,7 @@ import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import { ownVersions, type SamePages, SiteLanguages } from '../../serve/index.ts';
 import { asciiHtml, NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
-import { encodeAddress } from '../../web/percent-encode.ts';
+import { encodeAddress } from '../../web/escape.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 
 /** Addresses of a site's switcher, as pages name them; plain data. */

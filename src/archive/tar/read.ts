@@ -2,11 +2,219 @@ import { pipeline, Readable } from 'node:stream';
 import { type Extract, extract } from 'tar-stream';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveFile } from '../archive-file.ts';
-import { gunzip } from '../compression/gzip.ts';
-import { unzstd } from '../compression/zstd.ts';
+import { gunzip, unzstd } from '../compression.ts';
+import type { ArchiveEntry } from '../layout.ts';
 import type { ArchiveFormat } from '../listing.ts';
-import { checkRatio } from '../rules.ts';
-import { TarGuard, type TarMember } from './guard.ts';
+import { type ArchiveCode, canonicalName, checkRatio, decodeName } from '../rules.ts';
+import {
+  hasTarMagic,
+  isTarHeader,
+  isZeroBlock,
+  readHeader,
+  readPaxRecords,
+  TAR_BLOCK_BYTES,
+  untilNul,
+} from './fields.ts';
+
+/** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
+const EXTENDED_BYTES_MAX = 1024 ** 2;
+/** Header blocks per file and folder, extended ones included: a global, a local, a long name and a long link, and its own. */
+const HEADERS_PER_FILE_MAX = 2 * 5;
+/** Zero bytes after the end: tar pads to its record size, 10 KiB unless told, 1 MiB on large tapes. */
+const PADDING_BYTES_MAX = 1024 ** 2;
+
+const REFUSED_TYPES: Readonly<Record<string, readonly [ArchiveCode, string]>> = {
+  1: ['type_hardlink', 'is a hard link'],
+  2: ['type_symlink', 'is a symbolic link'],
+  3: ['type_device', 'is a character device'],
+  4: ['type_device', 'is a block device'],
+  6: ['type_fifo', 'is a FIFO'],
+  S: ['type_sparse', 'is a sparse file'],
+};
+const UNKNOWN_TYPE = ['type_unknown', 'is neither a file nor a folder'] as const;
+
+interface TarMember extends ArchiveEntry {
+  readonly rawName: string;
+}
+
+type Extended = 'x' | 'g' | 'L' | 'K';
+
+/**
+ * Judges a tar's raw blocks before tar-stream sees them: it checks no names, types, PAX lengths, end blocks or what
+ * follows them, and hangs on a folder with a size.
+ */
+class TarGuard {
+  readonly #refuse: ArchiveFile['refuse'];
+  readonly #limits: ArchiveFile['limits'];
+  readonly #onMember: (member: TarMember) => void;
+
+  #held = Buffer.alloc(TAR_BLOCK_BYTES);
+  #heldBytes = 0;
+  /** Type of the extended header whose body is being collected; null while blocks are. */
+  #extended: Extended | null = null;
+  /** Bytes of bodies and padding to let pass. */
+  #skipBytes = 0;
+  #headers = 0;
+  #zeroBlocks = 0;
+  #paddingBytes = 0;
+  #extendedBytes = 0;
+  #pax: Map<string, Buffer> | null = null;
+  #longName: Buffer | null = null;
+
+  constructor({ refuse, limits }: Pick<ArchiveFile, 'refuse' | 'limits'>, onMember: (member: TarMember) => void) {
+    this.#refuse = refuse;
+    this.#limits = limits;
+    this.#onMember = onMember;
+  }
+
+  push(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#zeroBlocks === 2) {
+        this.#padding(chunk.subarray(at));
+        return;
+      }
+      if (this.#skipBytes > 0) {
+        const passed = Math.min(this.#skipBytes, chunk.length - at);
+        this.#skipBytes -= passed;
+        at += passed;
+        continue;
+      }
+      const copied = chunk.copy(this.#held, this.#heldBytes, at);
+      this.#heldBytes += copied;
+      at += copied;
+      if (this.#heldBytes === this.#held.length) this.#take();
+    }
+  }
+
+  /** @param isKnownWhole true if the input is known to be complete: many writers omit one end block or both */
+  end(isKnownWhole: boolean): void {
+    const isInEntry = this.#skipBytes > 0 || this.#extended !== null || this.#pax !== null || this.#longName !== null;
+    if (isInEntry) throw this.#refuse('truncated', 'it is cut off inside an entry');
+    if (this.#heldBytes > 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
+    if (this.#zeroBlocks < 2 && !isKnownWhole) {
+      throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing', {
+        next: 'Fetch or copy the archive again. If its SHA-256 is that of the original, set staticExport.sha256 to it.',
+      });
+    }
+    if (this.#paddingBytes % TAR_BLOCK_BYTES !== 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
+  }
+
+  #padding(bytes: Buffer): void {
+    this.#paddingBytes += bytes.length;
+    if (!isZeroBlock(bytes)) throw this.#refuse('trailing_garbage', 'it goes on after its end');
+    if (this.#paddingBytes > PADDING_BYTES_MAX) {
+      throw this.#refuse('trailing_garbage', `it has more than ${PADDING_BYTES_MAX} bytes of padding after its end`);
+    }
+  }
+
+  #take(): void {
+    const bytes = this.#held;
+    const extended = this.#extended;
+    this.#held = Buffer.alloc(TAR_BLOCK_BYTES);
+    this.#heldBytes = 0;
+    this.#extended = null;
+    if (extended !== null) this.#takeExtended(extended, bytes);
+    else if (isZeroBlock(bytes)) this.#takeZeros();
+    else this.#takeHeader(bytes);
+  }
+
+  #takeZeros(): void {
+    this.#zeroBlocks += 1;
+    if (this.#pax !== null || this.#longName !== null) {
+      throw this.#refuse('damaged_archive', 'it has an extended header without the entry that it is for');
+    }
+  }
+
+  #takeHeader(block: Buffer): void {
+    if (!isTarHeader(block)) {
+      const isFirst = this.#headers === 0 && this.#zeroBlocks === 0;
+      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is no tar');
+      if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it goes on after its end');
+      throw this.#refuse('damaged_archive', 'the checksum of a header is wrong');
+    }
+    if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has entries after its end');
+    this.#headers += 1;
+    if (this.#headers > this.#limits.entriesMax * HEADERS_PER_FILE_MAX) {
+      throw this.#refuse(
+        'too_many_entries',
+        `it has more headers than ${this.#limits.entriesMax} files and folders need`,
+      );
+    }
+    const { name, size, type } = readHeader(block);
+    if (size === null) throw this.#refuse('bad_length', 'has a size that is no number', { entry: name.toString() });
+    if (type === 'x' || type === 'g' || type === 'L' || type === 'K') this.#beginExtended(type, size);
+    else this.#takeEntry(name, size, type);
+  }
+
+  #beginExtended(type: Extended, size: number): void {
+    if ((type === 'x' && this.#pax !== null) || (type === 'L' && this.#longName !== null)) {
+      throw this.#refuse('damaged_archive', 'it has two extended headers for one entry');
+    }
+    this.#extendedBytes += size;
+    if (size > EXTENDED_BYTES_MAX) {
+      throw this.#refuse('bad_length', `it has an extended header of more than ${EXTENDED_BYTES_MAX} bytes`);
+    }
+    if (this.#extendedBytes > this.#limits.totalBytesMax) {
+      throw this.#refuse('total_too_large', 'its extended headers are larger than all its files may be');
+    }
+    if (size === 0) this.#takeExtended(type, Buffer.alloc(0));
+    else {
+      this.#extended = type;
+      this.#held = Buffer.alloc(size);
+    }
+  }
+
+  #takeExtended(type: Extended, body: Buffer): void {
+    this.#skipBytes = paddingOf(body.length);
+    if (type === 'K') return; // The target of a link, which is refused itself.
+    if (type === 'L') {
+      const name = untilNul(body);
+      if (!isZeroBlock(body.subarray(name.length))) {
+        throw this.#refuse('name_control', 'has a NUL in its name', { entry: body.toString() });
+      }
+      this.#longName = name;
+      return;
+    }
+    const records = readPaxRecords(body);
+    if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
+    if (type === 'x') this.#pax = records;
+    // tar-stream applies a global record only before a local header, others always: no honest writer sets these.
+    else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
+      throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
+    }
+    if ([...records.keys()].some((key) => key.startsWith('GNU.sparse.'))) {
+      const path = records.get('GNU.sparse.name') ?? records.get('path');
+      throw this.#refuse('type_sparse', 'is a sparse file', path === undefined ? {} : { entry: path.toString() });
+    }
+  }
+
+  #takeEntry(headerName: Buffer, headerSize: number, type: string): void {
+    const paxName = this.#pax?.get('path');
+    const nameBytes = paxName?.length ? paxName : (this.#longName ?? headerName);
+    const sizeRecord = this.#pax?.get('size')?.toString('latin1');
+    this.#pax = null;
+    this.#longName = null;
+
+    const refused = REFUSED_TYPES[type] ?? (type === '0' || type === '5' ? null : UNKNOWN_TYPE);
+    if (refused) throw this.#refuse(...refused, { entry: nameBytes.toString() });
+    const rawName = decodeName(nameBytes, this.#refuse);
+    const name = canonicalName(rawName, this.#limits, this.#refuse);
+    if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord)) {
+      throw this.#refuse('bad_length', 'has a size that is no number', { entry: rawName });
+    }
+    const size = sizeRecord ? Number(sizeRecord) : headerSize;
+    // Old tars have no type for folders, only the slash.
+    const kind = type === '5' || rawName.endsWith('/') || name === '' ? 'folder' : 'file';
+    if (kind === 'folder' && size !== 0)
+      throw this.#refuse('folder_with_size', 'is a folder with a size', { entry: rawName });
+    this.#skipBytes = size + paddingOf(size);
+    this.#onMember({ name, kind, size, rawName });
+  }
+}
+
+function paddingOf(size: number): number {
+  return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
+}
 
 /** tar-stream's `extract` with the option that its types leave out. */
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;

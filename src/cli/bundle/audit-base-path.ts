@@ -27,8 +27,9 @@ export async function auditBasePath(version: string, written: string, config: Co
       next: 'Give a path that begins with a slash, such as /docs/.',
     });
   }
-  const { answers, isMountable, mountFile } = await import('../../web/mount/index.ts');
-  const { isData, isTooLargeToMount, leftAddresses } = await import('../../web/mount/left-addresses.ts');
+  const { answers, isData, isMountable, isTooLargeToMount, leftAddresses, mountFile } = await import(
+    '../../web/mount/index.ts'
+  );
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
   const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => answers(files, path) };
   const left: FileLeft[] = [];

@@ -7,7 +7,7 @@ import type { Config } from '../../config/index.ts';
 import { printable } from '../../domain/text.ts';
 import { readFileTable } from '../../files/index.ts';
 import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../serve/versions/diff-pages.ts';
-import { escapeHtml } from '../../web/escape-html.ts';
+import { escapeHtml } from '../../web/escape.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';

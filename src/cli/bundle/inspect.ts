@@ -6,7 +6,7 @@ import type { Config } from '../../config/index.ts';
 import { counted } from '../../domain/text.ts';
 import { loadSiteRules } from '../../serve/index.ts';
 import { OwnSearches } from '../../serve/notices/own-search.ts';
-import { type OwnSearch, OwnSearchSurvey } from '../../web/own-search/survey.ts';
+import { type OwnSearch, OwnSearchSurvey } from '../../web/own-search.ts';
 import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { table, toMiB } from '../table.ts';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../web/escape-html.ts';
+import { escapeHtml } from '../../web/escape.ts';
 import type { Entry } from '../entry.ts';
 
 export interface Redirect {

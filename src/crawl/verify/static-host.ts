@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { FileEntry } from '../../domain/release.ts';
+import { encodeSegments } from '../../web/escape.ts';
 import { percentDecode, resolvePath } from '../../web/index.ts';
-import { encodeSegments } from '../../web/percent-encode.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest } from '../render/rendered-page.ts';
 

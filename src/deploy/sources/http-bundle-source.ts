@@ -4,7 +4,7 @@ import { cleanFileName, isFileName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 import { refusalOf } from './http-refusal.ts';
 

@@ -10,7 +10,7 @@ import {
   namesItsCharset,
   TrailingSlashVotes,
 } from '../../web/index.ts';
-import { BasePathVotes } from '../../web/mount/base-path-votes.ts';
+import { BasePathVotes } from '../../web/mount/base-path.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 /** Larger ones have no vote on addresses: what their references take in memory must be bounded. */

@@ -1,4 +1,4 @@
-import type { SignedWords } from '../../archive/minisign/comment.ts';
+import type { SignedWords } from '../../archive/minisign.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo } from '../../domain/release.ts';
 import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';

@@ -58,7 +58,7 @@ export async function checkSignature(
     return null;
   }
   // Most daemons verify nothing, and a start is to be quick.
-  const { verifyFile } = await import('../../archive/minisign/index.ts');
+  const { verifyFile } = await import('../../archive/minisign.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }
 

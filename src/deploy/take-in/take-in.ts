@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSignedComment, type SignedWords } from '../../archive/minisign/comment.ts';
+import { readSignedComment, type SignedWords } from '../../archive/minisign.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';

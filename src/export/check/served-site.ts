@@ -1,7 +1,7 @@
 import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
 import { LineSpool } from '../../files/index.ts';
+import { encodeAddress } from '../../web/escape.ts';
 import { type PageOutline, percentDecode, type Reference, resolvePath } from '../../web/index.ts';
-import { encodeAddress } from '../../web/percent-encode.ts';
 import type { PublishedAt } from './published-address.ts';
 
 /** A path of the site, another host, or nothing to request (`mailto:`). */

@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 // By their files: readers of archives take longer to load than a small job.
-import { archiveOrder, packBundle } from '../../archive/pack/bundle.ts';
-import type { PackEntry } from '../../archive/pack/entries.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';

@@ -1,5 +1,5 @@
 import type { SiteSink } from '../../domain/site-source.ts';
-import { escapeHtml } from '../../web/escape-html.ts';
+import { escapeHtml } from '../../web/escape.ts';
 import { layoutNotFound, layoutPage, type PageBody } from './layout/page.ts';
 import type { View } from './layout/view.ts';
 import type { MarkdownRenderer } from './render/render-markdown.ts';

@@ -1,6 +1,6 @@
 import type { Finding } from '../../domain/job.ts';
 import { isPage } from '../../domain/release.ts';
-import { percentDecode } from '../../web/percent-decode.ts';
+import { percentDecode } from '../../web/escape.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { FoundFile } from './walk-folder.ts';
 

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { DocshelfError, statusOf } from '../../domain/errors.ts';
 import { OWN_HEADERS } from '../../serve/index.ts';
-import { acceptsType, prefersType } from '../../web/accept.ts';
+import { acceptsType, prefersType } from '../../web/media-type.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';

@@ -1,6 +1,6 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
 import type { Documentation } from './documentation.ts';
 
 export type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;

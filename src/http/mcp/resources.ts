@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import type { Documentation } from './documentation.ts';
 import { placeOf, resourceTemplate, resourceUri } from './page-address.ts';
 import { servedRelease } from './served-release.ts';

@@ -2,7 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf, searchRequestSchema } from '../../domain/search.ts';
 import type { ShapeOf } from '../../domain/shape.ts';
 import { encodeUnsafe } from '../../search/extract/site-address.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import { requestChecker } from '../read-request.ts';
 import type { Documentation } from './documentation.ts';
 import { addressOf, placeOf } from './page-address.ts';

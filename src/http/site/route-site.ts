@@ -1,6 +1,6 @@
 import { hostName } from '../../domain/deployment.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
-import { decodeUnreserved } from '../../web/percent-decode.ts';
+import { decodeUnreserved } from '../../web/escape.ts';
 
 /** Where a site answers (contract, section 2.1). */
 export interface SiteAddress {

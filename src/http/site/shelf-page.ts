@@ -1,5 +1,5 @@
 import type { DeployState } from '../../domain/status.ts';
-import { escapeHtml } from '../../web/escape-html.ts';
+import { escapeHtml } from '../../web/escape.ts';
 import { languageTag } from '../../web/language-tag.ts';
 import type { PageLanguage, ReaderWords } from '../../web/words/index.ts';
 import { languageNames } from './language-names.ts';

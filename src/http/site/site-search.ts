@@ -3,7 +3,7 @@ import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
 import { negotiateEncoding } from '../../serve/encoding.ts';
 import { OWN_HEADERS } from '../../serve/index.ts';
-import { prefersType } from '../../web/accept.ts';
+import { prefersType } from '../../web/media-type.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';

@@ -1,8 +1,7 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import { redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
-import { percentDecode } from '../../web/percent-decode.ts';
-import { withoutHost } from '../../web/without-host.ts';
+import { percentDecode, withoutHost } from '../../web/escape.ts';
 import { documentAnswer } from './page-answer.ts';
 import { withoutPass } from './preview-passes.ts';
 

@@ -1,5 +1,5 @@
 import { attributeOf, type Element, elementsOf, type Parent } from '../../web/content/tree.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 
 /** Real pages have at most a handful before a heading. */
 const PENDING_MAX = 20;

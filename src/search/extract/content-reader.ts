@@ -1,11 +1,16 @@
-import { isBeside } from '../../web/content/beside.ts';
-import { isNote, listsChildPages } from '../../web/content/clutter.ts';
-import { codeText } from '../../web/content/code-text.ts';
-import type { ContentRoot } from '../../web/content/content-root.ts';
-import { headingText } from '../../web/content/heading-text.ts';
-import { isLayoutCell } from '../../web/content/layout-cell.ts';
-import type { Element, Parent } from '../../web/content/tree.ts';
-import { attributeOf, DEPTH_MAX, findElement, hasClass, isElement, isHeading, isText } from '../../web/content/tree.ts';
+import { codeText, headingText, isLayoutCell, isNote, listsChildPages } from '../../web/content/clutter.ts';
+import { type ContentRoot, isBeside } from '../../web/content/content-root.ts';
+import {
+  attributeOf,
+  DEPTH_MAX,
+  type Element,
+  findElement,
+  hasClass,
+  isElement,
+  isHeading,
+  isText,
+  type Parent,
+} from '../../web/content/tree.ts';
 import { Anchors } from './anchors.ts';
 import type { PageAddress } from './site-address.ts';
 import { GAP, type Gap, TextWriter } from './text-writer.ts';

@@ -1,6 +1,6 @@
 import { contentRoot } from '../../web/content/content-root.ts';
 import { readPageTree } from '../../web/content/index.ts';
-import { isLeftOut } from '../../web/content/left-out.ts';
+import { isLeftOut } from '../../web/content/page-facts.ts';
 import type { Section } from '../section.ts';
 import { ContentReader } from './content-reader.ts';
 import { toSections } from './sections.ts';

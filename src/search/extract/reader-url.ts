@@ -1,5 +1,5 @@
 import type { TrailingSlash } from '../../domain/release.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import { findLinks } from '../../web/references.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import { encodeUnsafe, OWN_ORIGIN } from './site-address.ts';

@@ -1,5 +1,4 @@
-import type { PageFacts } from '../../web/content/page-facts.ts';
-import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from '../../web/content/title.ts';
+import { otherTitle, type PageFacts, pageTitle, TITLE_LENGTH_MAX } from '../../web/content/page-facts.ts';
 import type { Section } from '../section.ts';
 import type { ContentPart } from './content-reader.ts';
 import { withFragment } from './site-address.ts';

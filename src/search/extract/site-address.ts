@@ -1,4 +1,4 @@
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 
 /** The site's own host, which a bundle does not name. */
 export const OWN_ORIGIN = 'http://site.invalid';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FileEntry } from '../../domain/release.ts';
-import { pageText } from '../../web/page-text.ts';
+import { pageText } from '../../web/media-type.ts';
 import { extractPage, fingerprintOf, rankOf } from '../extract/index.ts';
 import { joined } from '../fingerprints.ts';
 import { cutSection } from './cut-section.ts';

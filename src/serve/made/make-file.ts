@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { threadEntry } from '../../threads/index.ts';
-import { areNone, joinAdditions, NO_ADDITIONS, type PageAdditions } from '../../web/additions/page-additions.ts';
-import { takesAdditions } from '../../web/additions/takes-additions.ts';
-import { isMountable } from '../../web/mount/mountable.ts';
+import {
+  areNone,
+  joinAdditions,
+  NO_ADDITIONS,
+  type PageAdditions,
+  takesAdditions,
+} from '../../web/additions/page-additions.ts';
+import { isMountable } from '../../web/mount/base-path.ts';
 import { SiteFile } from '../site-file.ts';
 import { Makers, type OverlongFiles } from './making-limits.ts';
 import { type MountableRelease, MountedRelease, type RewriteCall } from './mounted-release.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileEntry, FileTable, KeptRelease } from '../../domain/release.ts';
 import type { ThreadCall } from '../../threads/index.ts';
-import { answers } from '../../web/mount/base-path-votes.ts';
-import { isMountable, type MountableFile } from '../../web/mount/mountable.ts';
+import { answers, isMountable, type MountableFile } from '../../web/mount/base-path.ts';
 import { SiteFile } from '../site-file.ts';
 import type { MountAnswer, MountCalls } from './worker.ts';
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../web/escape-html.ts';
+import { escapeHtml } from '../../web/escape.ts';
 import { type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
 import { type AnswerHeaders, OWN_HEADERS } from '../answer-headers.ts';
 import { flatHeaders, type PlainAnswer, toResponse } from '../plain-answer.ts';

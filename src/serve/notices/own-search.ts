@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { ReleaseView } from '../../domain/release.ts';
-import type { OwnSearch } from '../../web/own-search/survey.ts';
+import type { OwnSearch } from '../../web/own-search.ts';
 import { readHead } from '../first-pages.ts';
 
 /** Entries that are looked at between two turns of other requests. */
@@ -25,7 +25,7 @@ export class OwnSearches {
 }
 
 async function readOwnSearches({ files, pages, siteDir }: ReleaseView): Promise<readonly OwnSearch[]> {
-  const { OwnSearchSurvey } = await import('../../web/own-search/survey.ts');
+  const { OwnSearchSurvey } = await import('../../web/own-search.ts');
   const survey = new OwnSearchSurvey(pages);
   let turn = 0;
   for (const { path } of files.values()) {

@@ -1,4 +1,4 @@
-import { prefersType } from '../../web/accept.ts';
+import { prefersType } from '../../web/media-type.ts';
 
 const MARKDOWN = 'text/markdown';
 

@@ -1,5 +1,5 @@
-import { pageStem } from '../../web/page-stem.ts';
-import { encodeSegments } from '../../web/percent-encode.ts';
+import { encodeSegments } from '../../web/escape.ts';
+import { pageStem } from '../../web/resolve.ts';
 import { twinOf } from './twin-path.ts';
 
 /** A page as its head tells of it. */

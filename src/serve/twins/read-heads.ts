@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { readBeginning } from '../../files/index.ts';
+import { encodeSegments, percentDecode } from '../../web/escape.ts';
 import { readFirstPage } from '../../web/first-page.ts';
-import { pageText } from '../../web/page-text.ts';
-import { percentDecode } from '../../web/percent-decode.ts';
-import { encodeSegments } from '../../web/percent-encode.ts';
+import { pageText } from '../../web/media-type.ts';
 import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListedPage, type SiteOutline, sectionOf } from './llms-text.ts';

@@ -1,6 +1,6 @@
 import { serve } from '../../threads/index.ts';
 import { type MarkdownInput, markdownOf } from '../../web/markdown/index.ts';
-import { pageText } from '../../web/page-text.ts';
+import { pageText } from '../../web/media-type.ts';
 import { type ListAnswer, llmsText, orderPages } from './llms-text.ts';
 import { type HeadsOrder, readHeads } from './read-heads.ts';
 

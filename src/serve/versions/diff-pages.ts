@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPage, type ReleaseView } from '../../domain/release.ts';
 import { counted } from '../../domain/text.ts';
-import { pageStem } from '../../web/page-stem.ts';
+import { pageStem } from '../../web/resolve.ts';
 
 export type ComparedSite = Pick<ReleaseView, 'siteDir' | 'files'>;
 
@@ -134,7 +134,7 @@ async function textOf({ siteDir, files }: ComparedSite, page: string): Promise<P
   const { size = 0, sha256 = '', type = 'text/html' } = files.get(page) ?? {};
   if (size > PAGE_BYTES_MAX) return { page, title: '', words: sha256, isTooLarge: true };
   const { markdownOf } = await import('../../web/markdown/index.ts');
-  const { pageText } = await import('../../web/page-text.ts');
+  const { pageText } = await import('../../web/media-type.ts');
   const html = pageText(await readFile(join(siteDir, page)), type);
   const { title, markdown } = markdownOf({ path: page, html, address: `/${page}` });
   return { page, title: title.slice(0, TITLE_LENGTH_MAX), words: withoutTargets(markdown), isTooLarge: false };

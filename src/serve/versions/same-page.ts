@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../../domain/release.ts';
 import { mapAhead } from '../../files/lanes.ts';
-import { pageText } from '../../web/page-text.ts';
+import { pageText } from '../../web/media-type.ts';
 import { isWithheld, resolvePath } from '../../web/resolve.ts';
 import { readHead } from '../first-pages.ts';
 

@@ -1,9 +1,162 @@
-import { charsetInMarkup, charsetOfType, markedCharset } from '../charset.ts';
+import { charsetInMarkup, charsetOfType, markedCharset } from '../media-type.ts';
+import { RAW_TEXT } from '../rewrite/markup/elements.ts';
+import { ForeignStack, type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 import { isUtf16, sourceText } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
-import { findPlaces } from './find-places.ts';
 import type { PageAdditions } from './page-additions.ts';
+
+/** In units of the text. */
+export interface AdditionPlaces {
+  /** As written in `<html lang>`; empty where there is none. */
+  readonly language: string;
+  /** Where `<head>` ends, written or not. */
+  readonly head: number;
+  /** Null where nothing may follow: in a page of frames, in a template, and after what is not closed. */
+  readonly body: number | null;
+}
+
+/** Start tags that leave a head open (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
+const IN_HEAD = new Set(
+  'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
+);
+/** End tags that end one; all others are passed over there. */
+const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
+/** A file that has none of them, nor a doctype, is a part of a page, which scripts load into one. */
+const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
+const NO_SPACE = /[^\t\n\f\r ]/;
+/** In bytes, as a text of one unit a byte has it. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+
+/**
+ * The places where a browser ends the head and the body of a page, whatever is written in comments, scripts, attributes and
+ * templates.
+ *
+ * @param text one unit a byte
+ * @param wantsBody false: no more is read than the head
+ * @returns null for what is no page
+ */
+export function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
+  return new PlaceFinder(text, wantsBody).places();
+}
+
+class PlaceFinder implements MarkupReader {
+  readonly #text: string;
+  readonly #wantsBody: boolean;
+  readonly #scanner: MarkupScanner;
+  readonly #foreign = new ForeignStack();
+  #language = '';
+  #isPage = false;
+  #hasFrames = false;
+  /** True behind an element that never ends. */
+  #isUnclosed = false;
+  #templates = 0;
+  /** Of the outermost one that is open, and of the SVG or MathML that is. */
+  #templateStart = 0;
+  #foreignStart = 0;
+  /** Of the last whole tag or doctype: no other `<` is before its end. */
+  #tagStart = -1;
+  #head: number | null = null;
+  #bodyEnd: number | null = null;
+  #htmlEnd: number | null = null;
+
+  constructor(text: string, wantsBody: boolean) {
+    this.#text = text;
+    this.#wantsBody = wantsBody;
+    this.#scanner = new MarkupScanner(text);
+  }
+
+  places(): AdditionPlaces | null {
+    this.#scanner.read(this);
+    const isInTemplate = this.#templates > 0;
+    const head = this.#head ?? (isInTemplate ? this.#templateStart : this.#safeEnd);
+    if (!this.#isPage || head === null) return null;
+    const body = this.#hasFrames ? null : (this.#bodyEnd ?? this.#htmlEnd ?? (isInTemplate ? null : this.#safeEnd));
+    return { language: this.#language, head, body };
+  }
+
+  onDoctype(start: number): void {
+    this.#isPage = true;
+    this.#tagStart = start;
+  }
+
+  onText(start: number, end: number): void {
+    if (this.#head !== null || this.#templates > 0) return;
+    const isMarked = start === 0 && this.#text.startsWith(BYTE_ORDER_MARK);
+    const from = isMarked ? BYTE_ORDER_MARK.length : start;
+    const at = this.#text.slice(from, end).search(NO_SPACE);
+    if (at !== -1) this.#endHead(from + at);
+  }
+
+  onStartTag(): void {
+    const scanner = this.#scanner;
+    const tag = scanner.tagName;
+    this.#tagStart = scanner.tagStart;
+    const wasForeign = !this.#foreign.isEmpty;
+    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
+    scanner.allowsCdata = this.#foreign.isForeign;
+    if (!wasForeign) this.#foreignStart = scanner.tagStart;
+    if (OF_PAGES.has(tag)) this.#isPage = true;
+    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= this.#attribute('lang');
+    if (this.#templates === 0 && !IN_HEAD.has(tag)) {
+      if (this.#endHead(scanner.tagStart)) return;
+      if (tag === 'frameset') this.#hasFrames = true;
+    }
+    if (!isHtml) return;
+    if (tag === 'template') {
+      if (this.#templates === 0) this.#templateStart = scanner.tagStart;
+      this.#templates++;
+    } else if (tag === 'plaintext') this.#leaveOpen();
+    else if (RAW_TEXT.has(tag) && scanner.skipRawText() === this.#text.length) {
+      this.#head ??= scanner.tagStart;
+      this.#leaveOpen();
+    }
+  }
+
+  onEndTag(): void {
+    const { tagName: tag, tagStart } = this.#scanner;
+    this.#tagStart = tagStart;
+    let isOfForeign = false;
+    if (!this.#foreign.isEmpty) {
+      isOfForeign = this.#foreign.close(tag);
+      this.#scanner.allowsCdata = this.#foreign.isForeign;
+    }
+    if (isOfForeign) return;
+    if (tag === 'template' && this.#templates > 0) this.#templates--;
+    else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
+      if (this.#endHead(tagStart)) return;
+      // The end of the body ends no SVG: what stands before it would be a part of that.
+      const at = this.#foreign.isForeign ? this.#foreignStart : tagStart;
+      if (tag === 'body') this.#bodyEnd = at;
+      else if (tag === 'html') this.#htmlEnd = at;
+    }
+  }
+
+  #attribute(name: string): string {
+    const at = this.#scanner.indexOfAttribute(name);
+    return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
+  }
+
+  /** @returns true where nothing else is looked for */
+  #endHead(at: number): boolean {
+    if (this.#head !== null) return false;
+    this.#head = at;
+    if (this.#wantsBody && this.#isPage) return false;
+    this.#scanner.skipAll();
+    return true;
+  }
+
+  #leaveOpen(): void {
+    this.#isUnclosed = true;
+    this.#scanner.skipAll();
+  }
+
+  /** The end of the file, where that is in no comment, tag or element that was begun and never ended. */
+  get #safeEnd(): number | null {
+    const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
+    return isSafe ? this.#text.length : null;
+  }
+}
 
 /** The same object where nothing is added: in parts of pages, and in UTF-16. @param mediaType with its charset */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {

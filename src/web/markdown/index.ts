@@ -1,14 +1,10 @@
 import { contentRoot } from '../content/content-root.ts';
 import { readPageTree } from '../content/index.ts';
-import { isLeftOut } from '../content/left-out.ts';
-import { pageTitle } from '../content/title.ts';
+import { isLeftOut, pageTitle } from '../content/page-facts.ts';
 import { BlockReader } from './block-reader.ts';
-import { Footnotes } from './footnotes.ts';
-import { type Block, plainText, textOf } from './nodes.ts';
-import { PageLinks } from './page-links.ts';
-import { PhraseReader } from './phrase-reader.ts';
-import { Tabs } from './tabs.ts';
-import { writeMarkdown } from './write.ts';
+import { Footnotes, Tabs } from './footnotes.ts';
+import { PageLinks, PhraseReader } from './phrases.ts';
+import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
   /** In the site: `guides/start.html`. */

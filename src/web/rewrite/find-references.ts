@@ -1,17 +1,12 @@
-import { charsetInCss, charsetInMarkup, markedCharset } from '../charset.ts';
+import { charsetInCss, charsetInMarkup, markedCharset } from '../media-type.ts';
+import type { Reference } from '../references.ts';
 import { filesOfGenerators } from './generators/index.ts';
-import { readDocument } from './markup/read-document.ts';
-import { readFeed } from './markup/read-feed.ts';
-import { DocumentFacts } from './markup/tag-reader.ts';
-import { readCss } from './read-css.ts';
+import { DocumentFacts, readDocument, readFeed } from './markup/read-document.ts';
+import { mayHoldUrls, readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
-import { readFileScript } from './read-page-script.ts';
-import { readScript } from './read-script.ts';
-import type { FoundReferences } from './reference.ts';
-import { ReferenceList } from './reference-list.ts';
-import { Region } from './region.ts';
+import { readFileScript, readScript } from './read-script.ts';
+import { type FoundReferences, ReferenceList, Region, referencesOf, type SourceType } from './reference.ts';
 import { ownStrings, type SourceText, sourceText } from './source-text.ts';
-import type { SourceType } from './source-type.ts';
 import { CSS } from './write.ts';
 
 export interface ReferringFile {
@@ -61,4 +56,18 @@ export function findReferences(file: ReferringFile, { units, charset } = textOf(
 function ownCharset(text: string, type: SourceType): string | null {
   if (type === 'html' || type === 'xml') return charsetInMarkup(text);
   return type === 'css' ? charsetInCss(text) : null;
+}
+
+const NAMES_NO_FILE = /^(?:$|#|data:)/i;
+
+/** Of a sheet, a page, SVG's attributes: in order, escapes decoded. */
+export function styleReferences(file: ReferringFile): Reference[] {
+  const text = textOf(file);
+  if (!mayHoldUrls(text.units)) return [];
+  const references: Reference[] = [];
+  for (const { kind, url, writing } of referencesOf(findReferences(file, text))) {
+    if ((writing & CSS) === 0 || NAMES_NO_FILE.test(url)) continue;
+    references.push({ kind: 'asset', tag: 'style', attribute: kind === 'style' ? '@import' : 'url', url });
+  }
+  return references;
 }

@@ -1,7 +1,6 @@
 import { tokenize, tokenTypes } from 'css-tree/tokenizer';
 import { ident, string, url } from 'css-tree/utils';
-import type { ReferenceList } from './reference-list.ts';
-import type { Region } from './region.ts';
+import type { ReferenceList, Region } from './reference.ts';
 import { CSS } from './write.ts';
 
 const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;

@@ -1,6 +1,4 @@
-import type { FoundKind } from './reference.ts';
-import type { ReferenceList } from './reference-list.ts';
-import type { Region } from './region.ts';
+import type { FoundKind, ReferenceList, Region } from './reference.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
 /** Members of a web app manifest that are addresses. Paths have no indexes. */

@@ -1,9 +1,32 @@
 import { parse } from 'es-module-lexer/minimal/js';
-import { readLiterals, readMentions } from './mentions.ts';
-import type { FoundKind } from './reference.ts';
-import type { ReferenceList } from './reference-list.ts';
-import type { Region } from './region.ts';
+import { filesOfGenerators } from './generators/index.ts';
+import type { FoundKind, ReferenceList, Region } from './reference.ts';
 import { SPECIFIER } from './write.ts';
+
+export function readMentions({ text }: Region, list: ReferenceList, place: 'script' | 'page script'): void {
+  const source = { text, path: list.filePath ?? '', named: list.urls };
+  for (const file of filesOfGenerators(place, source)) list.mention(file);
+}
+
+/** A whole string that begins like an address, or is all that a call is given, and ends like data. */
+const DATA =
+  /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
+/** A longer script is the page itself once more, with all its examples. */
+const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
+
+export function readDataLiterals({ text }: Region, list: ReferenceList): void {
+  if (text.length > DATA_SCRIPT_CHARS_MAX || text.includes('__next_f')) return;
+  for (const [address] of text.matchAll(DATA)) list.mention(address);
+}
+
+const LITERAL =
+  /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
+const LITERALS_MAX = 2_000;
+
+/** Addresses from the root: a search index, a picture. Nobody misses an example's. */
+function readLiterals({ text }: Region, list: ReferenceList): void {
+  for (const [address] of text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
+}
 
 type LexedImport = ReturnType<typeof parse>[0][number];
 
@@ -44,7 +67,7 @@ function readCalls(region: Region, list: ReferenceList): void {
 /** The lexer's `d` of an `import.meta`, of which a dynamic import has its place and a static one -1. */
 const IMPORT_META = -2;
 
-export function lexImports(code: string): readonly LexedImport[] {
+function lexImports(code: string): readonly LexedImport[] {
   try {
     return parse(code)[0];
   } catch {
@@ -191,4 +214,74 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
       return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
     });
   return { start, end, value };
+}
+
+/** In every script that has one of the sinks; looking for those costs more. */
+const MAY_NAME =
+  /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
+
+/**
+ * Sinks that take a whole string for an address, seen from the page: browsers' and common libraries' own, API
+ * descriptions (`url: "openapi.json"`), Sphinx's index. Not `"/a" + b`, and no other methods than GET.
+ */
+const LOADS = [
+  /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
+  /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
+  // Of links, which a reader may follow, only those to what pages load.
+  /\.href\s*=(?=\s*["'][^"'\n]*\.(?:css|ico|png|svg)["'?])/,
+  /(?:[uU]rl|"\w{0,30}[uU]rl"|'\w{0,30}[uU]rl')\s*:(?=\s*["'][^"'\n]*\.(?:json|ya?ml)["'?])/,
+];
+const LEADS = [/\blocation(?:\.href)?\s*=|\blocation\.(?:assign|replace)\s*\(|\bwindow\.open\s*\(/];
+const WHOLE_STRING = /\s*(?<literal>"[^"\\\n]+"|'[^'\\\n]+'|`[^`\\$]+`)(?!\s*(?:[+.?[]|,\s*\{[^}]*\bmethod\b))/;
+const SINKS = new RegExp(`(?:(?<loads>${anyOf(LOADS)})|(?<leads>${anyOf(LEADS)}))${WHOLE_STRING.source}`, 'g');
+
+function anyOf(patterns: readonly RegExp[]): string {
+  return patterns.map(({ source }) => source).join('|');
+}
+
+/** Overwrites a sink, as `readScript` does with calls. */
+const MARK = 'import("';
+const MARK_END = '")';
+
+const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
+
+const FILE = /\.\w{2,11}(?:\?|$)/;
+/** More than any script of a page loads; a list of data may have as many. */
+const GUESSES_MAX = 500;
+
+/** Seen from a page that is often beside it (Swagger UI's settings); never written. */
+export function readFileScript({ text }: Region, list: ReferenceList): void {
+  const loads = text
+    .matchAll(SINKS)
+    .flatMap(({ groups }) => (groups?.loads === undefined ? [] : [groups.literal ?? '']));
+  const addresses = loads.map((literal) => literal.slice(1, -1));
+  const files = addresses.filter((value) => !NO_ADDRESS.test(value) && FILE.test(value));
+  for (const file of files.take(GUESSES_MAX)) list.mention(file);
+}
+
+export function readPageScript(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  if (!MAY_NAME.test(text)) return;
+  const sinks = new Map<number, { readonly kind: FoundKind; readonly start: number; readonly value: string }>();
+  const code = text.replace(SINKS, (...match) => {
+    const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
+    const [sink, at] = [String(match[0]), Number(match.at(-3))];
+    const value = literal.slice(1, -1);
+    // A call keeps its bracket; an assignment ends what stands before it.
+    const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
+    const room = sink.length - opening.length - MARK.length - MARK_END.length;
+    if (room < 0) return sink;
+    sinks.set(at + opening.length + MARK.length - 2, {
+      kind: loads === undefined ? 'link' : 'lazy',
+      start: at + sink.length - literal.length + 1,
+      value,
+    });
+    return `${opening}${MARK}${'x'.repeat(room)}${MARK_END}`;
+  });
+  if (sinks.size === 0) return;
+  for (const { d } of lexImports(code)) {
+    const sink = sinks.get(d);
+    if (sink === undefined || NO_ADDRESS.test(sink.value)) continue;
+    list.add(sink.kind, region, sink.start, sink.start + sink.value.length, sink.value);
+  }
 }

@@ -4,10 +4,8 @@ import { type FaultList, RULE_FILE_BYTES_MAX, type RuleFault } from './rule-file
 
 export { type HeaderRules, NO_HEADERS, type SiteHeaders } from './header-rules.ts';
 export { withoutSlash } from './path-pattern.ts';
-export { isAt, type RedirectTarget } from './redirect-target.ts';
-export { type MatchedRule, REDIRECTS_MAX, type RedirectRules } from './redirects.ts';
-export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault } from './rule-file.ts';
-export { Work } from './work.ts';
+export { isAt, type MatchedRule, REDIRECTS_MAX, type RedirectRules, type RedirectTarget } from './redirects.ts';
+export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault, Work } from './rule-file.ts';
 
 /** What a site says of how it is served (contract, section 9.1). */
 export interface SiteRules {

@@ -1,8 +1,7 @@
 import { type DefaultTreeAdapterTypes, parse, Tokenizer, TokenizerMode } from 'parse5';
-import { decodeReferences } from '../../../src/web/rewrite/character-references.ts';
+import { decodeReferences } from '../../../src/web/rewrite/markup/character-references.ts';
 import { RAW_TEXT } from '../../../src/web/rewrite/markup/elements.ts';
-import { ForeignStack } from '../../../src/web/rewrite/markup/foreign-stack.ts';
-import { MarkupScanner } from '../../../src/web/rewrite/markup/scanner.ts';
+import { ForeignStack, MarkupScanner } from '../../../src/web/rewrite/markup/scanner.ts';
 import { decodeUnits } from '../../../src/web/rewrite/source-text.ts';
 
 /** Tags as `<a href="1">@12` and `</a>@30`: names, attributes with their decoded values, and where they begin. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../web/escape-html.ts';
+import { escapeHtml } from '../../../web/escape.ts';
 import { layoutNavigation } from './navigation.ts';
 import { canonicalOf, referenceOf, type View } from './view.ts';
 

@@ -1,5 +1,4 @@
-import { escapeHtml } from '../../../web/escape-html.ts';
-import { encodeSegments } from '../../../web/percent-encode.ts';
+import { encodeSegments, escapeHtml } from '../../../web/escape.ts';
 import { pagesBelow } from '../site/navigation.ts';
 import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../web/escape-html.ts';
+import { escapeHtml } from '../../../web/escape.ts';
 import { firstPageIn, type NavigationNode } from '../site/navigation.ts';
 import { referenceOf, type View } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../../web/escape-html.ts';
+import { escapeHtml } from '../../../web/escape.ts';
 import type { RenderedText } from '../render/render-markdown.ts';
 import type { Page } from '../site/page.ts';
 import { layoutDocument } from './document.ts';

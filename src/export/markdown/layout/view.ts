@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { escapeHtml } from '../../../web/escape-html.ts';
-import { encodeSegments } from '../../../web/percent-encode.ts';
+import { encodeSegments, escapeHtml } from '../../../web/escape.ts';
 import { relativeReference } from '../site/address.ts';
 import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';

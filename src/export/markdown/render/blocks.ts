@@ -1,7 +1,7 @@
 import hljs from 'highlight.js';
 import type { Token as MarkdownToken } from 'markdown-it';
 import MarkdownIt from 'markdown-it';
-import { escapeHtml } from '../../../web/escape-html.ts';
+import { escapeHtml } from '../../../web/escape.ts';
 import type { Words } from '../site/words.ts';
 
 /** markdown-it's own class, which rules make new tokens of. */

@@ -1,5 +1,5 @@
 import { type Token as HtmlToken, Tokenizer } from 'parse5';
-import { escapeHtml } from '../../../web/escape-html.ts';
+import { escapeHtml } from '../../../web/escape.ts';
 import type { Token } from './blocks.ts';
 
 type Rewrite = (reference: string) => string | null;

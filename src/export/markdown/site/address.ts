@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { decodeOrKeep } from '../../../web/percent-decode.ts';
-import { encodeSegments } from '../../../web/percent-encode.ts';
+import { decodeOrKeep, encodeSegments } from '../../../web/escape.ts';
 
 /** The path that a URL's path says, or the same text where its escapes are broken. */
 export function decodePath(path: string): string {

@@ -1,5 +1,159 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
-import { endOfDoctype, endOfRawText, endOfScript } from './raw-text.ts';
+
+const ENDS_NAME = /[\t\n\f\r />]/;
+
+function isTagNameAt(text: string, at: number, name: string): boolean {
+  for (let index = 0; index < name.length; index++) {
+    if ((text.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;
+  }
+  const after = at + name.length;
+  return after < text.length && ENDS_NAME.test(text[after] ?? '');
+}
+
+/** The place of the end tag of an element whose content is no markup; the text's end where there is none. */
+function endOfRawText(text: string, start: number, name: string): number {
+  for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
+    if (isTagNameAt(text, at + 2, name)) return at;
+  }
+  return text.length;
+}
+
+/**
+ * HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: in `<!-- -->` a `<script` opens a stretch that its `</script` ends.
+ */
+function endOfScript(text: string, start: number): number {
+  const plainEnd = endOfRawText(text, start, 'script');
+  // Searched in the script alone, or a page would be read once for each script.
+  const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
+  if (opening < start) return plainEnd;
+
+  let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
+  /** The next `-->`, kept: a search at every `<` would cost the square of the text. */
+  let close = next(text, '-->', opening + 2);
+  let at = opening + 4;
+  for (;;) {
+    const tag = next(text, '<', at);
+    if (state !== 'plain' && close < tag) {
+      state = 'plain';
+      at = close + 3;
+      continue;
+    }
+    if (tag === text.length) return tag;
+    at = tag + 1;
+    if (state === 'plain') {
+      if (text.startsWith('!--', at)) {
+        state = 'escaped';
+        at += 3;
+        if (close < at - 2) close = next(text, '-->', at - 2);
+      } else if (text[at] === '/' && isTagNameAt(text, at + 1, 'script')) return tag;
+    } else if (text[at] === '/' && isTagNameAt(text, at + 1, 'script')) {
+      if (state === 'escaped') return tag;
+      state = 'escaped';
+    } else if (state === 'escaped' && isTagNameAt(text, at, 'script')) state = 'doubly';
+  }
+}
+
+function next(text: string, searched: string, from: number): number {
+  const at = text.indexOf(searched, from);
+  return at === -1 ? text.length : at;
+}
+
+function endOfDoctype(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"' || character === "'") at = next(text, character, at + 1);
+    else if (character === '<') {
+      if (text.startsWith('<!--', at)) at = next(text, '-->', at + 4) + 2;
+      else depth++;
+    } else if (character === '>') {
+      if (depth === 0) return at + 1;
+      depth--;
+    }
+  }
+  return text.length;
+}
+
+/** HTML elements that end SVG and MathML around them (HTML standard, 13.2.6.5). */
+const BREAKOUT = new Set(
+  (
+    'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta ' +
+    'nobr ol p pre ruby s small span strong strike sub sup table tt u ul var'
+  ).split(' '),
+);
+
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+type Namespace = 'html' | 'svg' | 'math';
+
+const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
+  html: new Set<string>(),
+  svg: new Set(['foreignobject', 'desc', 'title']),
+  math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
+};
+
+/** Deeper nesting is not followed: only a page that means harm has it. */
+const DEPTH_MAX = 256;
+
+/**
+ * Tells HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name;
+ * `font` and `annotation-xml`, which depend on attributes, are ordinary.
+ */
+export class ForeignStack {
+  readonly #names: string[] = [];
+  readonly #namespaces: Namespace[] = [];
+
+  get isEmpty(): boolean {
+    return this.#names.length === 0;
+  }
+
+  get isForeign(): boolean {
+    return this.#names.length > 0 && this.#namespace !== 'html';
+  }
+
+  get #namespace(): Namespace {
+    return this.#namespaces.at(-1) ?? 'html';
+  }
+
+  get #isInHtml(): boolean {
+    return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
+  }
+
+  open(name: string, isSelfClosing: boolean): boolean {
+    const begins = name === 'svg' || name === 'math';
+    if (this.#names.length === 0 && !begins) return true;
+    if (BREAKOUT.has(name)) this.#breakOut();
+    const isInHtml = this.#isInHtml;
+    const namespace = begins && isInHtml ? name : isInHtml ? 'html' : this.#namespace;
+    const isHtml = namespace === 'html';
+    const isEmpty = isHtml ? VOID.has(name) : isSelfClosing;
+    if (!isEmpty && !(isHtml && this.#names.length === 0) && this.#names.length < DEPTH_MAX) {
+      this.#names.push(name);
+      this.#namespaces.push(namespace);
+    }
+    return isHtml;
+  }
+
+  /** @returns true where what is closed is of SVG or MathML */
+  close(name: string): boolean {
+    if (this.#names.length === 0) return false;
+    if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
+    const at = this.#names.lastIndexOf(name);
+    if (at === -1) return false;
+    const isForeign = this.#namespaces[at] !== 'html';
+    while (this.#names.length > at) this.#pop();
+    return isForeign;
+  }
+
+  #breakOut(): void {
+    while (!this.#isInHtml) this.#pop();
+  }
+
+  #pop(): void {
+    this.#names.pop();
+    this.#namespaces.pop();
+  }
+}
 
 export interface MarkupReader {
   onStartTag(): void;
