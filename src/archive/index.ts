@@ -1,3 +1,4 @@
+/** Inspects a whole archive, then unpacks it: docshelf writes no file before the whole listing has passed every rule. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { counted } from '../domain/text.ts';
@@ -12,167 +13,9 @@ import { readTar, walkTar } from './tar/read.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip, readZip, ZipDirectory, type ZipRecord } from './zip/guard.ts';
 
-/** Bytes from an archive's beginning that tell its format: one tar header. */
-export const DETECT_BYTES = TAR_BLOCK_BYTES;
-
-const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
-const NOT_THE_BUNDLE =
-  'The link gave something else than the bundle, perhaps the page of a proxy or a sign-in: open it, and fetch the bundle anew.';
-
-const starts = (...bytes: number[]) => Buffer.from(bytes);
-
-const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, next: string])[] = [
-  ['an HTML page', /^\uFEFF?\s*<(?:!doctype\s+html|html|head|body|!--)/i, NOT_THE_BUNDLE],
-  ['an XML document', /^\uFEFF?\s*<\?xml|^\s*<Error>/i, NOT_THE_BUNDLE],
-  ['a JSON document', /^\uFEFF?\s*[{[]/, NOT_THE_BUNDLE],
-  ['a Git LFS pointer', /^version https:\/\/git-lfs/, 'Fetch the file itself: git lfs pull.'],
-  ['an xz archive', starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00), ANOTHER_FORMAT],
-  ['a bzip2 archive', /^BZh[1-9]/, ANOTHER_FORMAT],
-  ['a 7z archive', starts(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c), ANOTHER_FORMAT],
-  ['a rar archive', /^Rar!/, ANOTHER_FORMAT],
-  ['an lz4 archive', starts(0x04, 0x22, 0x4d, 0x18), ANOTHER_FORMAT],
-  ['a compress (.Z) archive', starts(0x1f, 0x9d), ANOTHER_FORMAT],
-];
-
-/** The format of an archive by its first `DETECT_BYTES` bytes, whatever its name; else `unknown_format`. */
-export function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
-  if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
-  if (head.length >= 4) {
-    if (head[0] === 0x1f && head[1] === 0x8b) return 'tar.gz';
-    const magic = head.readUInt32LE(0);
-    if (magic === ZSTD_MAGIC || isSkippableMagic(magic)) return 'tar.zst';
-    // `PK` and a record's type: a local header, the end record of an empty zip, the marker of a split one.
-    if (magic === 0x04034b50 || magic === 0x06054b50 || magic === 0x08074b50) return 'zip';
-  }
-  if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeroBlock(head))) return 'tar';
-
-  const text = head.toString('utf8');
-  for (const [looks, begins, next] of LOOKALIKES) {
-    const matches = begins instanceof RegExp ? begins.test(text) : head.subarray(0, begins.length).equals(begins);
-    if (matches) throw refuse('unknown_format', `it is ${looks}, not a tar, tar.gz, tar.zst or zip archive`, { next });
-  }
-  throw refuse('unknown_format', 'it is no tar, tar.gz, tar.zst or zip archive');
-}
-
-interface ReadEntriesOptions extends OpenOptions {
-  /** Names of those that are wanted alone: a zip is then read where they are. */
-  readonly only?: ReadonlySet<string>;
-  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
-}
-
-/** @param index its number in the listing */
-type TakeEntry = (
-  entry: ArchiveEntry,
-  placement: Placement,
-  content: AsyncIterable<Buffer>,
-  index: number,
-) => Promise<void>;
-
-/**
- * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
- * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes where it has changed since;
- *   what `take` throws; the signal's reason
- */
-export async function readEntries(
-  file: string,
-  listing: ArchiveListing,
-  options: ReadEntriesOptions,
-  take: TakeEntry,
-): Promise<void> {
-  await using archive = await ArchiveFile.open(file, options);
-  const { refuse } = archive;
-  const { entries } = listing;
-  const changed = () => refuse('damaged_archive', 'it has changed since it was inspected');
-  if (archive.bytes !== listing.archiveBytes) throw changed();
-  let seen = 0;
-  const check = ({ name, kind, size }: ArchiveEntry): void => {
-    if (seen === entries.length) throw changed();
-    const expected = entries.at(seen);
-    seen += 1;
-    if (expected.name !== name || expected.kind !== kind || expected.size !== size) throw changed();
-  };
-  let doneBytes = 0;
-  const read = async (entry: ArchiveEntry, index: number, content: AsyncIterable<Buffer>): Promise<void> => {
-    const exact = exactly(entry, content, refuse);
-    const placement = placeOf(entry, listing);
-    if (placement === null) await drain(exact);
-    else await take(entry, placement, exact, index);
-    if (!isByProduct(entry.name)) doneBytes += entry.size;
-    options.onProgress?.(doneBytes, listing.totalBytes);
-  };
-  if (listing.format === 'zip') {
-    const directory = await ZipDirectory.read(archive, check);
-    if (seen !== entries.length) throw changed();
-    await readZip(archive, wanted(directory.records(), options.only), ({ entry, index }, content) =>
-      read(entry, index, content),
-    );
-  } else {
-    await readTar(archive, listing.format, async (member, content) => {
-      check(member);
-      if (content !== null) await read(member, seen - 1, content);
-    });
-    if (seen !== entries.length) throw changed();
-  }
-}
-
-async function* wanted(records: AsyncIterable<ZipRecord>, only: ReadonlySet<string> | undefined) {
-  for await (const record of records) if (only === undefined || only.has(record.entry.name)) yield record;
-}
-
-async function drain(content: AsyncIterable<Buffer>): Promise<void> {
-  for await (const _chunk of content);
-}
-
-async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, refuse: Refuse): AsyncGenerator<Buffer> {
-  const wrong = (state: string) => refuse('wrong_size', state, { entry: entry.name });
-  let bytes = 0;
-  for await (const chunk of content) {
-    bytes += chunk.length;
-    if (bytes > entry.size) throw wrong(`has more than the ${counted(entry.size, 'byte')} that it declares`);
-    yield chunk;
-  }
-  if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
-}
-
-/**
- * A few files of the site, by path; null for one over the limit. The archive is read only where it has one of them.
- * @throws DocshelfError as `readEntries`
- */
-export async function readArchiveFiles(
-  file: string,
-  listing: ArchiveListing,
-  { paths, bytesMax, ...options }: OpenOptions & { readonly paths: readonly string[]; readonly bytesMax: number },
-): Promise<ReadonlyMap<string, Uint8Array | null>> {
-  const names = new Set<string>();
-  for (const entry of listing.entries) {
-    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
-    if (placement?.place === 'site' && paths.includes(placement.path)) names.add(entry.name);
-  }
-  const found = new Map<string, Uint8Array | null>();
-  if (names.size === 0) return found;
-  await readEntries(file, listing, { ...options, only: names }, async ({ name, size }, { path }, content) => {
-    const isKept = names.has(name) && size <= bytesMax;
-    const chunks: Buffer[] = [];
-    for await (const chunk of content) if (isKept) chunks.push(Buffer.from(chunk));
-    if (names.has(name)) found.set(path, isKept ? Buffer.concat(chunks) : null);
-  });
-  return found;
-}
-
-/** Paths of the site's files. */
-export function* sitePaths(listing: ArchiveListing): Generator<string> {
-  for (const entry of listing.entries) {
-    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
-    if (placement?.place === 'site') yield placement.path;
-  }
-}
-
-/** Inspects a whole archive, then unpacks it: nothing is written before every rule holds for the whole listing. */
-
 export { SharedTexts } from './entry-table.ts';
 export { type ArchiveEntry, isByProduct, NAMED_MAX } from './layout.ts';
-export type { ArchiveFormat, ArchiveListing } from './listing.ts';
-export { type ExtractedFile, ExtractedFiles } from './listing.ts';
+export { type ArchiveFormat, type ArchiveListing, type ExtractedFile, ExtractedFiles } from './listing.ts';
 export { BundleManifest, encodeManifest, type ManifestHead, type ManifestWords } from './manifest.ts';
 export {
   parsePublicKey,
@@ -183,8 +26,7 @@ export {
   signFile,
   verifyFile,
 } from './minisign.ts';
-export type { PackEntry } from './pack.ts';
-export { archiveOrder, type PackBundleOptions, type PackedArchive, packBundle } from './pack.ts';
+export { archiveOrder, type PackBundleOptions, type PackEntry, type PackedArchive, packBundle } from './pack.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 export type { FindSame } from './write-files.ts';
 
@@ -283,4 +125,159 @@ function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<s
     const placement = placeOf(entry, listing);
     if (placement?.place === place) yield entry.kind === 'folder' ? placement.path : dirname(placement.path);
   }
+}
+
+interface ReadEntriesOptions extends OpenOptions {
+  /** Names of those that are wanted alone: a zip is then read where they are. */
+  readonly only?: ReadonlySet<string>;
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+}
+
+/** @param index its number in the listing */
+type TakeEntry = (
+  entry: ArchiveEntry,
+  placement: Placement,
+  content: AsyncIterable<Buffer>,
+  index: number,
+) => Promise<void>;
+
+/**
+ * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
+ * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes where it has changed since;
+ *   what `take` throws; the signal's reason
+ */
+async function readEntries(
+  file: string,
+  listing: ArchiveListing,
+  options: ReadEntriesOptions,
+  take: TakeEntry,
+): Promise<void> {
+  await using archive = await ArchiveFile.open(file, options);
+  const { refuse } = archive;
+  const { entries } = listing;
+  const changed = () => refuse('damaged_archive', 'it has changed since it was inspected');
+  if (archive.bytes !== listing.archiveBytes) throw changed();
+  let seen = 0;
+  const check = ({ name, kind, size }: ArchiveEntry): void => {
+    if (seen === entries.length) throw changed();
+    const expected = entries.at(seen);
+    seen += 1;
+    if (expected.name !== name || expected.kind !== kind || expected.size !== size) throw changed();
+  };
+  let doneBytes = 0;
+  const read = async (entry: ArchiveEntry, index: number, content: AsyncIterable<Buffer>): Promise<void> => {
+    const exact = exactly(entry, content, refuse);
+    const placement = placeOf(entry, listing);
+    if (placement === null) await drain(exact);
+    else await take(entry, placement, exact, index);
+    if (!isByProduct(entry.name)) doneBytes += entry.size;
+    options.onProgress?.(doneBytes, listing.totalBytes);
+  };
+  if (listing.format === 'zip') {
+    const directory = await ZipDirectory.read(archive, check);
+    if (seen !== entries.length) throw changed();
+    await readZip(archive, wanted(directory.records(), options.only), ({ entry, index }, content) =>
+      read(entry, index, content),
+    );
+  } else {
+    await readTar(archive, listing.format, async (member, content) => {
+      check(member);
+      if (content !== null) await read(member, seen - 1, content);
+    });
+    if (seen !== entries.length) throw changed();
+  }
+}
+
+async function* wanted(records: AsyncIterable<ZipRecord>, only: ReadonlySet<string> | undefined) {
+  for await (const record of records) if (only === undefined || only.has(record.entry.name)) yield record;
+}
+
+async function drain(content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _chunk of content);
+}
+
+async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, refuse: Refuse): AsyncGenerator<Buffer> {
+  const wrong = (state: string) => refuse('wrong_size', state, { entry: entry.name });
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > entry.size) throw wrong(`has more than the ${counted(entry.size, 'byte')} that it declares`);
+    yield chunk;
+  }
+  if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
+}
+
+/**
+ * A few files of the site, by path; null for one over the limit. The archive is read only where it has one of them.
+ * @throws DocshelfError as `readEntries`
+ */
+export async function readArchiveFiles(
+  file: string,
+  listing: ArchiveListing,
+  { paths, bytesMax, ...options }: OpenOptions & { readonly paths: readonly string[]; readonly bytesMax: number },
+): Promise<ReadonlyMap<string, Uint8Array | null>> {
+  const names = new Set<string>();
+  for (const entry of listing.entries) {
+    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
+    if (placement?.place === 'site' && paths.includes(placement.path)) names.add(entry.name);
+  }
+  const found = new Map<string, Uint8Array | null>();
+  if (names.size === 0) return found;
+  await readEntries(file, listing, { ...options, only: names }, async ({ name, size }, { path }, content) => {
+    const isKept = names.has(name) && size <= bytesMax;
+    const chunks: Buffer[] = [];
+    for await (const chunk of content) if (isKept) chunks.push(Buffer.from(chunk));
+    if (names.has(name)) found.set(path, isKept ? Buffer.concat(chunks) : null);
+  });
+  return found;
+}
+
+/** Paths of the site's files. */
+export function* sitePaths(listing: ArchiveListing): Generator<string> {
+  for (const entry of listing.entries) {
+    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
+    if (placement?.place === 'site') yield placement.path;
+  }
+}
+
+/** Bytes from an archive's beginning that tell its format: one tar header. */
+const DETECT_BYTES = TAR_BLOCK_BYTES;
+
+const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
+const NOT_THE_BUNDLE =
+  'The link gave something else than the bundle, perhaps the page of a proxy or a sign-in: open it, and fetch the bundle anew.';
+
+const starts = (...bytes: number[]) => Buffer.from(bytes);
+
+const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, next: string])[] = [
+  ['an HTML page', /^\uFEFF?\s*<(?:!doctype\s+html|html|head|body|!--)/i, NOT_THE_BUNDLE],
+  ['an XML document', /^\uFEFF?\s*<\?xml|^\s*<Error>/i, NOT_THE_BUNDLE],
+  ['a JSON document', /^\uFEFF?\s*[{[]/, NOT_THE_BUNDLE],
+  ['a Git LFS pointer', /^version https:\/\/git-lfs/, 'Fetch the file itself: git lfs pull.'],
+  ['an xz archive', starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00), ANOTHER_FORMAT],
+  ['a bzip2 archive', /^BZh[1-9]/, ANOTHER_FORMAT],
+  ['a 7z archive', starts(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c), ANOTHER_FORMAT],
+  ['a rar archive', /^Rar!/, ANOTHER_FORMAT],
+  ['an lz4 archive', starts(0x04, 0x22, 0x4d, 0x18), ANOTHER_FORMAT],
+  ['a compress (.Z) archive', starts(0x1f, 0x9d), ANOTHER_FORMAT],
+];
+
+/** The format of an archive by its first `DETECT_BYTES` bytes, whatever its name; else `unknown_format`. */
+function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
+  if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
+  if (head.length >= 4) {
+    if (head[0] === 0x1f && head[1] === 0x8b) return 'tar.gz';
+    const magic = head.readUInt32LE(0);
+    if (magic === ZSTD_MAGIC || isSkippableMagic(magic)) return 'tar.zst';
+    // `PK` and a record's type: a local header, the end record of an empty zip, the marker of a split one.
+    if (magic === 0x04034b50 || magic === 0x06054b50 || magic === 0x08074b50) return 'zip';
+  }
+  if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeroBlock(head))) return 'tar';
+
+  const text = head.toString('utf8');
+  for (const [looks, begins, next] of LOOKALIKES) {
+    const matches = begins instanceof RegExp ? begins.test(text) : head.subarray(0, begins.length).equals(begins);
+    if (matches) throw refuse('unknown_format', `it is ${looks}, not a tar, tar.gz, tar.zst or zip archive`, { next });
+  }
+  throw refuse('unknown_format', 'it is no tar, tar.gz, tar.zst or zip archive');
 }

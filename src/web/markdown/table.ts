@@ -3,37 +3,6 @@ import { attributeOf, type Element, isElement } from '../content/tree.ts';
 import { onOneLine } from './phrases.ts';
 import { type Block, type Phrase, plainText, rawOf, type Table, type TableRow, textOf } from './write.ts';
 
-const parted = (parts: readonly Phrase[][]): Phrase[] =>
-  parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
-
-/** Blocks in a cell of a table, parted by line breaks of HTML: Markdown has one line for a row. */
-export function cellPhrases(blocks: readonly Block[]): Phrase[] {
-  return parted(blocks.map(phrasesOf));
-}
-
-function phrasesOf(block: Block): Phrase[] {
-  switch (block.type) {
-    case 'paragraph':
-    case 'heading':
-      return onOneLine(block.children, '<br>');
-    case 'code': {
-      const lines = block.value.split('\n').map((line) => line.trim());
-      return parted(lines.filter((line) => line !== '').map((value) => [{ type: 'inlineCode', value }]));
-    }
-    case 'list':
-      return parted(
-        block.children.map((item, at) => [
-          textOf(block.ordered === true ? `${(block.start ?? 1) + at}. ` : '• '),
-          ...cellPhrases(item.children),
-        ]),
-      );
-    case 'blockquote':
-      return cellPhrases(block.children);
-    default:
-      return 'children' in block || 'value' in block ? [textOf(plainText(block).replace(/\s+/g, ' '))] : [];
-  }
-}
-
 /** Wider tables are no data; each short row would be filled up to them. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
@@ -106,4 +75,35 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
     return Array.from({ length: spanOf(cell) }, () => known);
   });
   return Array.from({ length: columns }, (_, at) => aligns[at] ?? null);
+}
+
+const parted = (parts: readonly Phrase[][]): Phrase[] =>
+  parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
+
+/** Blocks in a cell of a table, parted by line breaks of HTML: Markdown has one line for a row. */
+export function cellPhrases(blocks: readonly Block[]): Phrase[] {
+  return parted(blocks.map(phrasesOf));
+}
+
+function phrasesOf(block: Block): Phrase[] {
+  switch (block.type) {
+    case 'paragraph':
+    case 'heading':
+      return onOneLine(block.children, '<br>');
+    case 'code': {
+      const lines = block.value.split('\n').map((line) => line.trim());
+      return parted(lines.filter((line) => line !== '').map((value) => [{ type: 'inlineCode', value }]));
+    }
+    case 'list':
+      return parted(
+        block.children.map((item, at) => [
+          textOf(block.ordered === true ? `${(block.start ?? 1) + at}. ` : '• '),
+          ...cellPhrases(item.children),
+        ]),
+      );
+    case 'blockquote':
+      return cellPhrases(block.children);
+    default:
+      return 'children' in block || 'value' in block ? [textOf(plainText(block).replace(/\s+/g, ' '))] : [];
+  }
 }
