@@ -200,7 +200,7 @@ function isRendered(entry: Entry): entry is ContentEntry {
 }
 
 function newEntry(url: string, naming: Naming): Entry {
-  const unknown = { fetched: null, settled: null, type: '', charset: null, place: null, isPageInstead: false };
+  const unknown = { fetched: null, settled: null, type: '', place: null, isPageInstead: false };
   return {
     redirects: 0,
     isOptional: false,

@@ -22,7 +22,6 @@ export interface Entry {
   settled: FetchedContent | null;
   /** Of the exported content; empty where it is not known. */
   type: string;
-  charset: string | null;
   /** Null without references. */
   place: FoundPlace | null;
 }

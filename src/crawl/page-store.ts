@@ -75,7 +75,6 @@ export class PageStore {
     const read = await this.#options.threads.read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
     entry.settled = read.content;
     entry.place = read.place;
-    entry.charset = read.charset;
     this.#nameAll(entry, read);
   }
 
@@ -98,7 +97,6 @@ export class PageStore {
     if (lists) await this.#nameListed(entry);
     if (read === null) return;
     entry.place = read.place;
-    entry.charset = read.charset;
     entry.isFollowed = this.#options.settings.robots === 'ignore' || !(answered.noFollow || read.noFollow);
     this.#nameAll(entry, read);
   }

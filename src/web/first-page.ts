@@ -1,7 +1,7 @@
-import { decodeReferences } from './rewrite/markup/character-references.ts';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
 import { ForeignStack, type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
-import { decodeUnits, ownString } from './rewrite/source-text.ts';
+import { ownString } from './rewrite/source-text.ts';
 
 /** What a site says of itself on its first page; plain text, null where it says nothing. */
 export interface FirstPage {
@@ -57,9 +57,6 @@ function shortened(text: string, lengthMax: number): string | null {
   return short === '' ? null : ownString(short.toWellFormed());
 }
 
-/** The page is text here, and no bytes (`source-text.ts`). */
-const TEXT_CHARSET = 'utf-16le';
-
 class HeadReader implements MarkupReader {
   title: string | null = null;
   language: string | null = null;
@@ -110,9 +107,7 @@ class HeadReader implements MarkupReader {
 
   /** On one line. */
   #text(start: number, end: number, rule: 'attribute' | 'text'): string {
-    const { text } = this.#scanner;
-    const decoded = decodeReferences(text, start, end, rule);
-    const plain = decoded === null ? text.slice(start, end) : decodeUnits(decoded.text, TEXT_CHARSET);
-    return plain.replaceAll(/\s+/g, ' ').trim();
+    const decode = rule === 'attribute' ? decodeHTMLAttribute : decodeHTML;
+    return decode(this.#scanner.text.slice(start, end)).replaceAll(/\s+/g, ' ').trim();
   }
 }

@@ -186,7 +186,7 @@ function attributesOf(tag: string): ReadonlyMap<string, string> {
 }
 
 /** The encoding standard's name of a label (`latin1` is `windows-1252`), or null for one that it does not know. */
-function encodingOf(label: string): string | null {
+export function encodingOf(label: string): string | null {
   try {
     return new TextDecoder(label.trim()).encoding;
   } catch {
@@ -208,8 +208,10 @@ function metaCharset(text: string): string | null {
 }
 
 export function charsetOfType(mediaType: string): string | null {
-  return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
+  return CHARSET_PARAMETER.exec(mediaType)?.[1]?.toLowerCase() ?? null;
 }
+
+const CHARSET_PARAMETER = /;\s*charset\s*=\s*["']?([^\s;"']+)["']?/i;
 
 /** The charset of a byte order mark, which counts for more than a header (encoding standard, "decode"), or null. */
 export function markedCharset([first, second, third]: Uint8Array): string | null {
@@ -237,9 +239,14 @@ export function charsetInCss(text: string): string | null {
   return /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 }
 
-/** A page's text by the charset of its media type, UTF-8 where that names none, Latin 1 where nobody knows it. */
+/** The media type of a file that may have been rewritten: in UTF-8 if the file begins with that byte order mark. */
+export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
+  return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
+}
+
+/** A page's text by its byte order mark or the charset of its media type; UTF-8 if neither names one, Latin 1 if it is unknown. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
-  const charset = charsetOfType(mediaType) ?? 'utf-8';
+  const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {

@@ -1,7 +1,6 @@
-import { decodeReferences } from './rewrite/markup/character-references.ts';
+import { decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
 import { ForeignStack, type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
-import { decodeUnits } from './rewrite/source-text.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
@@ -103,14 +102,9 @@ class ReferenceCollector implements MarkupReader {
 
   protected value(index: number): string {
     const { scanner } = this;
-    const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-    const decoded = decodeReferences(scanner.text, start, end, 'attribute');
-    return decoded === null ? scanner.text.slice(start, end) : decodeUnits(decoded.text, TEXT_CHARSET);
+    return decodeHTMLAttribute(scanner.text.slice(scanner.valueStart(index), scanner.valueEnd(index)));
   }
 }
-
-/** The page is text here, and no bytes (`source-text.ts`). */
-const TEXT_CHARSET = 'utf-16le';
 
 class OutlineCollector extends ReferenceCollector {
   readonly pictures: Reference[] = [];

@@ -172,12 +172,21 @@ describe('a crawl', () => {
     expect(crawled.text('index.html')).toContain('integrity="sha384-kept"');
   });
 
-  it('says the charset of a page that says none itself', async () => {
-    const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a>', 'latin1');
-    const site = await open({ '/': { type: 'text/html; charset=iso-8859-1', body }, '/b': '<p>b' });
+  it('writes pages in other charsets as UTF-8', async () => {
+    const japanese = Buffer.from('<meta charset=shift_jis><p>\x95\x5c <a href="/">a</a>', 'latin1');
+    const wide = Buffer.from('\ufeff<p>é <a href="/">a</a>', 'utf16le');
+    const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a> <a href="/c">c</a>', 'latin1');
+    const site = await open({
+      '/': { type: 'text/html; charset=iso-8859-1', body },
+      '/b': { type: 'text/html', body: japanese },
+      '/c': { type: 'text/html', body: wide },
+    });
     const crawled = await home.crawl(crawlOf(`${site.origin}/`));
-    expect(crawled.files.get('index.html')?.toString('latin1')).toBe('<p>caf\xe9 <a href="b.html">b</a>');
-    expect(crawled.types.get('index.html')).toBe('text/html; charset=windows-1252');
+    expect(crawled.text('index.html')).toBe('\ufeff<p>café <a href="b.html">b</a> <a href="c.html">c</a>');
+    expect(crawled.text('b.html')).toBe('\ufeff<meta charset=utf-8><p>表 <a href="./">a</a>');
+    expect(crawled.text('c.html')).toBe('\ufeff<p>é <a href="./">a</a>');
+    for (const path of ['index.html', 'b.html', 'c.html'])
+      expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });
 
   it('begins at sitemaps, llms.txt, and what robots.txt names', async () => {

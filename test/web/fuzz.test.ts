@@ -61,7 +61,7 @@ function mounted(path: string, type: string) {
 function readReferences(type: SourceType) {
   return (bytes: Buffer): void => {
     let last = 0;
-    for (const { start, end } of referencesOf(findReferences({ type, bytes, charset: null, path: '/a' }))) {
+    for (const { start, end } of referencesOf(findReferences({ type, bytes, path: '/a' }))) {
       expect(start).toBeGreaterThanOrEqual(0);
       expect(end).toBeGreaterThanOrEqual(start);
       last = Math.max(last, end);

@@ -36,8 +36,6 @@ export interface FoundUrl {
 export interface ReadPage {
   readonly content: FetchedContent;
   readonly place: FoundPlace;
-  /** Name in the encoding standard. */
-  readonly charset: string;
   /** By a robots meta. */
   readonly noFollow: boolean;
   /** Without those that this thread has given before. */

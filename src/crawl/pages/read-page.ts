@@ -1,6 +1,11 @@
 import { hash } from 'node:crypto';
-import { markedCharset } from '../../web/index.ts';
-import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
+import {
+  type FoundKind,
+  type FoundReferences,
+  findReferences,
+  referencesOf,
+  utf8Bytes,
+} from '../../web/rewrite/index.ts';
 import { namesPage } from '../ask/answer-type.ts';
 import { saysNoFollow } from '../robots.ts';
 import type { Scope } from '../scope.ts';
@@ -32,20 +37,19 @@ export class PageReading {
   }
 
   read({ url, type, charset, content }: ReadOrder): ReadPage {
-    const bytes = content instanceof Uint8Array ? content : this.#contents.read(content);
+    const given = content instanceof Uint8Array ? content : this.#contents.read(content);
+    const bytes = utf8Bytes(given, type, charset);
     const kept =
-      content instanceof Uint8Array
+      content instanceof Uint8Array || bytes !== given
         ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
         : content;
     const { origin, pathname } = new URL(url);
-    // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
-    const found = findReferences({ type, bytes, charset: markedCharset(bytes) ?? charset, path: pathname });
+    const found = findReferences({ type, bytes, path: pathname });
     const isMarkup = type === 'html' || type === 'xml';
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
     return {
       content: kept,
       place: this.#found.add(found),
-      charset: found.charset,
       noFollow: found.robots.some(saysNoFollow),
       urls,
       withDigest,
@@ -78,7 +82,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
 
 /** Null unless the canonical address has the page's own path and another host. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
-  const found = findReferences({ type: 'html', bytes, charset: null });
+  const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
   for (const { kind, url: written } of referencesOf(found)) {
     if (kind !== 'canonical') continue;
     const [own, canonical] = [new URL(url), URL.parse(written, url)];

@@ -75,18 +75,18 @@ export class PageWriting {
       const text = this.#replacement(reference, file);
       return text === reference.url ? null : text;
     });
-    const written = this.#withLiterals(rewritten.bytes, path, found.charset);
+    const written = this.#withLiterals(rewritten.bytes, path);
     const hasChanged = rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
       needsDigest && hasChanged ? `sha384-${createHash('sha384').update(written).digest('base64')}` : null;
     return { content: this.#contents.store(written), integrity };
   }
 
-  #withLiterals(bytes: Uint8Array, path: string, charset: string): Uint8Array {
-    if (this.#literals === null || !HAS_SCRIPTS.test(path) || charset.startsWith('utf-16')) return bytes;
+  #withLiterals(bytes: Uint8Array, path: string): Uint8Array {
+    if (this.#literals === null || !HAS_SCRIPTS.test(path)) return bytes;
     const units = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
     const edits = this.#literals.editsIn(units);
-    return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
+    return edits.length === 0 ? bytes : spliceBytes(bytes, edits);
   }
 
   /** Null: unchanged. */

@@ -53,7 +53,7 @@ export class PageRendering {
       for (const link of page.dom.links) this.#name(link, { askedAs: 'link', referrer: url, depth: depth + 1 });
     }
     const bytes = await kept.read(entry.fetched.content);
-    const chosen = chooseHtml(new TextDecoder(entry.charset ?? 'utf-8').decode(bytes), page, settings.scripts);
+    const chosen = chooseHtml(new TextDecoder().decode(bytes), page, settings.scripts);
     // No browser reads HTML in a file of XHTML.
     if (chosen.kind === 'settled' && entry.type === 'text/html')
       await crawl.settle(entry, new TextEncoder().encode(chosen.html));

@@ -126,8 +126,8 @@ class Writing {
 
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
     const { threads, store, sink, onProgress } = this.#options;
-    const { url, place, charset } = entry;
-    const type = mediaTypeOf(path, charset ?? undefined);
+    const { url, place } = entry;
+    const type = mediaTypeOf(path);
     const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
     if (place !== null || content.packed !== null) {

@@ -8,13 +8,13 @@ import { mapAhead } from '../../files/lanes.ts';
 import {
   charsetOfType,
   decodeOrKeep,
-  markedCharset,
   outlinePage,
   pageText,
   type Reference,
   styleReferences,
   TrailingSlashVotes,
 } from '../../web/index.ts';
+import { utf8Bytes } from '../../web/rewrite/index.ts';
 import { PublishedAddress } from './published-address.ts';
 import { type CheckedPage, CheckedPages, ServedSite } from './served-site.ts';
 
@@ -57,13 +57,13 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   });
   for await (const { file, bytes } of contents) {
     const { path, type } = file;
-    const charset = markedCharset(bytes) ?? charsetOfType(type) ?? 'utf-8';
     if (isPage(path)) {
       const outline = outlinePage(pageText(bytes, type));
       votes.addReferences(path, outline);
       published.addPage(path, outline);
-      pages.add(path, outline, styleReferences({ type: 'html', bytes, charset }));
-    } else pages.addStyleSheet(path, styleReferences({ type: 'css', bytes, charset }));
+      pages.add(path, outline, styleReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', charsetOfType(type)) }));
+    } else
+      pages.addStyleSheet(path, styleReferences({ type: 'css', bytes: utf8Bytes(bytes, 'css', charsetOfType(type)) }));
     onProgress(++done, total);
     signal.throwIfAborted();
   }

@@ -8,6 +8,7 @@ import {
   type PageAdditions,
   takesAdditions,
 } from '../../web/additions/page-additions.ts';
+import { rewrittenType } from '../../web/media-type.ts';
 import { isMountable } from '../../web/mount/base-path.ts';
 import { SiteFile } from '../site-file.ts';
 import { Makers, type OverlongFiles } from './making-limits.ts';
@@ -84,7 +85,8 @@ export async function makeFile(
   };
   const bytes = await make(signal);
   if (bytes === null) return { file: plain, bytes: null };
-  const made = { ...entry, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const made = { ...entry, type: rewrittenType(entry.type, bytes), size: bytes.length, sha256 };
   const again = async (): Promise<Buffer<ArrayBuffer>> => (await make()) ?? plain.read();
   return { file: new SiteFile(made, making.release, plain.sent, false, again), bytes };
 }

@@ -1,19 +1,15 @@
-import { charsetInMarkup, charsetOfType, markedCharset } from '../media-type.ts';
+import { charsetOfType } from '../media-type.ts';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { ForeignStack, type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
-import { isUtf16, sourceText } from '../rewrite/source-text.ts';
+import { unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** The same object where nothing is added: in parts of pages, and in UTF-16. @param mediaType with its charset */
+/** The page in UTF-8 with what is added to it; the same object if nothing is, as in parts of pages. @param mediaType with its charset */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
-  const { units, charset } = sourceText(
-    bytes,
-    (text) => markedCharset(bytes) ?? charsetOfType(mediaType) ?? charsetInMarkup(text) ?? 'utf-8',
-  );
-  if (isUtf16(charset)) return bytes;
-  const places = findPlaces(units, body.length > 0);
+  const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
+  const places = findPlaces(unitsOf(page), body.length > 0);
   if (places === null) return bytes;
   const edits: Edit[] = [];
   const add = (at: number | null, pieces: readonly string[]): void => {
@@ -25,7 +21,7 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
     head.map((piece) => (typeof piece === 'string' ? piece : (piece[tag] ?? ''))),
   );
   add(places.body, body);
-  return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
+  return edits.length === 0 ? bytes : spliceBytes(page, edits);
 }
 
 /** In units of the text. */

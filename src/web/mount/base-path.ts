@@ -1,7 +1,7 @@
 import { isPage } from '../../domain/release.ts';
 import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
-import { type SourceType, sourceTypeOf } from '../rewrite/reference.ts';
+import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
 /** Where a bundle is served and what it was built for. Both begin and end with a slash; ASCII without quotes. */
 export interface Mount {

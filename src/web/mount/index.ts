@@ -1,19 +1,11 @@
-import { findReferences, textOf } from '../rewrite/find-references.ts';
+import { findReferences, type ReferringFile } from '../rewrite/find-references.ts';
 import { decodeReferences } from '../rewrite/markup/character-references.ts';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
 import { MarkupScanner } from '../rewrite/markup/scanner.ts';
-import { referencesOf, type SourceType } from '../rewrite/reference.ts';
-import { isUtf16, sourceText } from '../rewrite/source-text.ts';
+import { referencesOf } from '../rewrite/reference.ts';
+import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
-import {
-  isMountable,
-  kindOf,
-  MOUNT_BYTES_MAX,
-  type Mount,
-  type MountableFile,
-  type MountKind,
-  rebase,
-} from './base-path.ts';
+import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, type MountKind } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
@@ -39,10 +31,10 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
   const source = referring(file, kind);
-  const text = textOf(source);
-  if (isUtf16(text.charset) || !/integrity/i.test(text.units)) return [];
-  return [...referencesOf(findReferences(source, text))].flatMap(({ kind: each, url, start, end }) =>
-    each === 'integrity' ? [{ url, digest: text.units.slice(start, end) }] : [],
+  const units = unitsOf(source.bytes);
+  if (!/integrity/i.test(units)) return [];
+  return [...referencesOf(findReferences(source, units))].flatMap(({ kind: each, url, start, end }) =>
+    each === 'integrity' ? [{ url, digest: units.slice(start, end) }] : [],
   );
 }
 
@@ -60,34 +52,24 @@ export function mountFile(
   if (kind === null || site.from === site.to) return file.bytes;
   const isData = kind === 'payload' || kind === 'data';
   const source = referring(file, isData ? 'script' : kind);
-  const text = textOf(source);
-  const edits: Edit[] = [];
+  const units = unitsOf(source.bytes);
+  const edits = editsOfGenerators(placeOf(kind), { text: units, site });
   // The label of a version may contain `+`, which has a meaning in patterns. The string has two backslashes for one.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
-  if (!isUtf16(text.charset)) edits.push(...editsOfGenerators(placeOf(kind), { text: text.units, site }));
   if (!isData) {
-    const found = findReferences(source, text);
-    for (const { kind: each, url, start, end, writing } of referencesOf(found)) {
+    for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
       if (each === 'mention') continue;
       const edit =
         each === 'integrity'
           ? digestEdit(start, end, digestOf(url), writing)
-          : editAt(start, end, url, writing, each === 'pattern' ? patterned : site);
+          : rebaseAt(units, start, end, url, writing, each === 'pattern' ? patterned : site);
       if (edit !== null) edits.push(edit);
     }
-    if (!isUtf16(text.charset)) {
-      if (kind === 'html' || kind === 'xml') edits.push(...editsOfForms(text.units, kind === 'xml', site));
-      if (kind === 'feed') edits.push(...editsOfFeed(text.units, site));
-    }
+    if (kind === 'html' || kind === 'xml') edits.push(...editsOfForms(units, kind === 'xml', site));
+    if (kind === 'feed') edits.push(...editsOfFeed(units, site));
   }
   const made = withoutOverlaps(edits);
-  return made.length === 0 ? file.bytes : spliceBytes(file.bytes, made, text.charset);
-
-  function editAt(start: number, end: number, url: string, writing: number, mount: Mount): Edit | null {
-    if (!isUtf16(text.charset)) return rebaseAt(text.units, start, end, url, writing, mount);
-    const rebased = rebase(url, mount);
-    return rebased === null ? null : { start, end, text: writtenUrl(rebased, writing) };
-  }
+  return made.length === 0 ? file.bytes : spliceBytes(source.bytes, made);
 }
 
 function digestEdit(start: number, end: number, digest: string | null, writing: number): Edit | null {
@@ -99,9 +81,9 @@ function placeOf(kind: MountKind): GeneratorPlace {
   return kind === 'script' || kind === 'payload' || kind === 'data' ? kind : 'other';
 }
 
-function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType) {
+function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType): ReferringFile {
   const charset = /charset=([\w.:-]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
-  return { type, bytes, charset, path: `/${path}` };
+  return { type, bytes: utf8Bytes(bytes, type, charset), path: `/${path}` };
 }
 
 /** A whole string that begins like an address from the root. */
@@ -115,7 +97,7 @@ const ADDRESSES_MAX = 1_000;
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];
-  const mounted = sourceText(mountFile(file, site), () => 'utf-8').units;
+  const mounted = unitsOf(mountFile(file, site));
   const texts = kind === 'html' ? inlineScripts(mounted) : [mounted];
   const left = new Set<string>();
   for (const text of texts) {

@@ -1,30 +1,24 @@
-import { charsetInCss, charsetInMarkup, markedCharset } from '../media-type.ts';
 import type { Reference } from '../references.ts';
 import { filesOfGenerators } from './generators/index.ts';
 import { DocumentFacts, readDocument, readFeed } from './markup/read-document.ts';
 import { mayHoldUrls, readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
 import { readFileScript, readScript } from './read-script.ts';
-import { type FoundReferences, ReferenceList, Region, referencesOf, type SourceType } from './reference.ts';
-import { ownStrings, type SourceText, sourceText } from './source-text.ts';
+import { type FoundReferences, ReferenceList, Region, referencesOf } from './reference.ts';
+import { ownStrings, type SourceType, unitsOf } from './source-text.ts';
 import { CSS } from './write.ts';
 
 export interface ReferringFile {
   readonly type: SourceType;
+  /** In UTF-8 (`utf8Bytes`). */
   readonly bytes: Uint8Array;
-  /** The encoding standard's name; null: the one that the file itself says, else UTF-8. */
-  readonly charset: string | null;
   /** The path that it is answered at, if known: Vite's modules name others from a folder above it. */
   readonly path?: string;
 }
 
-export function textOf({ bytes, charset, type }: ReferringFile): SourceText {
-  return sourceText(bytes, (text) => charset ?? markedCharset(bytes) ?? ownCharset(text, type) ?? 'utf-8');
-}
-
 /** Never fails: a faulty file has fewer references. */
-export function findReferences(file: ReferringFile, { units, charset } = textOf(file)): FoundReferences {
-  const list = new ReferenceList(charset, file.path ?? null);
+export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
+  const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();
   const region = new Region(units);
   let payloads: readonly string[] = [];
@@ -50,22 +44,17 @@ export function findReferences(file: ReferringFile, { units, charset } = textOf(
       break;
   }
   const { base, importMaps, robots } = page;
-  return { charset, urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots, payloads };
-}
-
-function ownCharset(text: string, type: SourceType): string | null {
-  if (type === 'html' || type === 'xml') return charsetInMarkup(text);
-  return type === 'css' ? charsetInCss(text) : null;
+  return { urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots, payloads };
 }
 
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
 /** Of a sheet, a page, SVG's attributes: in order, escapes decoded. */
 export function styleReferences(file: ReferringFile): Reference[] {
-  const text = textOf(file);
-  if (!mayHoldUrls(text.units)) return [];
+  const units = unitsOf(file.bytes);
+  if (!mayHoldUrls(units)) return [];
   const references: Reference[] = [];
-  for (const { kind, url, writing } of referencesOf(findReferences(file, text))) {
+  for (const { kind, url, writing } of referencesOf(findReferences(file, units))) {
     if ((writing & CSS) === 0 || NAMES_NO_FILE.test(url)) continue;
     references.push({ kind: 'asset', tag: 'style', attribute: kind === 'style' ? '@import' : 'url', url });
   }

@@ -7,9 +7,7 @@ export {
   type FoundReference,
   type FoundReferences,
   referencesOf,
-  type SourceType,
-  sourceTypeOf,
 } from './reference.ts';
 export { type ResolvedSpecifier, resolveSpecifier } from './resolve-specifier.ts';
-export { ownString } from './source-text.ts';
+export { ownString, type SourceType, sourceTypeOf, utf8Bytes } from './source-text.ts';
 export { type Edit, encodePath, type Replace, relativeUrl, rewriteFile, spliceBytes } from './write.ts';

@@ -1,6 +1,7 @@
 import { parse } from 'es-module-lexer/minimal/js';
 import { filesOfGenerators } from './generators/index.ts';
 import type { FoundKind, ReferenceList, Region } from './reference.ts';
+import { decodeUnits, unitsOfText } from './source-text.ts';
 import { SPECIFIER } from './write.ts';
 
 type LexedImport = ReturnType<typeof parse>[0][number];
@@ -51,17 +52,17 @@ function lexImports(code: string): readonly LexedImport[] {
 }
 
 function onSpecifier(
-  { d, s, e, n = '' }: LexedImport,
+  { d, s, e }: LexedImport,
   calls: ReadonlyMap<number, string>,
   region: Region,
   list: ReferenceList,
 ): void {
   const call = calls.get(d + 1);
-  if (d === -1) list.add('module', region, s, e, n, region.writing | SPECIFIER);
-  else if (call === undefined) list.add('module', region, s + 1, e - 1, n, region.writing | SPECIFIER);
-  else if (!call.startsWith('importScripts')) list.add('worker', region, s + 1, e - 1, n);
-  else
-    for (const { start, end, value } of stringArguments(region.text, s)) list.add('script', region, start, end, value);
+  // The place of a dynamic import's specifier has its quotes.
+  const { start, end, value } = d === -1 ? literalOf(region.text, s, e) : literalOf(region.text, s + 1, e - 1);
+  if (call === undefined) list.add('module', region, start, end, value, region.writing | SPECIFIER);
+  else if (!call.startsWith('importScripts')) list.add('worker', region, start, end, value);
+  else for (const each of stringArguments(region.text, s)) list.add('script', region, each.start, each.end, each.value);
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
@@ -181,14 +182,14 @@ const SINGLE_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 function literalOf(text: string, start: number, end: number): StringLiteral {
-  const value = text
-    .slice(start, end)
-    .replace(ESCAPE, (_, braced?: string, four?: string, two?: string, single = '') => {
-      const hex = braced ?? four ?? two;
-      if (hex !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
-      return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
-    });
-  return { start, end, value };
+  const written = text.slice(start, end);
+  if (!written.includes('\\')) return { start, end, value: written };
+  const value = decodeUnits(written).replace(ESCAPE, (_, braced?: string, four?: string, two?: string, single = '') => {
+    const hex = braced ?? four ?? two;
+    if (hex !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
+    return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
+  });
+  return { start, end, value: unitsOfText(value) };
 }
 
 /** In every script that has one of the sinks; looking for those costs more. */

@@ -1,4 +1,4 @@
-import { decodeUrl, isUtf16 } from './source-text.ts';
+import { decodeUnits } from './source-text.ts';
 
 /**
  * - `link`: a place that a reader goes to. `frame`: a document shown inside the page.
@@ -47,7 +47,6 @@ export interface FoundReference {
 
 /** All references of one file as plain data, small enough to be kept for each page; read with `referencesOf`. */
 export interface FoundReferences {
-  readonly charset: string;
   readonly urls: readonly string[];
   /** Start, end, index into `urls`, index into `REFERENCE_KINDS`, writing: of each reference. */
   readonly spans: readonly number[];
@@ -78,21 +77,17 @@ const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|ch
 export class ReferenceList {
   readonly urls: string[] = [];
   readonly spans: number[] = [];
-  readonly charset: string;
   readonly filePath: string | null;
   readonly #indexes = new Map<string, number>();
-  readonly #bytesPerUnit: number;
 
-  constructor(charset: string, filePath: string | null) {
-    this.charset = charset;
+  constructor(filePath: string | null) {
     this.filePath = filePath;
-    this.#bytesPerUnit = isUtf16(charset) ? 2 : 1;
   }
 
   /** @param units decoded as far as the region's own syntax goes @param start place in the region's text */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
-    const url = decodeUrl(units.slice(...trimmed(units, 0, units.length)), this.charset);
+    const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
     if (url === '' || NO_FILE.test(url)) return;
     // Only a reader's link leads to a fragment of the page itself.
     if (url.startsWith('#') && kind !== 'link') return;
@@ -112,8 +107,7 @@ export class ReferenceList {
       index = this.urls.push(url) - 1;
       this.#indexes.set(url, index);
     }
-    const bytes = this.#bytesPerUnit;
-    this.spans.push(start * bytes, end * bytes, index, KIND_INDEX.get(kind) ?? 0, writing);
+    this.spans.push(start, end, index, KIND_INDEX.get(kind) ?? 0, writing);
   }
 }
 
@@ -160,23 +154,4 @@ export class Region {
     const place = this.#places === null ? at + this.#offset : (this.#places[at] ?? 0);
     return this.#parent === null ? place : this.#parent.source(place);
   }
-}
-
-/** `xml` is SVG and XHTML, `feed` all other XML, `script` JavaScript of both kinds, `manifest` a web app manifest. */
-export type SourceType = 'html' | 'xml' | 'feed' | 'css' | 'script' | 'manifest';
-
-const SOURCE_TYPES: readonly (readonly [RegExp, SourceType])[] = [
-  [/^text\/html$/, 'html'],
-  [/^(?:application\/xhtml|image\/svg)\+xml$/, 'xml'],
-  [/^(?:application|text)\/xml$|^application\/(?:rss|atom)\+xml$/, 'feed'],
-  [/^text\/css$/, 'css'],
-  [/^(?:application|text)\/(?:java|ecma)script$|^application\/x-javascript$/, 'script'],
-  [/^application\/manifest\+json$/, 'manifest'],
-];
-
-/** Null for media types without references. A manifest that is sent as JSON is known by the page that names it. */
-export function sourceTypeOf(mediaType: string): SourceType | null {
-  const end = mediaType.indexOf(';');
-  const type = (end === -1 ? mediaType : mediaType.slice(0, end)).trim().toLowerCase();
-  return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }

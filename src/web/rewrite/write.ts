@@ -1,5 +1,4 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
-import { isUtf16 } from './source-text.ts';
 
 /** The needs of a replacement where it is written. The low bits count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
@@ -15,7 +14,7 @@ export const SPECIFIER = 1 << 7;
 export const LITERAL = 1 << 8;
 
 export interface Edit {
-  /** In bytes (of a text: in its units). */
+  /** In bytes. */
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -46,46 +45,23 @@ export function writtenUrl(url: string, writing: number): string {
   return written;
 }
 
-/** The text with the edits made, which must not overlap; nothing else changes. */
-export function splice(text: string, edits: readonly Edit[]): string {
-  let spliced = '';
-  let copied = 0;
-  for (const edit of inOrder(edits)) {
-    spliced += text.slice(copied, edit.start) + edit.text;
-    copied = edit.end;
-  }
-  return spliced + text.slice(copied);
-}
-
-/** `splice` for a file. The edits' text is ASCII; in UTF-16 it is written as that. */
-export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[], charset: string): Uint8Array {
+/** A file with the edits made, which must not overlap and whose texts are ASCII; no other byte changes. */
+export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const bytesPerUnit = isUtf16(charset) ? 2 : 1;
   let size = bytes.length;
-  for (const { start, end, text } of edits) size += text.length * bytesPerUnit - (end - start);
+  for (const { start, end, text } of edits) size += text.length - (end - start);
   // In memory of its own, which may be handed to another thread.
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
   for (const { start, end, text } of inOrder(edits)) {
     at += source.copy(spliced, at, copied, start);
-    at = writeAscii(text, spliced, at, charset);
+    // By hand: a call of Buffer's encoder takes longer than an address has letters.
+    for (let index = 0; index < text.length; index++) spliced[at++] = text.charCodeAt(index);
     copied = end;
   }
   source.copy(spliced, at, copied);
   return spliced;
-}
-
-/** By hand: a call of Buffer's encoder takes longer than an address has letters. @returns where it ends */
-function writeAscii(text: string, into: Uint8Array, start: number, charset: string): number {
-  const isWide = isUtf16(charset);
-  let at = start;
-  for (let index = 0; index < text.length; index++) {
-    if (isWide && charset === 'utf-16be') into[at++] = 0;
-    into[at++] = text.charCodeAt(index);
-    if (isWide && charset !== 'utf-16be') into[at++] = 0;
-  }
-  return at;
 }
 
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
@@ -109,9 +85,7 @@ export function rewriteFile(
     if (url === null) continue;
     edits.push({ start: reference.start, end: reference.end, text: writtenUrl(url, reference.writing) });
   }
-  return edits.length === 0
-    ? { bytes, changed: 0 }
-    : { bytes: spliceBytes(bytes, edits, found.charset), changed: edits.length };
+  return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
 /** All but RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */

@@ -17,7 +17,7 @@ const FILLED = ['$', '{n}'].join('');
 
 function written(text: string): string {
   const edits = new AskedLiterals(ASKED, PATHS, scope).editsIn(text);
-  return Buffer.from(spliceBytes(Buffer.from(text), edits, 'utf-8')).toString();
+  return Buffer.from(spliceBytes(Buffer.from(text), edits)).toString();
 }
 
 describe('AskedLiterals', () => {

@@ -2,7 +2,7 @@ import { type DefaultTreeAdapterTypes, parse, Tokenizer, TokenizerMode } from 'p
 import { decodeReferences } from '../../../src/web/rewrite/markup/character-references.ts';
 import { RAW_TEXT } from '../../../src/web/rewrite/markup/elements.ts';
 import { ForeignStack, MarkupScanner } from '../../../src/web/rewrite/markup/scanner.ts';
-import { decodeUnits } from '../../../src/web/rewrite/source-text.ts';
+import { decodeUnits, unitsOfText } from '../../../src/web/rewrite/source-text.ts';
 
 /** Tags as `<a href="1">@12` and `</a>@30`: names, attributes with their decoded values, and where they begin. */
 const written = (name: string, attributes: readonly (readonly [string, string])[], at: number): string =>
@@ -27,8 +27,8 @@ export function scannedTags(html: string): string[] {
       for (let index = 0; index < scanner.attributeCount; index++) {
         const name = normal(scanner.attributeName(index));
         const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-        const units = decodeReferences(html, start, end, 'attribute')?.text ?? html.slice(start, end);
-        const value = decodeUnits(units, 'utf-16le');
+        const units = unitsOfText(html.slice(start, end));
+        const value = decodeUnits(decodeReferences(units, 0, units.length, 'attribute')?.text ?? units);
         if (!attributes.has(name)) attributes.set(name, normal(value));
       }
       tags.push(written(normal(scanner.tagName), [...attributes], scanner.tagStart));

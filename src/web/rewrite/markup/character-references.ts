@@ -1,6 +1,6 @@
 import { DecodingMode, HtmlEntityDecoder, XmlEntityDecoder } from 'entities/decode';
 import type { Region } from '../reference.ts';
-import { unitsOfReference } from '../source-text.ts';
+import { unitsOfText } from '../source-text.ts';
 import { AMP_LAYERS } from '../write.ts';
 
 /** The place decides which references without a semicolon count, and which names there are. */
@@ -35,7 +35,7 @@ export function decodeReferences(text: string, start: number, end: number, rule:
     if (length === 0) at += 1;
     else {
       copy(copied, at);
-      const units = unitsOfReference(meaning);
+      const units = unitsOfText(meaning);
       decoded += units;
       for (let unit = 0; unit < units.length; unit++) places.push(start + at);
       at += length;

@@ -139,7 +139,7 @@ class DocumentReader implements MarkupReader {
     } else if (kind === 'speculationrules') readSpeculationRules(region, this.#list);
     else if (kind === 'importmap') {
       readImportMap(region, this.#list);
-      this.#facts.importMaps.push(ownString(decodeUnits(region.text, this.#list.charset)));
+      this.#facts.importMaps.push(ownString(decodeUnits(region.text)));
     }
   }
 
@@ -297,7 +297,7 @@ class TagReader {
 
   value(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
-    return index === -1 ? null : decodeUnits(this.#decodedRegion(index, 0).text, this.#list.charset);
+    return index === -1 ? null : decodeUnits(this.#decodedRegion(index, 0).text);
   }
 }
 
