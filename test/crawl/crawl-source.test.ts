@@ -183,8 +183,8 @@ describe('a crawl', () => {
     });
     const crawled = await home.crawl(crawlOf(`${site.origin}/`));
     expect(crawled.text('index.html')).toBe('\ufeff<p>café <a href="b.html">b</a> <a href="c.html">c</a>');
-    expect(crawled.text('b.html')).toBe('\ufeff<meta charset=utf-8><p>表 <a href="./">a</a>');
-    expect(crawled.text('c.html')).toBe('\ufeff<p>é <a href="./">a</a>');
+    expect(crawled.text('b.html')).toBe('\ufeff<meta charset=utf-8><p>表 <a href="index.html">a</a>');
+    expect(crawled.text('c.html')).toBe('\ufeff<p>é <a href="index.html">a</a>');
     for (const path of ['index.html', 'b.html', 'c.html'])
       expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });

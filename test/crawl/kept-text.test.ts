@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CrawlHome, crawlOf } from './crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from './origin.ts';
@@ -55,16 +56,18 @@ describe('a page', () => {
 
 describe('a style sheet', () => {
   it(
-    'says its encoding by its first bytes, whatever its header says',
+    'is read by its first bytes, whatever its header says, and written as UTF-8',
     async () => {
       const sheet = Buffer.from('\ufeffa{background:url("a.png")}', 'utf16le');
       const site = await crawled({
-        '/': '<link rel=stylesheet href="/s/x.css">',
+        '/': '<link rel=stylesheet href="/s/x.css" integrity="sha384-x">',
         '/s/x.css': { type: 'text/css; charset=utf-8', body: sheet },
         '/s/a.png': { type: 'image/png', body: 'png' },
       });
       expect(site.paths).toContain('s/a.png');
-      expect(site.files.get('s/x.css')).toEqual(sheet);
+      expect(site.text('s/x.css')).toBe(sheet.toString('utf16le'));
+      const digest = createHash('sha384').update(site.text('s/x.css')).digest('base64');
+      expect(site.text('index.html')).toContain(`integrity="sha384-${digest}"`);
     },
     LIMIT_MS,
   );

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/serve/index.ts';
-import { mediaTypeOf } from '../../src/web/index.ts';
+import { mediaTypeOfFile } from '../../src/web/index.ts';
 import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
@@ -29,7 +29,7 @@ export class TestReleases {
       const bytes = Buffer.from(content);
       mkdirSync(dirname(join(siteDir, path)), { recursive: true });
       writeFileSync(join(siteDir, path), bytes);
-      table.push({ path, size: bytes.length, sha256: sha256(bytes), type: mediaTypeOf(path) });
+      table.push({ path, size: bytes.length, sha256: sha256(bytes), type: mediaTypeOfFile(path, bytes) });
     }
     return {
       digest: sha256(siteDir),

@@ -40,6 +40,32 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     }
   });
 
+  it.each([
+    [
+      'windows-1252',
+      Buffer.from('<meta charset=windows-1252><a href="/b">\xe9', 'latin1'),
+      '<meta charset=utf-8><a href="/docs/b">é',
+    ],
+    [
+      'shift_jis',
+      Buffer.from('<meta charset=shift_jis><a href="/b">\x95\x5c', 'latin1'),
+      '<meta charset=utf-8><a href="/docs/b">表',
+    ],
+    ['utf-16le', Buffer.from('\ufeff<a href="/b">é', 'utf16le'), '<a href="/docs/b">é'],
+  ])('sends a rewritten page in %s as UTF-8, and others as they are', async (charset, bytes, text) => {
+    const plain = Buffer.from('<meta charset=windows-1252>\xe9', 'latin1');
+    const { ask } = serve([releases.make({ 'a.html': bytes, 'c.html': plain })], AT);
+    const page = await ask('/a');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(Buffer.from(await page.arrayBuffer()).toString()).toBe(`\ufeff${text}`);
+    const other = await ask('/c');
+    expect(other.headers.get('content-type')).toBe('text/html; charset=windows-1252');
+    expect(Buffer.from(await other.arrayBuffer())).toEqual(plain);
+    const atRoot = await serve([releases.make({ 'a.html': bytes })]).ask('/a');
+    expect(atRoot.headers.get('content-type')).toBe(`text/html; charset=${charset}`);
+    expect(Buffer.from(await atRoot.arrayBuffer())).toEqual(bytes);
+  });
+
   it('answers from memory the second time', async () => {
     const hits: boolean[] = [];
     const release = releases.make({ 'a.html': PAGE });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { markedCharset } from '../../web/index.ts';
 import {
   encodePath,
   type FoundKind,
@@ -76,7 +77,9 @@ export class PageWriting {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    const hasChanged = rewritten.changed > 0 || written !== rewritten.bytes;
+    // A file in another charset was decoded when it was read, and has this mark.
+    const wasDecoded = markedCharset(bytes) !== null;
+    const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
       needsDigest && hasChanged ? `sha384-${createHash('sha384').update(written).digest('base64')}` : null;
     return { content: this.#contents.store(written), integrity };
