@@ -1,6 +1,6 @@
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
-import { ForeignStack, type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
+import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { ownString } from './rewrite/source-text.ts';
 
 /** What a site says of itself on its first page; plain text, null where it says nothing. */
@@ -63,7 +63,6 @@ class HeadReader implements MarkupReader {
   /** By name in lower case, the first that says something. */
   readonly metadata = new Map<string, string>();
   readonly #scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
 
   constructor(html: string) {
     this.#scanner = new MarkupScanner(html);
@@ -73,9 +72,7 @@ class HeadReader implements MarkupReader {
   onStartTag(): void {
     const scanner = this.#scanner;
     const tag = scanner.tagName;
-    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
-    scanner.allowsCdata = this.#foreign.isForeign;
-    if (!isHtml) return;
+    if (!scanner.isHtml) return;
     if (tag === 'body' || tag === 'plaintext') scanner.skipAll();
     else if (tag === 'html') this.language ??= this.#attribute('lang') ?? this.#attribute('xml:lang');
     else if (tag === 'meta') this.#onMeta();
@@ -83,12 +80,6 @@ class HeadReader implements MarkupReader {
       const start = scanner.contentStart;
       this.title ??= this.#text(start, scanner.skipRawText(), 'text') || null;
     } else if (RAW_TEXT.has(tag)) scanner.skipRawText();
-  }
-
-  onEndTag(): void {
-    if (this.#foreign.isEmpty) return;
-    this.#foreign.close(this.#scanner.tagName);
-    this.#scanner.allowsCdata = this.#foreign.isForeign;
   }
 
   #onMeta(): void {

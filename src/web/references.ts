@@ -1,6 +1,6 @@
 import { decodeHTMLAttribute } from 'entities/decode';
 import { RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
-import { ForeignStack, type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
+import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
@@ -54,7 +54,6 @@ class ReferenceCollector implements MarkupReader {
   readonly references: Reference[] = [];
   base: string | null = null;
   protected readonly scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
 
   constructor(html: string) {
     this.scanner = new MarkupScanner(html);
@@ -68,19 +67,11 @@ class ReferenceCollector implements MarkupReader {
   onStartTag(): void {
     const { scanner } = this;
     const tag = scanner.tagName;
-    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
-    scanner.allowsCdata = this.#foreign.isForeign;
     if (scanner.attributeCount > 0) this.onAttributes(tag);
-    if (!isHtml) return;
+    if (!scanner.isHtml) return;
     // `noscript` is read as markup: a reader without scripts sees it.
     if (tag === 'plaintext') scanner.skipAll();
     else if (tag !== 'noscript' && RAW_TEXT.has(tag)) scanner.skipRawText();
-  }
-
-  onEndTag(): void {
-    if (this.#foreign.isEmpty) return;
-    this.#foreign.close(this.scanner.tagName);
-    this.scanner.allowsCdata = this.#foreign.isForeign;
   }
 
   protected onAttributes(tag: string): void {

@@ -1,6 +1,6 @@
 import { charsetOfType } from '../media-type.ts';
 import { RAW_TEXT } from '../rewrite/markup/elements.ts';
-import { ForeignStack, type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
+import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
 import { unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
@@ -62,16 +62,14 @@ class PlaceFinder implements MarkupReader {
   readonly #text: string;
   readonly #wantsBody: boolean;
   readonly #scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
   #language = '';
   #isPage = false;
   #hasFrames = false;
   /** True behind an element that never ends. */
   #isUnclosed = false;
   #templates = 0;
-  /** Of the outermost one that is open, and of the SVG or MathML that is. */
+  /** Of the outermost one that is open. */
   #templateStart = 0;
-  #foreignStart = 0;
   /** Of the last whole tag or doctype: no other `<` is before its end. */
   #tagStart = -1;
   #head: number | null = null;
@@ -110,10 +108,7 @@ class PlaceFinder implements MarkupReader {
     const scanner = this.#scanner;
     const tag = scanner.tagName;
     this.#tagStart = scanner.tagStart;
-    const wasForeign = !this.#foreign.isEmpty;
-    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
-    scanner.allowsCdata = this.#foreign.isForeign;
-    if (!wasForeign) this.#foreignStart = scanner.tagStart;
+    const { isHtml } = scanner;
     if (OF_PAGES.has(tag)) this.#isPage = true;
     if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= this.#attribute('lang');
     if (this.#templates === 0 && !IN_HEAD.has(tag)) {
@@ -134,17 +129,12 @@ class PlaceFinder implements MarkupReader {
   onEndTag(): void {
     const { tagName: tag, tagStart } = this.#scanner;
     this.#tagStart = tagStart;
-    let isOfForeign = false;
-    if (!this.#foreign.isEmpty) {
-      isOfForeign = this.#foreign.close(tag);
-      this.#scanner.allowsCdata = this.#foreign.isForeign;
-    }
-    if (isOfForeign) return;
+    if (!this.#scanner.isHtml) return;
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
       // The end of the body ends no SVG: what stands before it would be a part of that.
-      const at = this.#foreign.isForeign ? this.#foreignStart : tagStart;
+      const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;
     }

@@ -21,7 +21,7 @@ import {
   scriptType,
   srcsetSpans,
 } from './elements.ts';
-import { ForeignStack, type MarkupReader, MarkupScanner } from './scanner.ts';
+import { type MarkupReader, MarkupScanner } from './scanner.ts';
 
 export class DocumentFacts {
   base: string | null = null;
@@ -44,7 +44,6 @@ class DocumentReader implements MarkupReader {
   readonly #region: Region;
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
   readonly #tags: TagReader;
   readonly #depth: number;
   #gathered: ElementText | null = null;
@@ -82,8 +81,7 @@ class DocumentReader implements MarkupReader {
     this.#endGathering(scanner.tagStart);
     // In XML `svg:image` is `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
-    const isHtml = !this.#isXml && this.#foreign.open(tag, scanner.isSelfClosing);
-    if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
+    const { isHtml } = scanner;
     const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
     // Its base is its own.
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
@@ -96,9 +94,6 @@ class DocumentReader implements MarkupReader {
 
   onEndTag(): void {
     this.#endGathering(this.#scanner.tagStart);
-    if (this.#isXml || this.#foreign.isEmpty) return;
-    this.#foreign.close(this.#scanner.tagName);
-    this.#scanner.allowsCdata = this.#foreign.isForeign;
   }
 
   #onHtmlContent(tag: string): void {

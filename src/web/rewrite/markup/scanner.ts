@@ -1,5 +1,326 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 
+export interface MarkupReader {
+  onStartTag(): void;
+  onEndTag?(): void;
+  onText?(start: number, end: number): void;
+  onCdata?(start: number, end: number): void;
+  onComment?(start: number, end: number): void;
+  onInstruction?(start: number, end: number): void;
+  /** In HTML; behind its `<`. */
+  onDoctype?(start: number): void;
+}
+
+const ATTRIBUTE_NUMBERS = 4;
+const CDATA = '<![CDATA[';
+/** Given to the tokenizer where CDATA does not exist: the comment that it is then, of the same length. */
+const NO_CDATA = '<!_CDATA[';
+
+/**
+ * htmlparser2's tokenizer with places, restarted where it differs from the HTML standard (tested against parse5): raw
+ * text, `<![CDATA[` in HTML, attributes of end tags, declarations in an XML doctype.
+ */
+export class MarkupScanner {
+  readonly text: string;
+  readonly isXml: boolean;
+  /** True for a tag of HTML; false for one of XML, SVG and MathML. */
+  isHtml = false;
+  /** Start of the SVG or MathML that is open, if one is (`isForeign`). */
+  foreignStart = 0;
+  tagStart = 0;
+  isSelfClosing = false;
+  attributeCount = 0;
+  #nameStart = 0;
+  #nameEnd = 0;
+  #name: string | null = null;
+  #isEndTag = false;
+  contentStart = 0;
+  /** Start and end of the name, start and end of the value of each attribute; reused for every tag. */
+  readonly #attributes: number[] = [];
+  readonly #foreign = new ForeignStack();
+  /** Place in the text of the tokenizer's 0. */
+  #base = 0;
+  /** Place to begin anew at; null while the tokenizer goes on. */
+  #resumeAt: number | null = null;
+  /** True to begin anew inside an end tag, whose attributes are read as those of a start tag. */
+  #resumesInEndTag = false;
+  #tokenizer: Tokenizer | null = null;
+  #nextCdata = -1;
+
+  constructor(text: string, isXml = false) {
+    this.text = text;
+    this.isXml = isXml;
+  }
+
+  /** An unfinished tag is none. */
+  read(reader: MarkupReader): void {
+    const options = { xmlMode: this.isXml, decodeEntities: false };
+    const tokenizer = new Tokenizer(options, this.#callbacks(reader));
+    this.#tokenizer = tokenizer;
+    for (let from: number | null = 0; from !== null; from = this.#resumeAt) {
+      this.#resumeAt = null;
+      tokenizer.reset();
+      this.#base = from;
+      this.#isEndTag = this.#resumesInEndTag;
+      this.#resumesInEndTag = false;
+      if (this.#isEndTag) {
+        this.#base = from - 1;
+        tokenizer.write('<');
+      }
+      this.#feed(tokenizer, from);
+      if (this.#resumeAt === null) tokenizer.end();
+    }
+  }
+
+  /** Skips the content of the element just begun, which is no markup. @returns its end */
+  skipRawText(): number {
+    const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
+    const end = skip(this.text, this.contentStart, this.tagName);
+    this.#resume(end);
+    return end;
+  }
+
+  skipAll(): void {
+    this.#resume(this.text.length);
+  }
+
+  get tagName(): string {
+    this.#name ??= this.text.slice(this.#nameStart, this.#nameEnd).toLowerCase();
+    return this.#name;
+  }
+
+  /** True inside SVG and MathML. */
+  get isForeign(): boolean {
+    return this.#foreign.isForeign;
+  }
+
+  attributeName(index: number): string {
+    const at = index * ATTRIBUTE_NUMBERS;
+    return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
+  }
+
+  /** Start of an attribute's value, without quotes; the same as `valueEnd` where there is none. */
+  valueStart(index: number): number {
+    return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
+  }
+
+  valueEnd(index: number): number {
+    return this.#attributes[index * ATTRIBUTE_NUMBERS + 3] ?? 0;
+  }
+
+  isQuoted(index: number): boolean {
+    const before = this.text[this.valueStart(index) - 1];
+    return before === '"' || before === "'";
+  }
+
+  indexOfAttribute(name: string): number {
+    for (let index = 0; index < this.attributeCount; index++) {
+      const at = index * ATTRIBUTE_NUMBERS;
+      const length = (this.#attributes[at + 1] ?? 0) - (this.#attributes[at] ?? 0);
+      if (length === name.length && this.attributeName(index) === name) return index;
+    }
+    return -1;
+  }
+
+  /** Writes up to each CDATA mark and then the mark: the text before it says whether it means something. */
+  #feed(tokenizer: Tokenizer, from: number): void {
+    const { text } = this;
+    let at = from;
+    while (!this.isXml && this.#resumeAt === null) {
+      const cdata = this.#cdataFrom(at);
+      if (cdata === text.length) break;
+      tokenizer.write(text.slice(at, cdata));
+      at = cdata + CDATA.length;
+      if (this.#resumeAt === null) tokenizer.write(this.isForeign ? CDATA : NO_CDATA);
+    }
+    if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
+  }
+
+  /** Searched once for each mark: a search at each new beginning would cost the square of the text. */
+  #cdataFrom(at: number): number {
+    if (this.#nextCdata < at) {
+      const found = this.text.indexOf(CDATA, at);
+      this.#nextCdata = found === -1 ? this.text.length : found;
+    }
+    return this.#nextCdata;
+  }
+
+  #resume(at: number): void {
+    this.#resumeAt = at;
+    this.#tokenizer?.pause();
+  }
+
+  #callbacks(reader: MarkupReader): TokenizerCallbacks {
+    const { text } = this;
+    const attributes = this.#attributes;
+    let numbers = 0;
+    const begin = (start: number, end: number): void => {
+      this.tagStart = this.#base + start - 1;
+      this.#nameStart = this.#base + start;
+      this.#nameEnd = this.#base + end;
+      this.#name = null;
+      numbers = 0;
+      this.attributeCount = 0;
+    };
+    const nothing = (): void => {};
+    const endTag = (): void => {
+      if (!this.isXml) this.isHtml = this.#foreign.isEmpty || !this.#foreign.close(this.tagName);
+      reader.onEndTag?.();
+    };
+    const finish = (end: number, isSelfClosing: boolean): void => {
+      this.contentStart = this.#base + end + 1;
+      if (this.#isEndTag) {
+        this.#isEndTag = false;
+        this.tagStart -= 1;
+        endTag();
+        return;
+      }
+      // The tokenizer takes `/ >` for it too.
+      this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
+      this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
+      if (!this.isXml) {
+        if (this.#foreign.isEmpty) this.foreignStart = this.tagStart;
+        this.isHtml = this.#foreign.open(this.tagName, this.isSelfClosing);
+      }
+      reader.onStartTag();
+    };
+    const hear = (told: ((start: number, end: number) => void) | undefined) => {
+      return (start: number, end: number): void => told?.(this.#base + start, this.#base + end);
+    };
+    const [onCdata, onComment, ontext] = [reader.onCdata, reader.onComment, reader.onText].map((told) =>
+      hear(told?.bind(reader)),
+    );
+    return {
+      onopentagname: begin,
+      onopentagend: (end) => finish(end, false),
+      onselfclosingtag: (end) => finish(end, true),
+      onattribname: (start, end) => {
+        attributes[numbers] = this.#base + start;
+        attributes[numbers + 1] = this.#base + end;
+        attributes[numbers + 2] = -1;
+        attributes[numbers + 3] = this.#base + end;
+      },
+      onattribdata: (start, end) => {
+        // A value may come in parts.
+        if (attributes[numbers + 2] === -1) attributes[numbers + 2] = this.#base + start;
+        attributes[numbers + 3] = this.#base + end;
+      },
+      onattribend: () => {
+        if (attributes[numbers + 2] === -1) attributes[numbers + 2] = attributes[numbers + 1] ?? 0;
+        numbers += ATTRIBUTE_NUMBERS;
+      },
+      onclosetag: (start, end) => {
+        begin(start, end);
+        this.tagStart -= 1;
+        let at = this.#base + end;
+        while (text.charCodeAt(at) <= 0x20) at++;
+        if (text[at] === '>') return endTag();
+        this.#resumesInEndTag = true;
+        this.#resume(this.#base + start);
+      },
+      oncdata: (start, end, offset) => onCdata?.(start, end - offset),
+      oncomment: (start, end, offset) => {
+        if (text.startsWith('--', this.#base + start - 2)) onComment?.(start, end - offset);
+      },
+      ondeclaration: (start) => {
+        if (this.isXml) this.#resume(endOfDoctype(text, this.#base + start));
+        else reader.onDoctype?.(this.#base + start);
+      },
+      onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
+      // Of an unfinished tag it tells a text that begins at -1.
+      ontext: (start, end) => {
+        if (start >= 0) ontext?.(start, end);
+      },
+      // The reader alone knows raw text: to the tokenizer all is foreign.
+      isInForeignContext: () => true,
+      onattribentity: nothing,
+      ontextentity: nothing,
+      onend: nothing,
+    };
+  }
+}
+
+/** HTML elements that end SVG and MathML around them (HTML standard, 13.2.6.5). */
+const BREAKOUT = new Set(
+  (
+    'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta ' +
+    'nobr ol p pre ruby s small span strong strike sub sup table tt u ul var'
+  ).split(' '),
+);
+
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+type Namespace = 'html' | 'svg' | 'math';
+
+const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
+  html: new Set<string>(),
+  svg: new Set(['foreignobject', 'desc', 'title']),
+  math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
+};
+
+/** Deeper nesting is not followed: only a page that means harm has it. */
+const DEPTH_MAX = 256;
+
+/**
+ * Tells HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name;
+ * `font` and `annotation-xml`, which depend on attributes, are ordinary.
+ */
+class ForeignStack {
+  readonly #names: string[] = [];
+  readonly #namespaces: Namespace[] = [];
+
+  get isEmpty(): boolean {
+    return this.#names.length === 0;
+  }
+
+  get isForeign(): boolean {
+    return this.#names.length > 0 && this.#namespace !== 'html';
+  }
+
+  get #namespace(): Namespace {
+    return this.#namespaces.at(-1) ?? 'html';
+  }
+
+  get #isInHtml(): boolean {
+    return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
+  }
+
+  open(name: string, isSelfClosing: boolean): boolean {
+    const begins = name === 'svg' || name === 'math';
+    if (this.#names.length === 0 && !begins) return true;
+    if (BREAKOUT.has(name)) this.#breakOut();
+    const isInHtml = this.#isInHtml;
+    const namespace = begins && isInHtml ? name : isInHtml ? 'html' : this.#namespace;
+    const isHtml = namespace === 'html';
+    const isEmpty = isHtml ? VOID.has(name) : isSelfClosing;
+    if (!isEmpty && !(isHtml && this.#names.length === 0) && this.#names.length < DEPTH_MAX) {
+      this.#names.push(name);
+      this.#namespaces.push(namespace);
+    }
+    return isHtml;
+  }
+
+  /** @returns true where what is closed is of SVG or MathML */
+  close(name: string): boolean {
+    if (this.#names.length === 0) return false;
+    if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
+    const at = this.#names.lastIndexOf(name);
+    if (at === -1) return false;
+    const isForeign = this.#namespaces[at] !== 'html';
+    while (this.#names.length > at) this.#pop();
+    return isForeign;
+  }
+
+  #breakOut(): void {
+    while (!this.#isInHtml) this.#pop();
+  }
+
+  #pop(): void {
+    this.#names.pop();
+    this.#namespaces.pop();
+  }
+}
+
 const ENDS_NAME = /[\t\n\f\r />]/;
 
 function isTagNameAt(text: string, at: number, name: string): boolean {
@@ -72,310 +393,4 @@ function endOfDoctype(text: string, start: number): number {
     }
   }
   return text.length;
-}
-
-/** HTML elements that end SVG and MathML around them (HTML standard, 13.2.6.5). */
-const BREAKOUT = new Set(
-  (
-    'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta ' +
-    'nobr ol p pre ruby s small span strong strike sub sup table tt u ul var'
-  ).split(' '),
-);
-
-const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
-
-type Namespace = 'html' | 'svg' | 'math';
-
-const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
-  html: new Set<string>(),
-  svg: new Set(['foreignobject', 'desc', 'title']),
-  math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
-};
-
-/** Deeper nesting is not followed: only a page that means harm has it. */
-const DEPTH_MAX = 256;
-
-/**
- * Tells HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name;
- * `font` and `annotation-xml`, which depend on attributes, are ordinary.
- */
-export class ForeignStack {
-  readonly #names: string[] = [];
-  readonly #namespaces: Namespace[] = [];
-
-  get isEmpty(): boolean {
-    return this.#names.length === 0;
-  }
-
-  get isForeign(): boolean {
-    return this.#names.length > 0 && this.#namespace !== 'html';
-  }
-
-  get #namespace(): Namespace {
-    return this.#namespaces.at(-1) ?? 'html';
-  }
-
-  get #isInHtml(): boolean {
-    return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
-  }
-
-  open(name: string, isSelfClosing: boolean): boolean {
-    const begins = name === 'svg' || name === 'math';
-    if (this.#names.length === 0 && !begins) return true;
-    if (BREAKOUT.has(name)) this.#breakOut();
-    const isInHtml = this.#isInHtml;
-    const namespace = begins && isInHtml ? name : isInHtml ? 'html' : this.#namespace;
-    const isHtml = namespace === 'html';
-    const isEmpty = isHtml ? VOID.has(name) : isSelfClosing;
-    if (!isEmpty && !(isHtml && this.#names.length === 0) && this.#names.length < DEPTH_MAX) {
-      this.#names.push(name);
-      this.#namespaces.push(namespace);
-    }
-    return isHtml;
-  }
-
-  /** @returns true where what is closed is of SVG or MathML */
-  close(name: string): boolean {
-    if (this.#names.length === 0) return false;
-    if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
-    const at = this.#names.lastIndexOf(name);
-    if (at === -1) return false;
-    const isForeign = this.#namespaces[at] !== 'html';
-    while (this.#names.length > at) this.#pop();
-    return isForeign;
-  }
-
-  #breakOut(): void {
-    while (!this.#isInHtml) this.#pop();
-  }
-
-  #pop(): void {
-    this.#names.pop();
-    this.#namespaces.pop();
-  }
-}
-
-export interface MarkupReader {
-  onStartTag(): void;
-  onEndTag?(): void;
-  onText?(start: number, end: number): void;
-  onCdata?(start: number, end: number): void;
-  onComment?(start: number, end: number): void;
-  onInstruction?(start: number, end: number): void;
-  /** In HTML; behind its `<`. */
-  onDoctype?(start: number): void;
-}
-
-const ATTRIBUTE_NUMBERS = 4;
-const CDATA = '<![CDATA[';
-/** Given to the tokenizer where CDATA does not exist: the comment that it is then, of the same length. */
-const NO_CDATA = '<!_CDATA[';
-
-/**
- * htmlparser2's tokenizer with places, restarted where it differs from the HTML standard (tested against parse5): raw
- * text, `<![CDATA[` in HTML, attributes of end tags, declarations in an XML doctype.
- */
-export class MarkupScanner {
-  readonly text: string;
-  readonly isXml: boolean;
-  /** True in XML, and inside SVG and MathML; set by the reader. */
-  allowsCdata: boolean;
-  tagStart = 0;
-  isSelfClosing = false;
-  attributeCount = 0;
-  #nameStart = 0;
-  #nameEnd = 0;
-  #name: string | null = null;
-  #isEndTag = false;
-  contentStart = 0;
-  /** Start and end of the name, start and end of the value of each attribute; reused for every tag. */
-  readonly #attributes: number[] = [];
-  /** Place in the text of the tokenizer's 0. */
-  #base = 0;
-  /** Place to begin anew at; null while the tokenizer goes on. */
-  #resumeAt: number | null = null;
-  /** True to begin anew inside an end tag, whose attributes are read as those of a start tag. */
-  #resumesInEndTag = false;
-  #tokenizer: Tokenizer | null = null;
-  #nextCdata = -1;
-
-  constructor(text: string, isXml = false) {
-    this.text = text;
-    this.isXml = isXml;
-    this.allowsCdata = isXml;
-  }
-
-  /** An unfinished tag is none. */
-  read(reader: MarkupReader): void {
-    const options = { xmlMode: this.isXml, decodeEntities: false };
-    const tokenizer = new Tokenizer(options, this.#callbacks(reader));
-    this.#tokenizer = tokenizer;
-    for (let from: number | null = 0; from !== null; from = this.#resumeAt) {
-      this.#resumeAt = null;
-      tokenizer.reset();
-      this.#base = from;
-      this.#isEndTag = this.#resumesInEndTag;
-      this.#resumesInEndTag = false;
-      if (this.#isEndTag) {
-        this.#base = from - 1;
-        tokenizer.write('<');
-      }
-      this.#feed(tokenizer, from);
-      if (this.#resumeAt === null) tokenizer.end();
-    }
-  }
-
-  /** Skips the content of the element just begun, which is no markup. @returns its end */
-  skipRawText(): number {
-    const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
-    const end = skip(this.text, this.contentStart, this.tagName);
-    this.#resume(end);
-    return end;
-  }
-
-  skipAll(): void {
-    this.#resume(this.text.length);
-  }
-
-  get tagName(): string {
-    this.#name ??= this.text.slice(this.#nameStart, this.#nameEnd).toLowerCase();
-    return this.#name;
-  }
-
-  attributeName(index: number): string {
-    const at = index * ATTRIBUTE_NUMBERS;
-    return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
-  }
-
-  /** Start of an attribute's value, without quotes; the same as `valueEnd` where there is none. */
-  valueStart(index: number): number {
-    return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
-  }
-
-  valueEnd(index: number): number {
-    return this.#attributes[index * ATTRIBUTE_NUMBERS + 3] ?? 0;
-  }
-
-  isQuoted(index: number): boolean {
-    const before = this.text[this.valueStart(index) - 1];
-    return before === '"' || before === "'";
-  }
-
-  indexOfAttribute(name: string): number {
-    for (let index = 0; index < this.attributeCount; index++) {
-      const at = index * ATTRIBUTE_NUMBERS;
-      const length = (this.#attributes[at + 1] ?? 0) - (this.#attributes[at] ?? 0);
-      if (length === name.length && this.attributeName(index) === name) return index;
-    }
-    return -1;
-  }
-
-  /** Writes up to each CDATA mark and then the mark: the text before it says whether it means something. */
-  #feed(tokenizer: Tokenizer, from: number): void {
-    const { text } = this;
-    let at = from;
-    while (!this.isXml && this.#resumeAt === null) {
-      const cdata = this.#cdataFrom(at);
-      if (cdata === text.length) break;
-      tokenizer.write(text.slice(at, cdata));
-      at = cdata + CDATA.length;
-      if (this.#resumeAt === null) tokenizer.write(this.allowsCdata ? CDATA : NO_CDATA);
-    }
-    if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
-  }
-
-  /** Searched once for each mark: a search at each new beginning would cost the square of the text. */
-  #cdataFrom(at: number): number {
-    if (this.#nextCdata < at) {
-      const found = this.text.indexOf(CDATA, at);
-      this.#nextCdata = found === -1 ? this.text.length : found;
-    }
-    return this.#nextCdata;
-  }
-
-  #resume(at: number): void {
-    this.#resumeAt = at;
-    this.#tokenizer?.pause();
-  }
-
-  #callbacks(reader: MarkupReader): TokenizerCallbacks {
-    const { text } = this;
-    const attributes = this.#attributes;
-    let numbers = 0;
-    const begin = (start: number, end: number): void => {
-      this.tagStart = this.#base + start - 1;
-      this.#nameStart = this.#base + start;
-      this.#nameEnd = this.#base + end;
-      this.#name = null;
-      numbers = 0;
-      this.attributeCount = 0;
-    };
-    const nothing = (): void => {};
-    const finish = (end: number, isSelfClosing: boolean): void => {
-      this.contentStart = this.#base + end + 1;
-      if (this.#isEndTag) {
-        this.#isEndTag = false;
-        this.tagStart -= 1;
-        reader.onEndTag?.();
-        return;
-      }
-      // The tokenizer takes `/ >` for it too.
-      this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
-      this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
-      reader.onStartTag();
-    };
-    const hear = (told: ((start: number, end: number) => void) | undefined) => {
-      return (start: number, end: number): void => told?.(this.#base + start, this.#base + end);
-    };
-    const [onCdata, onComment, ontext] = [reader.onCdata, reader.onComment, reader.onText].map((told) =>
-      hear(told?.bind(reader)),
-    );
-    return {
-      onopentagname: begin,
-      onopentagend: (end) => finish(end, false),
-      onselfclosingtag: (end) => finish(end, true),
-      onattribname: (start, end) => {
-        attributes[numbers] = this.#base + start;
-        attributes[numbers + 1] = this.#base + end;
-        attributes[numbers + 2] = -1;
-        attributes[numbers + 3] = this.#base + end;
-      },
-      onattribdata: (start, end) => {
-        // A value may come in parts.
-        if (attributes[numbers + 2] === -1) attributes[numbers + 2] = this.#base + start;
-        attributes[numbers + 3] = this.#base + end;
-      },
-      onattribend: () => {
-        if (attributes[numbers + 2] === -1) attributes[numbers + 2] = attributes[numbers + 1] ?? 0;
-        numbers += ATTRIBUTE_NUMBERS;
-      },
-      onclosetag: (start, end) => {
-        begin(start, end);
-        this.tagStart -= 1;
-        let at = this.#base + end;
-        while (text.charCodeAt(at) <= 0x20) at++;
-        if (text[at] === '>') return reader.onEndTag?.();
-        this.#resumesInEndTag = true;
-        this.#resume(this.#base + start);
-      },
-      oncdata: (start, end, offset) => onCdata?.(start, end - offset),
-      oncomment: (start, end, offset) => {
-        if (text.startsWith('--', this.#base + start - 2)) onComment?.(start, end - offset);
-      },
-      ondeclaration: (start) => {
-        if (this.isXml) this.#resume(endOfDoctype(text, this.#base + start));
-        else reader.onDoctype?.(this.#base + start);
-      },
-      onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
-      // Of an unfinished tag it tells a text that begins at -1.
-      ontext: (start, end) => {
-        if (start >= 0) ontext?.(start, end);
-      },
-      // The reader alone knows raw text: to the tokenizer all is foreign.
-      isInForeignContext: () => true,
-      onattribentity: nothing,
-      ontextentity: nothing,
-      onend: nothing,
-    };
-  }
 }
