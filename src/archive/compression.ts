@@ -68,7 +68,7 @@ function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   return code?.startsWith('Z_') ? refuse('damaged_archive', 'its compressed data are damaged', cause) : error;
 }
 
-/** zstd streams (RFC 8878, section 3.1): their frames are told apart here, and decoded by Node. */
+/** Splits zstd streams (RFC 8878, section 3.1) into frames, which Node decodes. */
 
 export const ZSTD_MAGIC = 0xfd2fb528;
 /** RFC 8878, section 3.1.1.2.3: no block is larger. */

@@ -4,7 +4,7 @@ import { roomFor } from '../files/room-for.ts';
 import { saltedHash } from '../files/salted-hash.ts';
 import type { ArchiveEntry } from './layout.ts';
 
-/** What is held of each of a million names: numbers and bytes outside of the heap, no object of its own. */
+/** Keeps a million names as numbers and bytes outside of the heap, without an object for each. */
 
 /** Longer than any name; a name lies in one block. */
 const BLOCK_BYTES = 1024 ** 2;
@@ -80,7 +80,7 @@ export class SharedTexts {
   }
 }
 
-/** What a name is; `implied` is a folder that only names below it tell of. */
+/** Kind of a name. An `implied` folder has no entry, only names below it. */
 export type NodeKind = 'file' | 'folder' | 'implied';
 
 const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
@@ -123,7 +123,7 @@ export class EntryTable implements Iterable<ArchiveEntry> {
     return { name, kind: this.isFile(index) ? 'file' : 'folder', size: this.#sizes[index] as number };
   }
 
-  /** The number of the entry with this very name; -1 where there is none. */
+  /** Number of the entry with exactly this name; -1 if there is none. */
   indexOf(name: string): number {
     const node = this.#names.find(name.normalize('NFC'));
     const index = node < 0 ? -1 : this.#names.entryOf(node);
@@ -177,7 +177,7 @@ export class NameTable {
     return this.#size;
   }
 
-  /** Its number; -1 where it is not known. */
+  /** Number of a name; -1 if it is unknown. */
   find(name: string): number {
     return this.#byName.find(saltedHash(this.#salt, name), (node) => this.nameOf(node) === name);
   }

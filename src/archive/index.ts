@@ -31,7 +31,7 @@ export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 export type { FindSame } from './write-files.ts';
 
 export interface InspectOptions extends OpenOptions {
-  /** True where the data folder takes names that differ only by case for one. */
+  /** True if the data folder's file system ignores case. */
   readonly foldsCase: boolean;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -63,7 +63,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   const listed = listing.finish(format, archive.bytes);
   checkManifestSize(listed, options.name);
   if (listed.pages > 0) return listed;
-  // The last word: a hostile or damaged archive is called by its own fault.
+  // Check the content first, so that a hostile or damaged archive is reported as such.
   await verifyArchive(file, listed, options);
   throw archive.refuse('no_pages', 'it holds no HTML page');
 }
@@ -128,7 +128,7 @@ function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<s
 }
 
 interface ReadEntriesOptions extends OpenOptions {
-  /** Names of those that are wanted alone: a zip is then read where they are. */
+  /** Names of the wanted entries: only their parts of a zip are read. */
   readonly only?: ReadonlySet<string>;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -143,7 +143,7 @@ type TakeEntry = (
 
 /**
  * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
- * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes where it has changed since;
+ * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes if it has changed since;
  *   what `take` throws; the signal's reason
  */
 async function readEntries(
@@ -208,7 +208,7 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
 }
 
 /**
- * A few files of the site, by path; null for one over the limit. The archive is read only where it has one of them.
+ * A few files of the site, by path; null for one over the limit. The archive is read only if it has one of them.
  * @throws DocshelfError as `readEntries`
  */
 export async function readArchiveFiles(
@@ -240,7 +240,7 @@ export function* sitePaths(listing: ArchiveListing): Generator<string> {
   }
 }
 
-/** Bytes from an archive's beginning that tell its format: one tar header. */
+/** Bytes at the beginning of an archive that show its format: one tar header. */
 const DETECT_BYTES = TAR_BLOCK_BYTES;
 
 const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';

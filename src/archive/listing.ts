@@ -23,14 +23,14 @@ export interface ArchiveListing extends Layout {
   /** Files and their bytes, with launchers and docshelf's own folder, without by-products. */
   readonly files: number;
   readonly totalBytes: number;
-  /** Names, folders too, that differ only by case, the first `NAMED_MAX`; where the data folder folds case they are refused instead. */
+  /** The first `NAMED_MAX` names, also of folders, that differ only by case. Rejected instead if the data folder ignores case. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** UTF-8 bytes of all names, held in memory: 1,000,000 files under 128 bytes. Folders that they lie in cost nothing besides. */
+/** UTF-8 bytes of all names in memory: 1,000,000 files of up to 128 bytes. Their folders need no more. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
-/** Holds the rules that concern several entries: names twice, files where folders are needed, case, sums. */
+/** Checks the rules about several entries: duplicate names, files in the place of folders, case, totals. */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
@@ -82,7 +82,7 @@ export class ListingBuilder {
     return { format, archiveBytes, entries, files, totalBytes, caseConflicts: this.#caseConflicts, ...layout };
   }
 
-  /** @returns where its name lies */
+  /** @returns place of its name */
   #place(entry: ArchiveEntry): number {
     const nodes = this.#nodes;
     const key = entry.name.normalize('NFC');
@@ -143,7 +143,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
   #length = 0;
-  /** Sorted once for all who ask. */
+  /** Sorted once, at the first call. */
   #indexes: Uint32Array | null = null;
 
   constructor(listing: ArchiveListing) {
@@ -164,7 +164,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     this.#indexes = null;
   }
 
-  /** True for a path of the site. */
+  /** True if a path of the site was read. */
   has(path: string): boolean {
     const index = this.#listing.entries.indexOf(nameAt({ place: 'site', path }, this.#listing));
     return index >= 0 && this.#isThere[index] === 1 && !path.startsWith(OWN_FOLDER);
@@ -191,7 +191,7 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   }
 }
 
-/** By which a manifest names it. */
+/** Path by which a manifest lists the file. */
 function manifestPath({ place, path }: Placement): string {
   return place === 'own' ? OWN_FOLDER + path : path;
 }

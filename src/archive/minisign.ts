@@ -88,10 +88,10 @@ async function prehashOf(file: string, signal: AbortSignal | undefined): Promise
   return (await hashFile(file, PREHASH, signal)).digest();
 }
 
-/** Of a bundle, in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
+/** Facts of a bundle in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
 export interface SignedWords {
   readonly domain: string;
-  /** Null, and left out, where the export was given none. */
+  /** Null, and omitted, if the export has no version. */
   readonly version: string | null;
   readonly createdAt: string;
 }
@@ -179,7 +179,7 @@ const GLOBAL_BYTES = 64;
 /** Characters of a `.minisig` file: twice what minisign's own bounds on comments allow. */
 const SIGNATURE_CHARS_MAX = 20_000;
 
-export function parseSignature(text: string) {
+function parseSignature(text: string) {
   if (text.length > SIGNATURE_CHARS_MAX) return null;
   const [untrusted, first, trusted, second, ...more] = text.trimEnd().split(/\r?\n/);
   if (!untrusted?.startsWith(UNTRUSTED) || !trusted?.startsWith(TRUSTED) || more.length > 0) return null;
@@ -198,9 +198,9 @@ export function parseSignature(text: string) {
     globalSignature,
   };
 }
-export type MinisignSignature = NonNullable<ReturnType<typeof parseSignature>>;
+type MinisignSignature = NonNullable<ReturnType<typeof parseSignature>>;
 
-export function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
+function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
   const { isPrehashed, keyIdBytes, signature, trustedComment, globalSignature } = parts;
   const algorithm = Buffer.from(isPrehashed ? PREHASHED : LEGACY, 'latin1');
   return [
@@ -212,6 +212,6 @@ export function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
   ].join('\n');
 }
 
-export function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
+function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
   return Buffer.concat([signature, Buffer.from(trustedComment)]);
 }

@@ -17,7 +17,7 @@ const LEVEL = 6;
 export interface PackBundleOptions {
   /** In their final order, each path once; `archiveOrder` is the recommended one. */
   readonly entries: Iterable<PackEntry> | AsyncIterable<PackEntry>;
-  /** Replaced where it is there; `<to>.<random>.part` lies beside it until it is whole. */
+  /** An existing file is replaced. `<to>.<random>.part` is next to it until the archive is complete. */
   readonly to: string;
   readonly level?: number;
   readonly signal?: AbortSignal;

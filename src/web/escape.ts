@@ -1,4 +1,4 @@
-/** Null where the escapes are broken. */
+/** Null if an escape is invalid. */
 export function percentDecode(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -7,7 +7,7 @@ export function percentDecode(text: string): string | null {
   }
 }
 
-/** The text as it stands where its percent signs are no escapes. */
+/** The unchanged text if its percent signs are no escapes. */
 export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
 
 /**

@@ -3,9 +3,9 @@ import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { ownString } from './rewrite/source-text.ts';
 
-/** What a site says of itself on its first page; plain text, null where it says nothing. */
+/** Facts about a site from its first page, as plain text. Null if the page does not give one. */
 export interface FirstPage {
-  /** Without the site's name beside it; the site's name where the page is called Home, Welcome and the like. */
+  /** The page's title without the site's name; the site's name if the page is called Home, Welcome or similar. */
   readonly title: string | null;
   readonly description: string | null;
   /** As written: `en-US`. */
@@ -89,7 +89,7 @@ class HeadReader implements MarkupReader {
     if (key !== null && content !== null && !this.metadata.has(key)) this.metadata.set(key, content);
   }
 
-  /** Null where it is missing or empty. */
+  /** Null if the attribute is missing or empty. */
   #attribute(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
     if (index === -1) return null;

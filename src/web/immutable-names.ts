@@ -20,7 +20,7 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** True by the name itself, by its folder's generator, and where the names beside it carry a digest at the same place. */
+  /** True by the name itself, by its folder's generator, or if other names in the folder have a digest at the same place. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -45,7 +45,7 @@ const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Shortest digest that is believed; also what Rollup and esbuild write. */
+/** Shortest token that may be a digest: the length that Rollup and esbuild write. */
 const DIGEST_CHARS_MIN = 8;
 /** SHA-256 in hex digits. */
 const DIGEST_CHARS_MAX = 64;
@@ -77,7 +77,7 @@ function changesIn(token: string): number {
   return changes;
 }
 
-/** True for what nobody would write by hand: by itself, whatever stands beside it. */
+/** True for a token that nobody would write by hand, whatever the other names are. */
 function isSure(token: string): boolean {
   if (token.length < DIGEST_CHARS_MIN || !/[0-9]/.test(token) || !/[A-Za-z]/.test(token) || DAY.test(token))
     return false;
@@ -96,7 +96,7 @@ function isWritten(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Where it stands, and how long it is: as alike as the names of one generator are. */
+  /** Position and length, in which the names of one generator agree. */
   readonly place: string;
 }
 
@@ -110,7 +110,7 @@ function tokensOf(name: string): Token[] {
   };
   for (const [index, part] of parts.entries()) {
     if (part.length <= DIGEST_CHARS_MAX) add(index === 0 ? '^' : '.', part);
-    // Hex digits stand in the middle, too: behind them, the size of a picture.
+    // Hex digits may be in the middle, before the size of a picture.
     for (const piece of part.split(/[-_]/).slice(0, -1)) if (HEX.test(piece)) add('_', piece);
     for (let at = Math.max(0, part.length - DIGEST_CHARS_MAX - 1); at < part.length; at++) {
       if (part[at] === '-' || part[at] === '_') add('-', part.slice(at + 1));
@@ -121,20 +121,20 @@ function tokensOf(name: string): Token[] {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** True where a file's name carries a digest of its content, by the name alone. No pages, no folders. */
+/** True if a file's name alone shows that it has a digest of the content. False for pages. */
 function hashedName(path: string): boolean {
   const name = nameOf(path);
   if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
   return OWN_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isSure(text));
 }
 
-/** Of a place: names that are sure, which teach it. */
+/** Certain digests at a place that make others at the place digests. */
 const SURE_NAMES_MIN = 3;
 const SURE_PART_MIN = 1 / 4;
-/** Of a folder's names: those that carry a token at that place. */
+/** Share of a folder's names that have a digest at that place. */
 const CARRYING_PART_MIN = 1 / 2;
 
-/** Where the names of a folder carry their digests, and in which alphabet, as those of them teach that are sure. */
+/** Positions and alphabets of digests in a folder's names, learned from the names that are certain. */
 class TaughtNames {
   readonly #alphabets = new Map<string, RegExp>();
 

@@ -83,7 +83,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True where the extension is known and not a page's: a missing asset gets no HTML. `docs/v1.2` is page-like. */
+/** True if the extension is known and not a page's: a missing asset gets no HTML. `docs/v1.2` may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -220,7 +220,7 @@ export function markedCharset([first, second, third]: Uint8Array): string | null
   return first === 0xff && second === 0xfe ? 'utf-16le' : null;
 }
 
-/** Of a page, XML or SVG, by byte order mark, `<meta>`, XML declaration (HTML standard, section 13.2.3.2). */
+/** The charset of a page, XML or SVG by its byte order mark, `<meta>` or XML declaration (HTML standard, section 13.2.3.2). */
 export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }

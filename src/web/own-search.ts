@@ -9,16 +9,16 @@ export interface OwnSearch {
   readonly needs: string;
   /** A list of CSS selectors. */
   readonly boxes: string;
-  /** Markup for the head of pages where its boxes are replaced. */
+  /** Markup for the head of pages whose boxes are replaced. */
   readonly head: string;
 }
 
-/** Pages that are read: boxes stand in headers, which are those of all pages. */
+/** Number of pages to read: boxes are in headers, which all pages share. */
 const PAGES_READ = 5;
 /** Names of all scripts and indexes of the table: most files of a site are no more than looked at. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
 
-/** Finds the searches of a site by its files, told one by one, and by some of its pages. */
+/** Finds the searches that a site brings, from the names of all its files and from the text of some pages. */
 export class OwnSearchSurvey {
   readonly #step: number;
   readonly #pages = new Set<string>();
@@ -69,7 +69,7 @@ export class OwnSearchSurvey {
   }
 }
 
-/** Those that find nothing, as they are here. */
+/** The searches that find nothing on this site. */
 export function failing(searches: readonly OwnSearch[]): OwnSearch[] {
   return searches.filter(({ state }) => state !== 'works');
 }
@@ -82,11 +82,11 @@ export interface OwnSearchKind {
   readonly mark: RegExp;
   /** In the markup of a page whose box is another's. */
   readonly unless?: RegExp;
-  /** A script of its own, where the box's markup is that of others, too. */
+  /** A script that tells this search from others with the same markup. */
   readonly script?: RegExp;
   /** What it reads, any of it; null: it asks a service elsewhere. */
   readonly index: { readonly file: RegExp; readonly name: string } | null;
-  /** The service; null where it reads files. */
+  /** The service; null if it reads files. */
   readonly service: string | null;
   /** Its boxes in a page: a list of CSS selectors. */
   readonly boxes: string;

@@ -12,7 +12,7 @@ export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
   /** `location` is relative to the request's address, without its query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `notFoundPage` is the nearest 404 page up the tree; null where there is none, and for an asset's path. */
+  /** `notFoundPage` is the nearest 404 page up the tree; null if there is none, and for an asset's path. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type Paths = Pick<FileTable, 'has'>;

@@ -9,7 +9,7 @@ const SPACE = 0x20;
 interface TarHeader {
   /** Prefix and name joined, as bytes: decoding is the caller's. */
   readonly name: Buffer;
-  /** Bytes of the body; null where the field is no number. */
+  /** Bytes of the body; null if the field is no number. */
   readonly size: number | null;
   /** One character; `0` for the NUL of old tars. */
   readonly type: string;
@@ -60,7 +60,7 @@ export function untilNul(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** Of `<length> <key>=<value>` and a newline each, the later of a key wins; null where a length lies. */
+/** Records of `<length> <key>=<value>` and a newline. The last one of a key wins; null if a length is wrong. */
 export function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < payload.length; ) {

@@ -71,7 +71,7 @@ function findEndRecord(tail: Buffer, refuse: Refuse): number {
     records.push({ at, end: at + END_BYTES + tail.readUInt16LE(at + 20) });
   }
   const [found, second] = records.filter(({ end }) => end === tail.length);
-  // Readers disagree on which of two records counts, and so on what the archive holds.
+  // Readers disagree on which of two records counts, and so on the archive's content.
   if (second !== undefined) throw refuse('damaged_archive', 'it has two end records');
   if (found !== undefined) return found.at;
   if (records.some(({ end }) => end > tail.length)) throw refuse('bad_length', 'the length of its comment is wrong');
@@ -166,7 +166,7 @@ const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o010000, ['type_fifo', 'is a FIFO']],
 ]);
 
-/** The central headers in the directory's order, and where each begins. @throws DocshelfError what breaks a rule in a header alone */
+/** The central headers in the directory's order, with their places. @throws DocshelfError if a header breaks a rule */
 export async function* centralEntries(
   archive: ArchiveFile,
   end: ZipEnd,
@@ -255,7 +255,7 @@ const UNICODE_PATH = 0x7075;
 
 type ExtraFields = ReadonlyMap<number, Buffer>;
 
-/** The fields by their id, the first of each; null where a length lies or the ZIP64 field comes twice. */
+/** The first field of each id; null if a length is wrong or the ZIP64 field comes twice. */
 export function readExtraFields(bytes: Buffer): ExtraFields | null {
   const fields = new Map<number, Buffer>();
   for (let at = 0; at < bytes.length; ) {
@@ -282,7 +282,7 @@ export function resolveZip64(numbers: readonly number[], fields: ExtraFields): n
   return resolved.every(Number.isSafeInteger) ? resolved : null;
 }
 
-/** The UTF-8 name of the Unicode path field, or null where there is none or it is about another name. */
+/** The UTF-8 name of the Unicode path field, or null if there is none or it is about another name. */
 function unicodePath(name: Buffer, fields: ExtraFields): Buffer | null {
   const field = fields.get(UNICODE_PATH);
   if (field === undefined || field.length < 5 || field[0] !== 1) return null;

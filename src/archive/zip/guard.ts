@@ -35,7 +35,7 @@ export interface ZipRecord {
 }
 
 /**
- * Checks all headers without inflating, and holds none of them. Each byte is then in exactly one record, so a reader may take one
+ * Checks all headers without inflating, and keeps none in memory. Each byte is then in exactly one record, so a reader may read one
  * at a time.
  * @param onEntry in the directory's order; it may refuse
  */
@@ -44,7 +44,7 @@ export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) 
   for await (const _record of directory.records()) archive.signal?.throwIfAborted();
 }
 
-/** Where each entry's headers are: what they say is read again when it is needed. */
+/** Places of each entry's headers, which are read again when they are needed. */
 export class ZipDirectory {
   readonly #archive: ArchiveFile;
   readonly #end: ZipEnd;
@@ -76,7 +76,7 @@ export class ZipDirectory {
     return directory;
   }
 
-  /** By their place. @throws DocshelfError where a local header disagrees, or a byte is in two records or in none */
+  /** In the order of their places. @throws DocshelfError if a local header disagrees, or a byte is in two records or in none */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
     const { refuse } = archive;
@@ -120,7 +120,7 @@ export class ZipDirectory {
   }
 }
 
-/** @param dataLimit where the central directory begins @throws DocshelfError `zip_header_mismatch`, `bad_length` */
+/** @param dataLimit start of the central directory @throws DocshelfError `zip_header_mismatch`, `bad_length` */
 async function checkLocalHeader(
   archive: ArchiveFile,
   ahead: ReadAhead,
@@ -222,7 +222,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
   // Without data unzipper would go looking for a descriptor, which need not have a signature.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
-  // unzipper does not listen for a fault of its source: the source ends, which it reports, and the fault is told here.
+  // unzipper does not listen for errors of its source. The source ends instead, which it reports, and the error is thrown here.
   const source = Readable.from(
     (async function* () {
       try {
@@ -239,7 +239,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
     uncompressedSize: entry.size,
   };
   const content = unzip({ stream: () => source }, entry.localStart, null, facts, dataEnd - entry.localStart);
-  // It may report a second fault after the first, which nobody reads any more.
+  // It may report a second error after the first, which has no reader.
   content.on('error', () => {});
   try {
     yield* content as AsyncIterable<Buffer>;

@@ -25,12 +25,12 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
 }
 
 /** In units of the text. */
-export interface AdditionPlaces {
-  /** As written in `<html lang>`; empty where there is none. */
+interface AdditionPlaces {
+  /** As written in `<html lang>`; empty if there is none. */
   readonly language: string;
   /** Where `<head>` ends, written or not. */
   readonly head: number;
-  /** Null where nothing may follow: in a page of frames, in a template, and after what is not closed. */
+  /** Null if nothing may follow: in a page of frames, in a template, and after what is not closed. */
   readonly body: number | null;
 }
 
@@ -54,7 +54,7 @@ const BYTE_ORDER_MARK = '\xef\xbb\xbf';
  * @param wantsBody false: no more is read than the head
  * @returns null for what is no page
  */
-export function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
+function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
   return new PlaceFinder(text, wantsBody).places();
 }
 
@@ -68,9 +68,9 @@ class PlaceFinder implements MarkupReader {
   /** True behind an element that never ends. */
   #isUnclosed = false;
   #templates = 0;
-  /** Of the outermost one that is open. */
+  /** Start of the outermost open template. */
   #templateStart = 0;
-  /** Of the last whole tag or doctype: no other `<` is before its end. */
+  /** Start of the last complete tag or doctype: there is no other `<` before its end. */
   #tagStart = -1;
   #head: number | null = null;
   #bodyEnd: number | null = null;
@@ -133,7 +133,7 @@ class PlaceFinder implements MarkupReader {
     if (tag === 'template' && this.#templates > 0) this.#templates--;
     else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
       if (this.#endHead(tagStart)) return;
-      // The end of the body ends no SVG: what stands before it would be a part of that.
+      // `</body>` does not end an SVG element: markup before the tag would become part of the SVG.
       const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
       if (tag === 'body') this.#bodyEnd = at;
       else if (tag === 'html') this.#htmlEnd = at;
@@ -145,7 +145,7 @@ class PlaceFinder implements MarkupReader {
     return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
   }
 
-  /** @returns true where nothing else is looked for */
+  /** @returns true if the rest of the page is not read */
   #endHead(at: number): boolean {
     if (this.#head !== null) return false;
     this.#head = at;
@@ -159,7 +159,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner.skipAll();
   }
 
-  /** The end of the file, where that is in no comment, tag or element that was begun and never ended. */
+  /** The end of the file, unless an unfinished comment, tag or element contains it. */
   get #safeEnd(): number | null {
     const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
     return isSafe ? this.#text.length : null;

@@ -3,7 +3,7 @@ import { escapeHtml } from '../escape.ts';
 /** Markup in each language that docshelf has words in, by its tag in `PAGE_LANGUAGES`. */
 export type TranslatedMarkup = Readonly<Record<string, string>>;
 
-/** What docshelf adds to pages: markup in ASCII, each piece whole in itself, in the order in which it is to stand. */
+/** Markup that docshelf adds to pages, in this order. Each piece is ASCII and complete. */
 export interface PageAdditions {
   /** For the end of `<head>`: links, metas, scripts. */
   readonly head: readonly (string | TranslatedMarkup)[];
@@ -21,12 +21,12 @@ export function joinAdditions(parts: readonly PageAdditions[]): PageAdditions {
   return { head: parts.flatMap(({ head }) => head), body: parts.flatMap(({ body }) => body) };
 }
 
-/** Text or an attribute's value of an addition: a page in any charset has the characters of ASCII. */
+/** Escapes text or an attribute's value to ASCII, so that it is valid in a page of any charset. */
 export function asciiHtml(text: string): string {
   return escapeHtml(text.toWellFormed()).replaceAll(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** A start tag. @param attributes null and false are left out, true stands without a value */
+/** A start tag. @param attributes null and false omit the attribute, true writes it without a value */
 export function startTag(name: string, attributes: Readonly<Record<string, string | boolean | null>>): string {
   const written = Object.entries(attributes).map(([key, value]) => {
     if (value === null || value === false) return '';
@@ -47,7 +47,7 @@ export function takesAdditions(mediaType: string, size: number): boolean {
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
 /**
- * False where a page's policies let no script of its own site run that they do not name one by one, by a nonce or a hash. A host may be
+ * False if a page's policies let no script of its own site run that they do not name one by one, by a nonce or a hash. A host may be
  * the site's own, so that counts as allowed.
  *
  * @param policies as in `Content-Security-Policy`: all of them have to agree

@@ -157,7 +157,7 @@ export function codeText(pre: Element): string {
 /** UTF-16 code units. Longer headings are text. */
 const HEADING_LENGTH_MAX = 500;
 
-/** Spans beside each other that the page's style sets apart: a number and its title, a name and its claim. */
+/** Adjacent spans that the page's style sets apart: a number and its title, a name and its claim. */
 function areSetApart(before: Node | undefined, node: Element): boolean {
   return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
 }

@@ -19,7 +19,7 @@ export interface ContentRoot {
   readonly density: LinkDensity;
 }
 
-/** Of generators that write no landmark on some pages. */
+/** Containers of generators that write no landmark on some pages. */
 const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
 const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-content td-content post-content'.split(' ');
 
@@ -56,7 +56,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** Null where a first-level heading stands beside it: cards and listings have several articles. */
+/** Null if a first-level heading is outside of the article: cards and listings have several articles. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -104,11 +104,11 @@ function densest(body: Element, density: LinkDensity): Element {
   }
 }
 
-/** Inside the content's element and no part of it. @param isBeforeText true where nothing was read yet */
+/** True for an element inside the content's element that is no content. @param isBeforeText true before the first text */
 export function isBeside(element: Element, { isMarked, density }: ContentRoot, isBeforeText: boolean): boolean {
   if (isClutter(element)) return true;
   const { tagName } = element;
-  // An aside is a note of the text, or a menu beside it.
+  // An aside is a note or a menu.
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);
@@ -135,7 +135,7 @@ class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
 
-  /** @param title the page's heading; what holds it is content. */
+  /** @param title the page's heading: an element that contains it is content */
   constructor(title: Element | null) {
     this.#title = title;
   }

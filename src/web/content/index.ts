@@ -16,7 +16,7 @@ interface PageTree {
  */
 const NODES_MAX = 300_000;
 
-/** A page as search and Markdown read it, as far as it is within the bounds of depth and nodes. @param path tells XHTML */
+/** Reads a page for search and for Markdown, up to the bounds of depth and nodes. @param path decides whether it is XHTML */
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX): PageTree | null {
   const document = parseWithin(readableMarkup(path, markup), nodesMax);
   const html = document.childNodes.find(isElement);
@@ -101,13 +101,13 @@ const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 /** Often empty elements, in XHTML written `<a/>`, which the HTML parser takes for an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/** Markup for the HTML parser, which takes a third less time without what frameworks add. `path` tells XHTML. */
+/** Removes what frameworks add, which saves the HTML parser a third of its time. `path` decides whether it is XHTML. */
 function readableMarkup(path: string, html: string): string {
   const light = withoutPayload(html.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
   return path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
 }
 
-/** Searches, since a pattern would take quadratic time where no script ends. */
+/** Uses searches, because a pattern would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

@@ -4,7 +4,7 @@ export interface PageFacts {
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
-  /** As written, empty where there is none. */
+  /** As written, empty if there is none. */
   readonly documentTitle: string;
   readonly socialTitle: string;
   readonly siteName: string;

@@ -38,7 +38,7 @@ interface Place {
   readonly isInset: boolean;
 }
 
-export interface BlockReaders {
+interface BlockReaders {
   readonly phrases: PhraseReader;
   readonly footnotes: Footnotes;
   readonly tabs: Tabs;
@@ -61,7 +61,7 @@ export class BlockReader {
     return this.#children(this.#root.element, { depth: 0, nested: 0, isInset: false });
   }
 
-  /** Words beside each other are a paragraph; a block among them parts it. */
+  /** Adjacent words are a paragraph, which a block among them splits. */
   #children(parent: Parent, place: Place): Block[] {
     let blocks: Block[] = [];
     let line: Phrase[] = [];
@@ -82,7 +82,7 @@ export class BlockReader {
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
-        // Links right beside each other are buttons: the style sets them apart.
+        // Adjacent links are buttons, which the page's style sets apart.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));
         for (const phrase of this.#readers.phrases.read(child)) line.push(phrase);
       }
@@ -340,13 +340,13 @@ function languageOf(pre: Element): string | null {
   return null;
 }
 
-/** What stands around this block alone. */
+/** Elements that contain this block and no other. */
 function around(pre: Element): Element[] {
   const found: Element[] = [];
   let { parentNode } = pre;
   while (isElement(parentNode) && WRAPPERS.has(parentNode.tagName) && found.length < AROUND_MAX) {
     const blocks = elementsOf(parentNode).filter(({ tagName }) => tagName === 'pre');
-    // Line numbers stand in a block of their own.
+    // Line numbers are in a separate block.
     if (blocks.drop(2).next().done !== true) break;
     found.push(parentNode);
     parentNode = parentNode.parentNode;
@@ -370,10 +370,10 @@ function saidBy(element: Element): string | null {
 /** Titles of notes, as Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub name them. */
 const TITLE_CLASS =
   /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
-/** What a note holds before its title. */
+/** Elements of a note that may come before its title. */
 const LOOKED_AT_MAX = 5;
 
-/** Null where it has none of its own. */
+/** Null if the note has no title. */
 function noteTitleOf(note: Element): Element | null {
   for (const element of elementsOf(note).take(LOOKED_AT_MAX)) {
     if (classesOf(element).some((name) => TITLE_CLASS.test(name))) return element;

@@ -15,8 +15,8 @@ import type { Phrase } from './write.ts';
 const LISTS_MAX = 10_000;
 
 const isTab = (element: Element): boolean => attributeOf(element, 'role') === 'tab';
-export const isTabList = (element: Element): boolean => attributeOf(element, 'role') === 'tablist';
-export const isTabPanel = (element: Element): boolean => attributeOf(element, 'role') === 'tabpanel';
+const isTabList = (element: Element): boolean => attributeOf(element, 'role') === 'tablist';
+const isTabPanel = (element: Element): boolean => attributeOf(element, 'role') === 'tabpanel';
 /** VitePress's `code-group`: radio buttons and labels, and blocks of code in the same order. */
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
@@ -47,7 +47,7 @@ export class Tabs {
     }
   }
 
-  /** Null where it has none, or is no panel. */
+  /** Null if the element is no panel, or has no label. */
   labelOf(panel: Element): string | null {
     return this.#labels.get(panel) ?? null;
   }

@@ -15,11 +15,11 @@ export interface MarkdownInput {
 }
 
 export interface MarkdownPage {
-  /** Empty where the page has none. */
+  /** Empty if the page has no title. */
   readonly title: string;
-  /** Plain text, empty where the page says none. */
+  /** Plain text; empty if the page has no description. */
   readonly description: string;
-  /** Begins with the title as its only heading of the first level, where the page has one. */
+  /** Begins with the title, its only heading of the first level, if the page has a title. */
   readonly markdown: string;
   /** For `noindex`, errors, redirects, print pages, indexes and listings: search does not list it either. */
   readonly isLeftOut: boolean;
@@ -52,7 +52,7 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
   };
 }
 
-/** The page's own heading first: what stands above it (a notice, a category) comes after it. */
+/** Puts the page's heading first. A notice or a category above it moves below it. */
 function titled(blocks: Block[], title: string): Block[] {
   const at = blocks.findIndex(({ type }) => type === 'heading');
   const first = blocks[at];

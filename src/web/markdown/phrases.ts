@@ -17,7 +17,7 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Set apart by the page's style where they stand among words. */
+/** Elements that the page's style sets apart from the words around them. */
 const APART = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
@@ -55,7 +55,7 @@ export class PhraseReader {
     return this.#node(node, { depth: 0, marks: [], isInLink, isInHeading });
   }
 
-  /** Null where a link leads nowhere. */
+  /** Null if a link leads nowhere. */
   addressOf(link: Element): string | null {
     const href = attributeOf(link, 'href');
     return href === null ? null : this.#links.resolve(href);
@@ -245,7 +245,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** What is of one kind beside each other becomes one, all at once: there may be 100,000 of them. */
+/** Joins neighbors of one kind, all at once: there may be 100,000 of them. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {
@@ -261,7 +261,7 @@ function join(phrases: readonly Phrase[]): Phrase[] {
 function joined(first: Phrase, run: readonly Phrase[]): readonly Phrase[] {
   if (first.type === 'text') return [textOf(run.map(plainText).join('').replace(/ {2,}/g, ' '))];
   if (run.length === 1) return run;
-  // Two code spans beside each other read as one with ticks in it.
+  // Markdown reads two adjacent code spans as one span with ticks in it.
   if (first.type === 'inlineCode') return [{ type: 'inlineCode', value: run.map(plainText).join('') }];
   if (!isMarked(first)) return run;
   const children = run.flatMap((node) => (isMarked(node) ? node.children : []));

@@ -35,7 +35,7 @@ export function rowsOf(table: Element, isSkipped: (element: Element) => boolean)
   collect(table, false);
   const columns = Math.max(0, ...rows.slice(0, CELLS_MAX).map(widthOf));
   if (columns === 0 || columns > COLUMNS_MAX || columns * rows.length > CELLS_MAX) return null;
-  // Below a head code is data, too.
+  // Code below a table's head is data.
   const isLayout = rows[0]?.isHead === true && columns > 1 ? holdsBlocks : isLayoutCell;
   return rows.some(({ cells }) => cells.some(isLayout)) ? null : rows;
 }

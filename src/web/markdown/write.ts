@@ -1,6 +1,6 @@
 import { type Options, toMarkdown } from 'mdast-util-to-markdown';
 
-/** Of the Markdown syntax tree (mdast). */
+/** A node of the Markdown syntax tree (mdast). */
 type MarkdownNode = Parameters<typeof toMarkdown>[0];
 
 type Of<Type extends MarkdownNode['type']> = Extract<MarkdownNode, { readonly type: Type }>;
@@ -74,7 +74,7 @@ function rowLine(row: TableRow, state: State, info: Info): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** A bar in code parts cells, too (GFM, section 4.10). */
+/** A bar separates cells even inside code (GFM, section 4.10). */
 const inlineCode = handler<'inlineCode'>((node, state) => {
   const value = node.value.replace(/[\r\n]+/g, ' ');
   const runs = new Set(Array.from(value.matchAll(/`+/g), ([run]) => run.length));

@@ -3,7 +3,7 @@ import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
-/** Where a bundle is served and what it was built for. Both begin and end with a slash; ASCII without quotes. */
+/** The base path that a bundle was built for, and the one it is served at. Both begin and end with a slash; ASCII without quotes. */
 export interface Mount {
   readonly from: string;
   readonly to: string;
@@ -83,14 +83,14 @@ export class BasePathVotes {
     }
   }
 
-  /** With its last slash; `/` where nothing says otherwise. */
+  /** With its last slash; `/` without votes. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
     return best;
   }
 
-  /** The shortest folder below which the address is a file of the site; null where it is none. */
+  /** The shortest folder below which the address is a file of the site; null if it is none. */
   #baseOf(path: string): string | null {
     let base = '/';
     let rest = path;
@@ -107,7 +107,7 @@ export class BasePathVotes {
   }
 }
 
-/** True where a path, decoded and without leading slash, is a file or a page of the site. */
+/** True if a path, decoded and without leading slash, is a file or a page of the site. */
 export function answers(files: FileTable, path: string): boolean {
   if (path === '' || path.endsWith('/')) return files.has(`${path}index.html`);
   return files.has(path) || (!isPage(path) && (files.has(`${path}.html`) || files.has(`${path}/index.html`)));
@@ -122,7 +122,7 @@ export interface MountableFile {
   readonly type: string;
 }
 
-/** `payload`: Next.js' `.txt` beside a page; `data`: JSON that a page loads. */
+/** `payload`: the `.txt` of a Next.js page; `data`: JSON that a page loads. */
 export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
@@ -139,7 +139,7 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
 /** Larger files are served as they are: rewriting takes 100 ms a MiB, and several times the file in memory. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
-/** True where `mountFile` may give other bytes. */
+/** True if `mountFile` may give other bytes. */
 export function isMountable(path: string, mediaType: string, size: number): boolean {
   const kind = kindOf(path, mediaType);
   return kind !== null && kind !== 'data' && size <= MOUNT_BYTES_MAX;

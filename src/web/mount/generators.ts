@@ -13,7 +13,7 @@ interface MountRow {
   readonly mark: string | RegExp;
   /** In the text of others. */
   readonly unless?: RegExp;
-  /** True where the generator's own scripts complete the addresses that stay. */
+  /** True if the generator's own scripts complete the addresses that stay. */
   readonly completes?: true;
   edits(source: MountSource): Iterable<Edit>;
 }
@@ -124,7 +124,7 @@ function* vitePressRouter(source: MountSource): Generator<Edit> {
   }
 }
 
-/** Of a page's script: addresses in its static HTML, and of links and pictures that Vue makes. */
+/** Addresses in a page's script: in its static HTML, and in links and pictures that Vue creates. */
 const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
 const MADE =
   /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
@@ -161,7 +161,7 @@ function fileLiterals(source: MountSource): Iterable<Edit> {
 const SINK =
   /(?:\b(?:fetch|importScripts|Worker|Audio|open|location\.(?:assign|replace))\s*\(|\.open\s*\(\s*["'](?:GET|HEAD)["']\s*,|\.(?:src|href)\s*=|\blocation\s*=)\s*["'`](?<url>\/(?![/\\*])[^"'`\s<>]{0,300})/dg;
 
-/** What a script loads or goes to, also where the rest of the address is put together. */
+/** Addresses that a script loads or goes to, even if it appends the rest of the address. */
 function sinks(source: MountSource): Iterable<Edit> {
   return rebaseMatches(SINK, source);
 }

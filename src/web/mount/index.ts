@@ -12,7 +12,7 @@ import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from
 /**
  * A file of a bundle for another base path than it was built for: references of HTML, SVG, CSS, scripts, import maps, web
  * manifests, sitemaps and feeds, and what a table knows of the generators' runtimes and payloads. Relative references,
- * fragments and other hosts stay. Nothing is resolved anew; bytes around a reference stay as they are.
+ * fragments and other hosts stay. References are not resolved; in UTF-8 the bytes around a reference stay.
  */
 export {
   answers,
@@ -39,9 +39,9 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
 }
 
 /**
- * The same object where nothing changes.
+ * The same object if nothing changes.
  *
- * @param digestOf the `integrity` of a changed target (`integrityTargets`), null where it stays
+ * @param digestOf the `integrity` of a changed target (`integrityTargets`), null if it stays
  */
 export function mountFile(
   file: MountableFile,
@@ -135,7 +135,7 @@ const SHOWN = /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:
 /** Layers of `&amp;` in an attribute (`write.ts`). */
 const ONE_LAYER = 1;
 
-export function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
+function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
   const edits: Edit[] = [];
   const scanner = new MarkupScanner(text, isXml);
   const attributeValue = (index: number): string => {
@@ -175,7 +175,7 @@ const TEXT =
 const ATTRIBUTE =
   /\b(?:href|src|url|template|poster|scheme)\s*=\s*(?:["']|&quot;|&#3[49];|&apos;)(?<url>\/(?!\/)[^"'<>\s&]*)/dg;
 
-export function editsOfFeed(text: string, mount: Mount): Edit[] {
+function editsOfFeed(text: string, mount: Mount): Edit[] {
   return [TEXT, ATTRIBUTE].flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match) => {
       const [start, end] = match.indices?.groups?.url ?? [0, 0];

@@ -49,7 +49,7 @@ export function findReferences(file: ReferringFile, units = unitsOf(file.bytes))
 
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
-/** Of a sheet, a page, SVG's attributes: in order, escapes decoded. */
+/** References in the CSS of a sheet, a page or SVG's attributes, in order and with escapes decoded. */
 export function styleReferences(file: ReferringFile): Reference[] {
   const units = unitsOf(file.bytes);
   if (!mayHoldUrls(units)) return [];

@@ -24,7 +24,7 @@ export function readCss(region: Region, list: ReferenceList): void {
   tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
 }
 
-/** Escapes stand for characters, and the text is units. */
+/** Decodes escapes of CSS, which mean characters, in a text of units. */
 function decoded(decode: (text: string) => string, units: string): string {
   return units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 }

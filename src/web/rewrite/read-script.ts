@@ -66,7 +66,7 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Where the scope of a service worker follows, by whatever library it is registered, or a pattern of speculation rules. */
+/** Text before the scope of a service worker, whatever library registers it, or before a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 /** Each is put in an `import()` of its own: the lexer then says which are code. */
@@ -215,7 +215,7 @@ function anyOf(patterns: readonly RegExp[]): string {
   return patterns.map(({ source }) => source).join('|');
 }
 
-/** Overwrites a sink, as `readScript` does with calls. */
+/** Replaces the sink's bytes with this marker, as `readScript` does for calls. */
 const MARK = 'import("';
 const MARK_END = '")';
 
@@ -225,7 +225,7 @@ const FILE = /\.\w{2,11}(?:\?|$)/;
 /** More than any script of a page loads; a list of data may have as many. */
 const GUESSES_MAX = 500;
 
-/** Seen from a page that is often beside it (Swagger UI's settings); never written. */
+/** Mentions of files, resolved from a page that is often in the same folder (Swagger UI's settings); never written. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -243,7 +243,7 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
     const [sink, at] = [String(match[0]), Number(match.at(-3))];
     const value = literal.slice(1, -1);
-    // A call keeps its bracket; an assignment ends what stands before it.
+    // A call keeps its bracket; a comma ends the expression before an assignment.
     const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
     const room = sink.length - opening.length - MARK.length - MARK_END.length;
     if (room < 0) return sink;

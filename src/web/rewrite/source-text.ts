@@ -41,7 +41,7 @@ function charsetIn(units: string, type: SourceType): string | null {
   return type === 'css' ? charsetInCss(units) : null;
 }
 
-/** Where pages, XML and style sheets say their charset. Strict readers of XML refuse a wrong one. */
+/** Declarations of a charset in pages, XML and style sheets. Strict readers of XML reject a wrong one. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
@@ -60,7 +60,7 @@ export function decodeUnits(units: string): string {
   return BEYOND_ASCII.test(units) ? Buffer.from(units, 'latin1').toString('utf8') : units;
 }
 
-/** Characters of a reference or an escape as units, so that they may stand among others. */
+/** The characters of a reference or an escape as units, like the bytes around them. */
 export function unitsOfText(text: string): string {
   return BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 }

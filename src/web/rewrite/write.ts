@@ -1,12 +1,12 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 
-/** The needs of a replacement where it is written. The low bits count the layers in which `&` must be `&amp;`. */
+/** Flags of the place that a replacement is written to. The low bits count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
 /** An attribute without quotes: an empty text needs some. */
 export const UNQUOTED = 1 << 4;
-/** In CSS, where parentheses would end an address. */
+/** In CSS, parentheses would end an address. */
 export const CSS = 1 << 5;
-/** In a list, where commas may divide. */
+/** In a list, commas separate addresses. */
 export const LIST = 1 << 6;
 /** A module specifier, which is bare unless it begins with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
@@ -72,7 +72,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 /** A reference's new address (or digest, for `integrity`), percent-encoded or not; null leaves it. */
 export type Replace = (reference: FoundReference) => string | null;
 
-/** The file with its references replaced; every other byte stays. Reads nothing anew: `found` may have been kept. */
+/** Replaces the references of a file; every other byte stays. Does not read the file again: `found` may come from a store. */
 export function rewriteFile(
   bytes: Uint8Array,
   found: FoundReferences,

@@ -24,7 +24,7 @@ const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
 ]);
 const NAMES = new Map([...TAKEN.keys()].map((name) => [name.toLowerCase(), name]));
 
-/** Of one header in a response, after joining. All of them together stay below what a line may have. */
+/** Characters of one header's value, after joining. */
 const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
 /** Rules that hold for one address: the first ones, if there are more. */
 const JOINED_MAX = 256;
@@ -42,7 +42,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
   const faults = new FaultList('_headers');
   const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
   const counter = new RuleCounter();
-  /** `left`: the headers below belong to a rule that is left out, and that is told. */
+  /** `left`: the headers below belong to a rule that docshelf has already reported and ignores. */
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
   for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
@@ -225,7 +225,7 @@ export interface HeaderLink {
 
 /** A path of the site, in which no reader of URLs strips or turns a character (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
-/** An address that names neither a scheme nor a folder: a fragment, a file beside the page. */
+/** An address without scheme and folder: a fragment, or a file in the page's folder. */
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;

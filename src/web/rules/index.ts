@@ -18,7 +18,7 @@ export interface SiteRules {
   readonly notices: readonly string[];
 }
 
-/** Of one file; the rest is summed up. */
+/** Notices of one file; one more gives the number of the others. */
 const FAULTS_TOLD_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());

@@ -18,7 +18,7 @@ export class PathPattern {
   /** Text after a `*`. Empty if the `*` ends the path, null if the pattern has no `*`. */
   readonly suffix: string | null;
   readonly #names: readonly string[];
-  /** A `*` at the end captures the last slash of a path, too. */
+  /** A `*` at the end also captures the last slash of a path. */
   readonly #capturesSlash: boolean;
 
   private constructor(key: string, suffix: string | null, names: readonly string[], capturesSlash: boolean) {
@@ -88,7 +88,7 @@ export class PathPattern {
   }
 }
 
-/** `/a/*` is for `/a`, too. */
+/** `/a/*` also matches `/a`. */
 function isFolderOf({ key, suffix }: Pick<PathPattern, 'key' | 'suffix'>, path: string): boolean {
   if (suffix !== '' || key === '/' || !key.endsWith('/')) return false;
   return followKey(key.slice(0, -1), path, 0) === path.length;
@@ -207,7 +207,7 @@ export class RuleTrie {
     if (suffix === null) hasRoom = node.add('whole', index);
     else if (suffix === '') {
       hasRoom = node.add('beginnings', index);
-      // `/a/*` is for `/a`, too.
+      // `/a/*` also matches `/a`.
       if (hasRoom && key !== '/' && key.endsWith('/')) this.#root.descend(key.slice(0, -1)).add('whole', index);
     } else {
       node.ends ??= new TrieNode('');

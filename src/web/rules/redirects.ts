@@ -17,7 +17,7 @@ export interface MatchedRule {
 }
 
 const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
-/** For whom a rule holds on the hosts that this syntax is of. */
+/** Conditions that Netlify and Cloudflare Pages accept after the target. */
 const CONDITION = /^(?:country|language|role|cookie)=/i;
 
 /** `_redirects`, in the syntax that Netlify and Cloudflare Pages share (contract, section 9.1). */
@@ -64,7 +64,7 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-/** Redirects between paths that stand there as they are, as far as the first rule of each leads. */
+/** Redirects between literal paths, by the first rule of each path. */
 class Circles {
   readonly #next = new Map<string, string>();
 
@@ -102,7 +102,7 @@ function* endlessRules(
 ): Generator<{ readonly rule: RedirectRule; readonly path: string }> {
   const survey = new Work(SURVEY_UNITS);
   for (const rule of rules) {
-    // A circle of literal rules is left out as it is read, and every other has a rule that is none.
+    // The parser rejects circles of literal rules, and every other circle has a rule that is not literal.
     if (rule.pattern.literal !== null || !isInside(rule)) continue;
     const work = new Work();
     const path = rule.target.pathOf(rule.pattern.sample);

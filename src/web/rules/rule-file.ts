@@ -5,7 +5,7 @@ export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
 const RULES_MAX = 10_000;
 export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 
-/** A line that is left out while the others hold, or a file of which nothing holds. */
+/** A line that docshelf ignores, or a file that it ignores as a whole. */
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
   /** From 1; null: all of the file. */
@@ -55,7 +55,7 @@ export interface RuleLine {
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** The lines that say something; those with control characters are told and left out. */
+/** Lines with rules. Lines with control characters are reported and ignored. */
 export function* ruleLines(text: string, onFault: (line: number, reason: string) => void): Generator<RuleLine> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   for (const [index, line] of lines.entries()) {
@@ -66,7 +66,7 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
   }
 }
 
-/** Takes rules while there are not too many, and tells of the first that is one. */
+/** Counts the rules of a file, and rejects those over the limit. */
 export class RuleCounter {
   #count = 0;
 

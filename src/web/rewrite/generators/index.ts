@@ -13,7 +13,7 @@ import {
 import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
 /**
- * Chunks, payloads, search indexes: fetched where they are there, never written, as the generator's scripts resolve them.
+ * Chunks, payloads and search indexes, as the generators' scripts resolve them. The crawl requests them and writes no reference to them.
  */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';

@@ -11,7 +11,7 @@ const OWN_FILES =
     ' ',
   );
 
-/** @returns names of files beside it */
+/** @returns names of files in its folder */
 export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'text'>): string[] {
   let parsed: { languages?: unknown };
   try {
@@ -26,7 +26,7 @@ export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'tex
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** A `.pf_meta`, unpacked, is CBOR behind a mark. @returns names of files beside it */
+/** A decompressed `.pf_meta` is CBOR after a mark. @returns names of files in its folder */
 export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {

@@ -87,7 +87,7 @@ export class ElementText {
     this.#copy(region, start, end);
   }
 
-  /** A CDATA section holds `&` as it is; where there is one, all references are taken to be in it. */
+  /** A CDATA section contains a plain `&`. If there is one, all references count as inside of it. */
   region(parent: Region, end: number): Region {
     const layers = (parent.writing & AMP_LAYERS) + (this.#hasCdata ? 0 : 1);
     return parent.decoded(this.#text, [...this.#places, end], layers);

@@ -173,7 +173,7 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** The address of a meta refresh (HTML standard, "shared declarative refresh steps"), or null where it names none. */
+/** The address of a meta refresh (HTML standard, "shared declarative refresh steps"), or null if there is none. */
 export function refreshSpan(content: string): Span | null {
   let at = skip(content, 0, isSpace);
   const digits = at;

@@ -235,7 +235,7 @@ class TagReader {
     if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
   }
 
-  /** The first base with an address counts. Its whole attribute is there to be emptied, which makes the page its own base. */
+  /** Only the first base with an address counts. A replacement may empty its attribute, which makes the page its own base. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
@@ -313,7 +313,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
     onInstruction: (start, end) => readInstruction(region, start, end, list),
     onStartTag: () => {
       isTiles ||= scanner.tagName === 'browserconfig';
-      // Instructions about the whole stand before its root.
+      // Instructions about the document precede its root.
       if (isTiles) addAttribute('src', 'asset', scanner, region, list);
       else scanner.skipAll();
     },
@@ -324,7 +324,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // The place before it holds its question mark.
+  // The unit before it is its question mark.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

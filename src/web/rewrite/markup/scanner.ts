@@ -13,7 +13,7 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/** Given to the tokenizer where CDATA does not exist: the comment that it is then, of the same length. */
+/** A comment of the same length, which the tokenizer gets instead of `CDATA` in HTML. */
 const NO_CDATA = '<!_CDATA[';
 
 /**
@@ -40,9 +40,9 @@ export class MarkupScanner {
   readonly #foreign = new ForeignStack();
   /** Place in the text of the tokenizer's 0. */
   #base = 0;
-  /** Place to begin anew at; null while the tokenizer goes on. */
+  /** Place to restart the tokenizer at; null while it runs. */
   #resumeAt: number | null = null;
-  /** True to begin anew inside an end tag, whose attributes are read as those of a start tag. */
+  /** True to restart inside an end tag, whose attributes are read like those of a start tag. */
   #resumesInEndTag = false;
   #tokenizer: Tokenizer | null = null;
   #nextCdata = -1;
@@ -52,7 +52,7 @@ export class MarkupScanner {
     this.isXml = isXml;
   }
 
-  /** An unfinished tag is none. */
+  /** Reads the whole text. An unfinished tag is not reported. */
   read(reader: MarkupReader): void {
     const options = { xmlMode: this.isXml, decodeEntities: false };
     const tokenizer = new Tokenizer(options, this.#callbacks(reader));
@@ -99,7 +99,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Start of an attribute's value, without quotes; the same as `valueEnd` where there is none. */
+  /** Start of an attribute's value, without quotes; equal to `valueEnd` if there is no value. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -227,11 +227,11 @@ export class MarkupScanner {
         else reader.onDoctype?.(this.#base + start);
       },
       onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
-      // Of an unfinished tag it tells a text that begins at -1.
+      // For an unfinished tag, the tokenizer reports a text that begins at -1.
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // The reader alone knows raw text: to the tokenizer all is foreign.
+      // Only the reader knows raw text: for the tokenizer, everything is foreign.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -300,7 +300,7 @@ class ForeignStack {
     return isHtml;
   }
 
-  /** @returns true where what is closed is of SVG or MathML */
+  /** @returns true if the closed element is of SVG or MathML */
   close(name: string): boolean {
     if (this.#names.length === 0) return false;
     if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
@@ -331,7 +331,7 @@ function isTagNameAt(text: string, at: number, name: string): boolean {
   return after < text.length && ENDS_NAME.test(text[after] ?? '');
 }
 
-/** The place of the end tag of an element whose content is no markup; the text's end where there is none. */
+/** The place of the end tag of an element whose content is no markup; the text's end if there is none. */
 function endOfRawText(text: string, start: number, name: string): number {
   for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
     if (isTagNameAt(text, at + 2, name)) return at;
