@@ -14,20 +14,20 @@ export async function dumbHostOf(files: ReadonlyMap<string, Buffer>): Promise<Lo
 }
 
 /** Goes from a page to what its references lead to, and never off its host. @throws where a step leads nowhere */
-export async function follow(start: string, steps: readonly Step[], charset: string): Promise<Reached> {
+export async function follow(start: string, steps: readonly Step[]): Promise<Reached> {
   const { origin } = new URL(start);
-  let reached = await reach(start, charset);
+  let reached = await reach(start);
   for (const step of steps) {
     const url = step(reached);
     if (new URL(url).origin !== origin) throw new Error(`${url} is not of the export`);
-    reached = await reach(url, 'utf-8');
+    reached = await reach(url);
   }
   return reached;
 }
 
-async function reach(url: string, charset: string): Promise<Reached> {
+async function reach(url: string): Promise<Reached> {
   const response = await fetch(url);
   if (response.status !== 200) throw new Error(`${url} answers ${response.status}`);
-  const text = new TextDecoder(charset).decode(await response.arrayBuffer());
+  const text = new TextDecoder().decode(await response.arrayBuffer());
   return { url: response.url + new URL(url).hash, type: response.headers.get('content-type') ?? '', text };
 }

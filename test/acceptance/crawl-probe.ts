@@ -22,8 +22,6 @@ export interface Probe {
   readonly answer?: { readonly type?: string; readonly headers?: Readonly<Record<string, string>> };
   /** The media type that a host must see in the marked file's name. */
   readonly served?: string;
-  /** Encoding of the page's text. */
-  readonly charset?: string;
 }
 
 /** A file as a host of the written site answers it. */

@@ -3,15 +3,8 @@ import { at, type Probe, type Step } from './crawl-probe.ts';
 const img = at('img', 'src');
 
 /** A page in an encoding, with its mark and a reference. */
-function encoded(
-  name: string,
-  charset: string,
-  body: Buffer,
-  marked: string,
-  steps: readonly Step[],
-  type = 'text/html',
-): Probe {
-  return { name: `page in ${name}`, page: { type, body }, marked, charset, steps };
+function encoded(name: string, body: Buffer, marked: string, steps: readonly Step[], type = 'text/html'): Probe {
+  return { name: `page in ${name}`, page: { type, body }, marked, steps };
 }
 
 /** Folder of a probe of `encoded`. */
@@ -23,7 +16,6 @@ export const CHARSET_PROBES: readonly Probe[] = [
   // `表` ends in 0x5c, which is a backslash to whoever reads bytes as ASCII.
   encoded(
     'shift-jis',
-    'shift_jis',
     Buffer.concat([
       Buffer.from('<meta charset=shift_jis><p title="'),
       Buffer.from([0x95, 0x5c]),
@@ -34,7 +26,6 @@ export const CHARSET_PROBES: readonly Probe[] = [
   ),
   encoded(
     'shift-jis-with-a-path',
-    'shift_jis',
     Buffer.concat([
       Buffer.from('<meta charset=shift_jis><img src="/f/page-in-shift-jis-with-a-path/'),
       Buffer.from([0x95, 0x5c]),
@@ -45,7 +36,6 @@ export const CHARSET_PROBES: readonly Probe[] = [
   ),
   encoded(
     'windows-1252',
-    'windows-1252',
     Buffer.from(
       '<meta charset="windows-1252"><p>caf\u00e9</p><img src="/f/page-in-windows-1252/\u00e9.png">',
       'latin1',
@@ -55,26 +45,21 @@ export const CHARSET_PROBES: readonly Probe[] = [
   ),
   encoded(
     'windows-1252-by-header',
-    'windows-1252',
     Buffer.from('<p>caf\u00e9</p><img src="/f/page-in-windows-1252-by-header/x?q=\u00e9">', 'latin1'),
     'x?q=%E9',
     [img],
     'text/html; charset=windows-1252',
   ),
-  encoded('utf-16', 'utf-16le', utf16(`<p>caf\u00e9</p><img src="${inFolder('utf-16', 'a.png')}">`), 'a.png', [img]),
-  encoded('utf-16be', 'utf-16be', utf16(`<p>x</p><img src="${inFolder('utf-16be', 'a.png')}">`).swap16(), 'a.png', [
-    img,
-  ]),
+  encoded('utf-16', utf16(`<p>caf\u00e9</p><img src="${inFolder('utf-16', 'a.png')}">`), 'a.png', [img]),
+  encoded('utf-16be', utf16(`<p>x</p><img src="${inFolder('utf-16be', 'a.png')}">`).swap16(), 'a.png', [img]),
   encoded(
     'utf-16-by-header',
-    'utf-16le',
     utf16(`<p>x</p><img src="${inFolder('utf-16-by-header', 'a.png')}">`).subarray(2),
     'a.png',
     [img],
     'text/html; charset=utf-16le',
   ),
   encoded(
-    'iso-2022-jp',
     'iso-2022-jp',
     Buffer.concat([
       Buffer.from('<meta charset=iso-2022-jp><p>\x1b$B'),
@@ -86,7 +71,6 @@ export const CHARSET_PROBES: readonly Probe[] = [
   ),
   encoded(
     'big5',
-    'big5',
     Buffer.concat([
       Buffer.from('<meta charset=big5><p title="'),
       Buffer.from([0xa5, 0x5c]),
@@ -96,7 +80,6 @@ export const CHARSET_PROBES: readonly Probe[] = [
     [img],
   ),
   encoded(
-    'gbk',
     'gbk',
     Buffer.concat([
       Buffer.from('<meta http-equiv=content-type content="text/html; charset=gb2312"><p>'),

@@ -68,13 +68,13 @@ afterAll(() => {
 });
 
 describe.each(['a host of files', 'docshelf'] as const)('on %s', (name) => {
-  test.each(PROBES)('$name is found', async ({ name: probe, steps, charset = 'utf-8', served }) => {
+  test.each(PROBES)('$name is found', async ({ name: probe, steps, served }) => {
     const isPage = (from: { text: string; url: string }): string => {
       const href = new RegExp(`<a href="([^"]+)">${slugOf(probe)}</a>`).exec(from.text)?.[1];
       return new URL(href ?? 'about:blank', from.url).href;
     };
-    const page = await follow(`${hosts[name]}/`, [isPage], 'utf-8');
-    const end = await follow(page.url, steps, charset);
+    const page = await follow(`${hosts[name]}/`, [isPage]);
+    const end = await follow(page.url, steps);
     expect(end.text).toContain(markOf(probe));
     if (served !== undefined) expect(end.type).toContain(served);
     if (end.url.includes('#part')) expect(end.text).toContain('part');

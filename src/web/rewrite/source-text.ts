@@ -1,4 +1,4 @@
-import { charsetInCss, charsetInMarkup, encodingOf, markedCharset } from '../media-type.ts';
+import { CHARSET_HEAD_BYTES, charsetInCss, charsetInMarkup, encodingOf, markedCharset } from '../media-type.ts';
 
 /** `xml` is SVG and XHTML, `feed` all other XML, `script` JavaScript of both kinds, `manifest` a web app manifest. */
 export type SourceType = 'html' | 'xml' | 'feed' | 'css' | 'script' | 'manifest';
@@ -26,19 +26,35 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
  * @param charset of its header, if known; else the one that the file itself says, else UTF-8
  */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
-  const units = unitsOf(bytes);
-  const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(units, type) ?? 'utf-8') ?? 'utf-8';
+  const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
-  const text = new TextDecoder(encoding).decode(bytes);
+  const units = unitsOf(bytes);
+  const isWide = encoding.startsWith('utf-16');
+  const text = new TextDecoder(encoding).decode(isWide ? bytes : Buffer.from(withEncodedQueries(units), 'latin1'));
   if (text === units && !BEYOND_ASCII.test(text)) return bytes;
-  return Buffer.from(
-    `\ufeff${text.replace(DECLARED, (declared, start, label) => (encodingOf(label) === encoding ? `${start}utf-8` : declared))}`,
-  );
+  const declared = (whole: string, start: string, label: string): string =>
+    encodingOf(label) === encoding ? `${start}utf-8` : whole;
+  return Buffer.from(`\ufeff${text.replace(DECLARED, declared)}`);
 }
 
-function charsetIn(units: string, type: SourceType): string | null {
-  if (type === 'html' || type === 'xml') return charsetInMarkup(units);
-  return type === 'css' ? charsetInCss(units) : null;
+function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
+  const head = unitsOf(bytes.subarray(0, CHARSET_HEAD_BYTES));
+  if (type === 'html' || type === 'xml') return charsetInMarkup(head);
+  return type === 'css' ? charsetInCss(head) : null;
+}
+
+const ADDRESSES_WITH_QUERY =
+  /\s(?:href|src|action|formaction|data|poster|background)\s*=\s*(?:"[^"<>?#]*\?[^"<>#]*|'[^'<>?#]*\?[^'<>#]*|[^\s"'<>?#]*\?[^\s"'<>#]*)/gi;
+
+/** Browsers encode the query of an address in the charset of its page, but in UTF-16 (URL standard, "query state"). */
+function withEncodedQueries(units: string): string {
+  return units.replace(ADDRESSES_WITH_QUERY, (attribute) => {
+    const query = attribute.indexOf('?');
+    const encoded = attribute
+      .slice(query)
+      .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+    return attribute.slice(0, query) + encoded;
+  });
 }
 
 /** Declarations of a charset in pages, XML and style sheets. Strict readers of XML reject a wrong one. */

@@ -99,6 +99,23 @@ describe('utf8Bytes()', () => {
     expect(inUtf8(Buffer.from(css('latin1'), 'latin1'), null, 'css')).toBe(`\ufeff${css('utf-8')}`);
   });
 
+  it('keeps the bytes of a query, which a browser sends in the charset of the page', () => {
+    const page = bytesOf(
+      '<p>?',
+      [0xe9],
+      '<a href="',
+      [0xe9],
+      '?',
+      [0xe9, 0x26],
+      'amp;b#',
+      [0xe9],
+      '"><img src=?\x95\x5c>',
+    );
+    const made = utf8Bytes(page, 'html', 'windows-1252');
+    expect(Buffer.from(made).toString()).toBe('\ufeff<p>?é<a href="é?%E9&amp;b#é"><img src=?%95\\>');
+    expect(urlsOf(made)).toEqual(['é?%E9&b#é', '?%95\\']);
+  });
+
   it('follows a byte order mark before a header, and a header before the file', () => {
     expect(inUtf8(Buffer.from('\ufeff<p>é', 'utf16le'), 'utf-8')).toBe('\ufeff<p>é');
     expect(inUtf8(Buffer.from('<meta charset="koi8-r"><p>é', 'latin1'), 'latin1')).toBe(
