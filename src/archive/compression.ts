@@ -3,7 +3,6 @@ import { constants, createGunzip, createGzip, createZstdDecompress } from 'node:
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import type { Refuse } from './rules.ts';
-import { isZeroBlock } from './tar/fields.ts';
 
 /** Bytes that zlib takes and gives at once: for pieces as small as tar's, the way to its thread takes longer than the work. */
 const CHUNK_BYTES = 256 * 1024;
@@ -47,8 +46,12 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   }
   // Node ends a gzip stream at the first zero byte behind a member and drops what follows: only zeros may.
   for await (const rest of archive.chunks(decoder.bytesWritten)) {
-    if (!isZeroBlock(rest)) throw archive.refuse('trailing_garbage', TRAILING);
+    if (!isZeros(rest)) throw archive.refuse('trailing_garbage', TRAILING);
   }
+}
+
+export function isZeros(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
 }
 
 const TRAILING = 'it goes on after its compressed data';

@@ -3,13 +3,12 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { counted } from '../domain/text.ts';
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
-import { isSkippableMagic, ZSTD_MAGIC } from './compression.ts';
+import { isSkippableMagic, isZeros, ZSTD_MAGIC } from './compression.ts';
 import { type ArchiveEntry, isByProduct, type Placement, placeOf } from './layout.ts';
 import { type ArchiveFormat, type ArchiveListing, ExtractedFiles, ListingBuilder } from './listing.ts';
 import { BundleManifest, checkManifestSize, type ManifestHead } from './manifest.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
-import { isTarHeader, isZeroBlock, TAR_BLOCK_BYTES } from './tar/fields.ts';
-import { readTar, walkTar } from './tar/read.ts';
+import { isTarHeader, readTar, TAR_BLOCK_BYTES, walkTar } from './tar.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip, readZip, ZipDirectory, type ZipRecord } from './zip/guard.ts';
 
@@ -272,7 +271,7 @@ function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
     // `PK` and a record's type: a local header, the end record of an empty zip, the marker of a split one.
     if (magic === 0x04034b50 || magic === 0x06054b50 || magic === 0x08074b50) return 'zip';
   }
-  if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeroBlock(head))) return 'tar';
+  if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeros(head))) return 'tar';
 
   const text = head.toString('utf8');
   for (const [looks, begins, next] of LOOKALIKES) {

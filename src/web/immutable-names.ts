@@ -14,7 +14,7 @@ const FOLDERS_MAX = 256;
 /** Which names of a release never stand for other bytes (contract, section 3). */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
-  readonly #taught = new Map<string, TaughtNames>();
+  readonly #byFolder = new Map<string, FolderDigests>();
 
   constructor(files: Pick<FileTable, 'namesIn'>) {
     this.#files = files;
@@ -29,13 +29,13 @@ export class ImmutableNames {
     return this.#namesIn(folder).has(path.slice(folder.length));
   }
 
-  #namesIn(folder: string): TaughtNames {
-    const known = this.#taught.get(folder);
+  #namesIn(folder: string): FolderDigests {
+    const known = this.#byFolder.get(folder);
     if (known !== undefined) return known;
-    if (this.#taught.size >= FOLDERS_MAX) this.#taught.clear();
-    const taught = new TaughtNames(this.#files.namesIn(folder).filter(isPagePart));
-    this.#taught.set(folder, taught);
-    return taught;
+    if (this.#byFolder.size >= FOLDERS_MAX) this.#byFolder.clear();
+    const digests = new FolderDigests(this.#files.namesIn(folder).filter(isPagePart));
+    this.#byFolder.set(folder, digests);
+    return digests;
   }
 }
 
@@ -50,7 +50,7 @@ const DIGEST_CHARS_MIN = 8;
 /** SHA-256 in hex digits. */
 const DIGEST_CHARS_MAX = 64;
 /** From here on, hex digits of both kinds are no word, number or date. */
-const SURE_HEX_CHARS = 16;
+const CERTAIN_HEX_CHARS = 16;
 
 /** `20240601`, alone or with a letter or two: a day. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
@@ -59,7 +59,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
 /** Hugo's pictures; Pagefind's shards, of as many digits as tell them apart; VitePress' pages, whose names end so in nothing else. */
-const OWN_SHAPES = [
+const GENERATOR_SHAPES = [
   /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
   /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
   /\.md\.[A-Za-z0-9_-]{8}(?:\.lean)?\.js$/,
@@ -78,17 +78,17 @@ function changesIn(token: string): number {
 }
 
 /** True for a token that nobody would write by hand, whatever the other names are. */
-function isSure(token: string): boolean {
+function isCertain(token: string): boolean {
   if (token.length < DIGEST_CHARS_MIN || !/[0-9]/.test(token) || !/[A-Za-z]/.test(token) || DAY.test(token))
     return false;
-  if (HEX.test(token)) return token.length >= SURE_HEX_CHARS || changesIn(token) >= 2;
+  if (HEX.test(token)) return token.length >= CERTAIN_HEX_CHARS || changesIn(token) >= 2;
   if (token.length !== DIGEST_CHARS_MIN) return false;
   if (BASE32.test(token)) return changesIn(token) >= 3;
   return BASE64URL.test(token) && /[a-z]/.test(token) && /[A-Z]/.test(token) && changesIn(token) >= 5;
 }
 
 /** A word, words in camel case, a number of anything, a day. */
-function isWritten(token: string, isHex: boolean): boolean {
+function isPlainWord(token: string, isHex: boolean): boolean {
   if (DAY.test(token)) return true;
   if (isHex) return !/[0-9]/.test(token);
   return /^(?:[A-Z]*[a-z]+|[A-Z]?[a-z]+[A-Z][a-z]+|[A-Z]+|\d+)[_-]?\d*$/.test(token) || /^[\d_-]+$/.test(token);
@@ -125,17 +125,17 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 function hashedName(path: string): boolean {
   const name = nameOf(path);
   if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
-  return OWN_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isSure(text));
+  return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
 }
 
 /** Certain digests at a place that make others at the place digests. */
-const SURE_NAMES_MIN = 3;
-const SURE_PART_MIN = 1 / 4;
+const CERTAIN_NAMES_MIN = 3;
+const CERTAIN_SHARE_MIN = 1 / 4;
 /** Share of a folder's names that have a digest at that place. */
-const CARRYING_PART_MIN = 1 / 2;
+const CARRYING_SHARE_MIN = 1 / 2;
 
 /** Positions and alphabets of digests in a folder's names, learned from the names that are certain. */
-class TaughtNames {
+class FolderDigests {
   readonly #alphabets = new Map<string, RegExp>();
 
   /** @param names of the folder's files that pages load as parts of themselves */
@@ -150,12 +150,12 @@ class TaughtNames {
       }
     }
     for (const [place, texts] of byPlace) {
-      const sure = texts.filter(isSure);
-      if (sure.length < SURE_NAMES_MIN || sure.length < texts.length * SURE_PART_MIN) continue;
-      const alphabet = ALPHABETS.find((each) => sure.every((text) => each.test(text)));
+      const certain = texts.filter(isCertain);
+      if (certain.length < CERTAIN_NAMES_MIN || certain.length < texts.length * CERTAIN_SHARE_MIN) continue;
+      const alphabet = ALPHABETS.find((each) => certain.every((text) => each.test(text)));
       if (alphabet === undefined) continue;
       const carrying = texts.filter((text) => isDigestIn(alphabet, text));
-      if (carrying.length >= names.length * CARRYING_PART_MIN) this.#alphabets.set(place, alphabet);
+      if (carrying.length >= names.length * CARRYING_SHARE_MIN) this.#alphabets.set(place, alphabet);
     }
   }
 
@@ -169,5 +169,5 @@ class TaughtNames {
 }
 
 function isDigestIn(alphabet: RegExp, text: string): boolean {
-  return alphabet.test(text) && !isWritten(text, alphabet === ALPHABETS[0] || alphabet === ALPHABETS[1]);
+  return alphabet.test(text) && !isPlainWord(text, alphabet === ALPHABETS[0] || alphabet === ALPHABETS[1]);
 }

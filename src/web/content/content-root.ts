@@ -141,20 +141,20 @@ class LinkDensity {
   }
 
   worth(element: Element): number {
-    const { text, linked } = this.#of(element, 0);
+    const { text, linked } = this.#densityOf(element, 0);
     return text - 2 * linked;
   }
 
   holdsTitle(element: Element): boolean {
-    return this.#of(element, 0).holdsTitle;
+    return this.#densityOf(element, 0).holdsTitle;
   }
 
   isLinkList(element: Element): boolean {
-    const { text, linked, links, holdsTitle } = this.#of(element, 0);
+    const { text, linked, links, holdsTitle } = this.#densityOf(element, 0);
     return !holdsTitle && links >= LINKS_MIN && linked >= LINKED_SHARE_MIN * text;
   }
 
-  #of(element: Element, depth: number): Density {
+  #densityOf(element: Element, depth: number): Density {
     const known = this.#measured.get(element);
     if (known !== undefined) return known;
     const density = isClutter(element) || listsChildPages(element) ? NOTHING : this.#measure(element, depth);
@@ -170,7 +170,7 @@ class LinkDensity {
     for (const child of element.childNodes) {
       if (isText(child)) text += child.value.trim().length;
       else if (isElement(child) && depth < DEPTH_MAX) {
-        const inner = this.#of(child, depth + 1);
+        const inner = this.#densityOf(child, depth + 1);
         text += inner.text;
         linked += inner.linked;
         links += inner.links;

@@ -13,8 +13,8 @@ import {
   type Node,
   type Parent,
 } from '../content/tree.ts';
-import { type Footnotes, isTabBar, type Tabs } from './footnotes.ts';
-import { isBlank, onOneLine, type PhraseReader, tidy } from './phrases.ts';
+import { Footnotes, isTabBar, Tabs } from './footnotes-and-tabs.ts';
+import { isBlank, onOneLine, type PageLinks, PhraseReader, tidy } from './phrases.ts';
 import { cellPhrases, rowsOf, tableOf } from './table.ts';
 import {
   type Block,
@@ -38,22 +38,20 @@ interface Place {
   readonly isInset: boolean;
 }
 
-interface BlockReaders {
-  readonly phrases: PhraseReader;
-  readonly footnotes: Footnotes;
-  readonly tabs: Tabs;
-}
-
 /** The blocks of a page's content, in its order. */
 export class BlockReader {
   readonly #root: ContentRoot;
-  readonly #readers: BlockReaders;
+  readonly #footnotes: Footnotes;
+  readonly #phrases: PhraseReader;
+  readonly #tabs: Tabs;
   readonly #holding: ReadonlySet<Element>;
   #isBeforeText = true;
 
-  constructor(root: ContentRoot, readers: BlockReaders) {
+  constructor(root: ContentRoot, links: PageLinks) {
     this.#root = root;
-    this.#readers = readers;
+    this.#footnotes = new Footnotes(root.element);
+    this.#phrases = new PhraseReader(links, this.#footnotes);
+    this.#tabs = new Tabs(root.element);
     this.#holding = holdersOfBlocks(root.element);
   }
 
@@ -84,7 +82,7 @@ export class BlockReader {
       } else {
         // Adjacent links are buttons, which the page's style sets apart.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));
-        for (const phrase of this.#readers.phrases.read(child)) line.push(phrase);
+        for (const phrase of this.#phrases.read(child)) line.push(phrase);
       }
       before = child;
     }
@@ -102,10 +100,9 @@ export class BlockReader {
 
   #block(element: Element, outer: Place): Block[] {
     const place = { ...outer, depth: outer.depth + 1 };
-    const { tabs, footnotes } = this.#readers;
-    const number = footnotes.numberOf(element);
+    const number = this.#footnotes.numberOf(element);
     if (number !== null) return this.#footnote(element, number, place);
-    const label = tabs.labelOf(element);
+    const label = this.#tabs.labelOf(element);
     const blocks = this.#byName(element, place);
     return label === null || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
   }
@@ -135,7 +132,7 @@ export class BlockReader {
   }
 
   #heading(element: Element, { isInset }: Place): Block[] {
-    const read = element.childNodes.flatMap((child) => this.#readers.phrases.read(child, { isInHeading: true }));
+    const read = element.childNodes.flatMap((child) => this.#phrases.read(child, { isInHeading: true }));
     const children = onOneLine(read, ' ');
     if (isBlank(children)) return [];
     this.#isBeforeText = false;
@@ -160,7 +157,7 @@ export class BlockReader {
   /** A card: its first line is the link. */
   #card(link: Element, place: Place): Block[] {
     const blocks = this.#children(link, { ...place, isInset: true });
-    const url = this.#readers.phrases.addressOf(link);
+    const url = this.#phrases.addressOf(link);
     const at = blocks.findIndex(({ type }) => type === 'paragraph');
     const first = blocks[at];
     if (url === null || first?.type !== 'paragraph') return blocks;
@@ -201,7 +198,7 @@ export class BlockReader {
     const items: ListItem[] = [];
     for (const child of list.childNodes) {
       if (!isElement(child) || this.#isSkipped(child)) continue;
-      const number = this.#readers.footnotes.numberOf(child);
+      const number = this.#footnotes.numberOf(child);
       if (number !== null) notes.push(...this.#footnote(child, number, inner));
       else if (child.tagName === 'li') items.push(...itemOf(this.#itemBlocks(child, inner)));
       else items.push(...itemOf(this.#children(child, inner)));
@@ -333,15 +330,15 @@ function codeBlockOf(pre: Element): Block | null {
 function languageOf(pre: Element): string | null {
   const code = findElement(pre, ({ tagName }) => tagName === 'code');
   const inner = [pre, ...(code === null ? [] : [code])];
-  for (const element of [...inner, ...around(pre)]) {
-    const said = saidBy(element);
+  for (const element of [...inner, ...wrappersOf(pre)]) {
+    const said = languageIn(element);
     if (said !== null) return said;
   }
   return null;
 }
 
 /** Elements that contain this block and no other. */
-function around(pre: Element): Element[] {
+function wrappersOf(pre: Element): Element[] {
   const found: Element[] = [];
   let { parentNode } = pre;
   while (isElement(parentNode) && WRAPPERS.has(parentNode.tagName) && found.length < AROUND_MAX) {
@@ -354,7 +351,7 @@ function around(pre: Element): Element[] {
   return found;
 }
 
-function saidBy(element: Element): string | null {
+function languageIn(element: Element): string | null {
   const classes = classesOf(element);
   const hljs = classes.includes('hljs') ? classes.find((name) => /^(?!hljs)[a-z][\w+#-]*$/.test(name)) : undefined;
   const names = [

@@ -2,8 +2,7 @@ import { contentRoot } from '../content/content-root.ts';
 import { readPageTree } from '../content/index.ts';
 import { isLeftOut, pageTitle } from '../content/page-facts.ts';
 import { BlockReader } from './block-reader.ts';
-import { Footnotes, Tabs } from './footnotes.ts';
-import { PageLinks, PhraseReader } from './phrases.ts';
+import { PageLinks } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
@@ -34,9 +33,7 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
   const { facts, body, html } = tree;
   const root = contentRoot(body, facts.documentTitle);
-  const footnotes = new Footnotes(root.element);
-  const phrases = new PhraseReader(new PageLinks(input.address, facts.base, facts.canonical), footnotes);
-  const blocks = new BlockReader(root, { phrases, footnotes, tabs: new Tabs(root.element) }).read();
+  const blocks = new BlockReader(root, new PageLinks(input.address, facts.base, facts.canonical)).read();
   const headings = blocks.filter((block) => block.type === 'heading');
   const main = headings.find(({ depth }) => depth === 1);
   const title = pageTitle(

@@ -10,7 +10,7 @@ import {
   type Parent,
   rawText,
 } from '../content/tree.ts';
-import type { Footnotes } from './footnotes.ts';
+import type { Footnotes } from './footnotes-and-tabs.ts';
 import { type Phrase, plainText, rawOf, textOf } from './write.ts';
 
 const STRONG = new Set(['strong', 'b']);

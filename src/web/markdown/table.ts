@@ -77,12 +77,12 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
   return Array.from({ length: columns }, (_, at) => aligns[at] ?? null);
 }
 
-const parted = (parts: readonly Phrase[][]): Phrase[] =>
+const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
-/** Blocks in a cell of a table, parted by line breaks of HTML: Markdown has one line for a row. */
+/** Blocks in a cell of a table, separated by line breaks of HTML: Markdown has one line for a row. */
 export function cellPhrases(blocks: readonly Block[]): Phrase[] {
-  return parted(blocks.map(phrasesOf));
+  return withBreaks(blocks.map(phrasesOf));
 }
 
 function phrasesOf(block: Block): Phrase[] {
@@ -92,10 +92,10 @@ function phrasesOf(block: Block): Phrase[] {
       return onOneLine(block.children, '<br>');
     case 'code': {
       const lines = block.value.split('\n').map((line) => line.trim());
-      return parted(lines.filter((line) => line !== '').map((value) => [{ type: 'inlineCode', value }]));
+      return withBreaks(lines.filter((line) => line !== '').map((value) => [{ type: 'inlineCode', value }]));
     }
     case 'list':
-      return parted(
+      return withBreaks(
         block.children.map((item, at) => [
           textOf(block.ordered === true ? `${(block.start ?? 1) + at}. ` : '• '),
           ...cellPhrases(item.children),

@@ -4,7 +4,7 @@ import { PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
 /** Taken from `_headers` (contract, section 4.1), as they are written; how several values of one name are joined. */
-const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
+const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
   ['Content-Language', 'last'],
@@ -22,7 +22,7 @@ const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['X-Frame-Options', 'last'],
   ['X-Robots-Tag', 'list'],
 ]);
-const NAMES = new Map([...TAKEN.keys()].map((name) => [name.toLowerCase(), name]));
+const NAMES = new Map([...SUPPORTED.keys()].map((name) => [name.toLowerCase(), name]));
 
 /** Characters of one header's value, after joining. */
 const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
@@ -31,7 +31,7 @@ const JOINED_MAX = 256;
 
 export interface HeaderRule {
   readonly pattern: PathPattern;
-  /** By the names of `TAKEN`; what one rule says several times is joined. */
+  /** By the names of `SUPPORTED`; what one rule says several times is joined. */
   readonly set: ReadonlyMap<string, string>;
   /** `! Name`: what earlier rules and docshelf's own settings say of it is gone. */
   readonly removed: ReadonlySet<string>;
@@ -89,7 +89,7 @@ function addLine(
   if (!/^[\x20-\x7e\t]+$/.test(value)) return { reason: `gives ${name} a value that is empty or not ASCII` };
   const tooLong = { reason: `makes ${name} longer than ${VALUE_CHARS_MAX} characters` };
   if (value.length > VALUE_CHARS_MAX) return tooLong;
-  const { own, leftOut } = takenValue(name, value);
+  const { own, leftOut } = localValue(name, value);
   if (own === '') return { reason: `gives ${name} nothing that stays on the site: "${value.slice(0, 100)}"` };
   const joined = set.has(name) ? `${set.get(name)}, ${own}` : own;
   if (joined.length > VALUE_CHARS_MAX) return tooLong;
@@ -102,9 +102,9 @@ function addLine(
  * Parts of the value that neither report to another host nor let pages load from one.
  * `leftOut`: the other parts, for a notice. Null if there are none.
  */
-function takenValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
+function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
-    const { links, leftOut } = ownLinks(value);
+    const { links, leftOut } = localLinks(value);
     return { own: links.map(writeLink).join(', '), leftOut: leftOut === 0 ? null : String(leftOut) };
   }
   if (!name.startsWith('Content-Security-Policy')) return { own: value, leftOut: null };
@@ -180,7 +180,7 @@ export class HeaderRules {
     if (this.isEmpty || mount.from === mount.to) return this;
     const movedPath = (path: string): string => rebase(path, mount) ?? path;
     const moved = (value: string): string =>
-      ownLinks(value)
+      localLinks(value)
         .links.map((link) => writeLink(movedLink(link, movedPath)))
         .join(', ');
     const headers = new HeaderRules();
@@ -204,7 +204,7 @@ export class HeaderRules {
         removed.add(name);
       }
       for (const [name, value] of rule?.set ?? []) {
-        const former = TAKEN.get(name) === 'list' ? set.get(name) : undefined;
+        const former = SUPPORTED.get(name) === 'list' ? set.get(name) : undefined;
         const joined = former === undefined ? value : `${former}, ${value}`;
         const more = joined.length + name.length - charsOf(name);
         if (joined.length > VALUE_CHARS_MAX || chars + more > BUILT_CHARS_MAX) continue;
@@ -240,7 +240,7 @@ const TEXTS = new Set(
 );
 
 /** The links of a header's value that stay on the site, and how many do not. In one pass. */
-function ownLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
+function localLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
   const links: HeaderLink[] = [];
   let leftOut = 0;
   let at = 0;

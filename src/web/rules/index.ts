@@ -19,7 +19,7 @@ export interface SiteRules {
 }
 
 /** Notices of one file; one more gives the number of the others. */
-const FAULTS_TOLD_MAX = 10;
+const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());
 
@@ -41,7 +41,7 @@ export function readSiteRules(files: ReadonlyMap<string, Uint8Array | null>): Si
     headers: headers.rules,
     faults: all.flatMap(({ kept }) => kept),
     faultCount: all.reduce((sum, { count }) => sum + count, 0),
-    notices: all.flatMap(told),
+    notices: all.flatMap(noticesOf),
   };
 }
 
@@ -49,8 +49,8 @@ function addTooLarge(faults: FaultList): void {
   faults.add(null, `is over ${RULE_FILE_BYTES_MAX / 1024 ** 2} MiB; none of its rules holds`);
 }
 
-function told({ kept, count }: FaultList): string[] {
-  const sentences = kept.slice(0, FAULTS_TOLD_MAX).map(sentenceOf);
+function noticesOf({ kept, count }: FaultList): string[] {
+  const sentences = kept.slice(0, NOTICES_MAX).map(sentenceOf);
   const more = count - sentences.length;
   if (more > 0) sentences.push(`${kept[0]?.file} of the bundle has ${more} more such lines.`);
   return sentences;

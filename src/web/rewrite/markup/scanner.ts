@@ -184,11 +184,11 @@ export class MarkupScanner {
       }
       reader.onStartTag();
     };
-    const hear = (told: ((start: number, end: number) => void) | undefined) => {
-      return (start: number, end: number): void => told?.(this.#base + start, this.#base + end);
+    const report = (handler: ((start: number, end: number) => void) | undefined) => {
+      return (start: number, end: number): void => handler?.(this.#base + start, this.#base + end);
     };
-    const [onCdata, onComment, ontext] = [reader.onCdata, reader.onComment, reader.onText].map((told) =>
-      hear(told?.bind(reader)),
+    const [onCdata, onComment, ontext] = [reader.onCdata, reader.onComment, reader.onText].map((handler) =>
+      report(handler?.bind(reader)),
     );
     return {
       onopentagname: begin,
@@ -226,7 +226,7 @@ export class MarkupScanner {
         if (this.isXml) this.#resume(endOfDoctype(text, this.#base + start));
         else reader.onDoctype?.(this.#base + start);
       },
-      onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
+      onprocessinginstruction: report(reader.onInstruction?.bind(reader)),
       // For an unfinished tag, the tokenizer reports a text that begins at -1.
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
