@@ -38,14 +38,20 @@ export function readDocument(region: Region, list: ReferenceList, facts: Documen
   new DocumentReader(region, list, facts, isXml, 0).run();
 }
 
+const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed param'.split(' '));
+
+const NO_BASE = /^(?:data|javascript):/i;
+
 class DocumentReader implements MarkupReader {
   readonly #facts: DocumentFacts;
   readonly #list: ReferenceList;
   readonly #region: Region;
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
-  readonly #tags: TagReader;
   readonly #depth: number;
+  /** Names of the tag's attributes that were read: a second one of a name does not count. */
+  readonly #seen: string[] = [];
+  #seenCount = 0;
   #gathered: ElementText | null = null;
   #gatheredType: string | null = null;
 
@@ -56,7 +62,6 @@ class DocumentReader implements MarkupReader {
     this.#isXml = isXml;
     this.#depth = depth;
     this.#scanner = new MarkupScanner(region.text, isXml);
-    this.#tags = new TagReader(this.#scanner, region, list, facts);
   }
 
   run(): void {
@@ -81,14 +86,13 @@ class DocumentReader implements MarkupReader {
     this.#endGathering(scanner.tagStart);
     // In XML `svg:image` is `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
-    const { isHtml } = scanner;
-    const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
+    const nested = scanner.attributeCount > 0 ? this.#readAttributes(tag) : null;
     // Its base is its own.
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
-    if (isHtml) this.#onHtmlContent(tag);
+    if (scanner.isHtml) this.#onHtmlContent(tag);
     else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
       this.#gathered = new ElementText(tag, this.#isXml);
-      this.#gatheredType = this.#tags.value('type');
+      this.#gatheredType = this.#value('type');
     }
   }
 
@@ -99,7 +103,7 @@ class DocumentReader implements MarkupReader {
   #onHtmlContent(tag: string): void {
     if (tag === 'plaintext') this.#scanner.skipAll();
     if (!RAW_TEXT.has(tag)) return;
-    const type = tag === 'script' || tag === 'style' ? this.#tags.value('type') : null;
+    const type = tag === 'script' || tag === 'style' ? this.#value('type') : null;
     const [start, end] = [this.#scanner.contentStart, this.#scanner.skipRawText()];
     if (start === end) return;
     if (tag === 'script') this.#readScript(this.#region.slice(start, end), type);
@@ -146,29 +150,9 @@ class DocumentReader implements MarkupReader {
     if (condition === -1 || condition >= end) return;
     this.#readWithin(this.#region.slice(condition + 2, end), new DocumentFacts());
   }
-}
-
-const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed param'.split(' '));
-
-const NO_BASE = /^(?:data|javascript):/i;
-
-class TagReader {
-  readonly #facts: DocumentFacts;
-  readonly #list: ReferenceList;
-  readonly #region: Region;
-  readonly #scanner: MarkupScanner;
-  readonly #seen: string[] = [];
-  #seenCount = 0;
-
-  constructor(scanner: MarkupScanner, region: Region, list: ReferenceList, facts: DocumentFacts) {
-    this.#scanner = scanner;
-    this.#region = region;
-    this.#list = list;
-    this.#facts = facts;
-  }
 
   /** @returns the document of an `iframe`'s `srcdoc`, or null */
-  read(tag: string, isHtml: boolean): Region | null {
+  #readAttributes(tag: string): Region | null {
     const scanner = this.#scanner;
     const rule = ruleOf(tag);
     this.#seenCount = 0;
@@ -179,7 +163,7 @@ class TagReader {
       if (name === 'class' || name === 'id') continue;
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
-      const isCss = !isHtml && CSS_ATTRIBUTES.has(name);
+      const isCss = !scanner.isHtml && CSS_ATTRIBUTES.has(name);
       if ((kind === undefined && !isOther && !isCss) || this.#isSeen(name)) continue;
       if (scanner.valueStart(index) === scanner.valueEnd(index)) continue;
       if (kind !== undefined) this.#addAttribute(kind, index, name);
@@ -206,28 +190,28 @@ class TagReader {
 
   #onSpecialElement(tag: string): void {
     if (tag === 'link') {
-      this.#addNamed(kindOfLink(this.value('rel') ?? '', this.value('as') ?? ''), 'href');
+      this.#addNamed(kindOfLink(this.#value('rel') ?? '', this.#value('as') ?? ''), 'href');
       this.#addNamed('asset', 'imagesrcset');
       this.#addIntegrity('href');
     } else if (tag === 'script') {
-      const kind = scriptType(this.value('type')) === 'data' ? 'lazy' : 'script';
+      const kind = scriptType(this.#value('type')) === 'data' ? 'lazy' : 'script';
       for (const name of ['src', 'href', 'xlink:href']) this.#addNamed(kind, name);
       this.#addIntegrity('src');
     } else if (tag === 'object' || tag === 'embed') {
       const name = tag === 'object' ? 'data' : 'src';
-      this.#addNamed(kindOfEmbedded(this.value('type') ?? '', this.value(name)?.trim() ?? ''), name);
+      this.#addNamed(kindOfEmbedded(this.#value('type') ?? '', this.#value(name)?.trim() ?? ''), name);
     } else if (tag === 'meta') this.#onMeta();
     else if (tag === 'base') this.#onBase();
-    else if (ADDRESS_PARAMS.has(this.value('name')?.toLowerCase() ?? '')) this.#addNamed('asset', 'value');
+    else if (ADDRESS_PARAMS.has(this.#value('name')?.toLowerCase() ?? '')) this.#addNamed('asset', 'value');
   }
 
   #onMeta(): void {
-    const name = this.value('name')?.trim().toLowerCase() ?? '';
+    const name = this.#value('name')?.trim().toLowerCase() ?? '';
     if (ADDRESS_METAS.has(name)) this.#addNamed('asset', 'content');
-    if (ROBOTS_METAS.has(name)) this.#facts.robots.push(ownString(this.value('content') ?? ''));
-    const source = { text: name, path: '', named: [], attribute: (each: string) => this.value(each) };
+    if (ROBOTS_METAS.has(name)) this.#facts.robots.push(ownString(this.#value('content') ?? ''));
+    const source = { text: name, path: '', named: [], attribute: (each: string) => this.#value(each) };
     for (const file of filesOfGenerators('meta', source)) this.#list.mention(file);
-    if (this.value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
+    if (this.#value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
     const index = this.#scanner.indexOfAttribute('content');
     if (index === -1) return;
     const content = this.#decodedRegion(index, 0);
@@ -240,7 +224,7 @@ class TagReader {
     const index = this.#scanner.indexOfAttribute('href');
     if (index === -1 || this.#facts.hasBase) return;
     this.#facts.hasBase = true;
-    const href = this.value('href')?.trim() ?? '';
+    const href = this.#value('href')?.trim() ?? '';
     // A base that can be none leaves the page its own address (HTML standard, "set the frozen base URL").
     if (NO_BASE.test(href)) return;
     this.#facts.base = href;
@@ -256,7 +240,7 @@ class TagReader {
   /** A digest is replaced as a whole; its address is that of what it is the digest of. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
-    const url = this.value(addressName)?.trim() ?? '';
+    const url = this.#value(addressName)?.trim() ?? '';
     if (index === -1 || url === '') return;
     if (this.#writtenValue(index).trim() === '') return;
     const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
@@ -290,7 +274,7 @@ class TagReader {
     return decodedRegion(this.#region, start, end, isXml, flags | (this.#scanner.isQuoted(index) ? 0 : UNQUOTED));
   }
 
-  value(name: string): string | null {
+  #value(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
     return index === -1 ? null : decodeUnits(this.#decodedRegion(index, 0).text);
   }
