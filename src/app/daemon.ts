@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts';
 import { type DeployEvent, folderName, identityOf } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import type { AuditTrail } from '../http/audit/audit-trail.ts';
+import type { AuditTrail } from '../http/audit/audit.ts';
 import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
-import type { AuditTrail } from '../http/audit/audit-trail.ts';
+import type { AuditTrail } from '../http/audit/audit.ts';
 import type { OrganizationRates } from '../http/limits/organization-rates.ts';
 import { accessLog } from '../http/listener/access-log.ts';
 import { ClientBudget } from '../http/listener/client-budget.ts';

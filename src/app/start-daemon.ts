@@ -1,6 +1,5 @@
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
-import { AuditFile } from '../http/audit/audit-file.ts';
-import { AuditTrail } from '../http/audit/audit-trail.ts';
+import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { SiteAssets } from '../http/site/site-assets.ts';
 import { BodyCache } from '../serve/index.ts';

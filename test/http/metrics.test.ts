@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { Metrics } from '../../src/http/metrics/metrics.ts';
-import { SiteMetrics } from '../../src/http/metrics/site-metrics.ts';
+import { Metrics, SiteMetrics } from '../../src/http/metrics/metrics.ts';
 
 const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null, volume: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/index.ts';
 import type { LastReload } from '../../domain/status.ts';
 import type { AdminActions, AdminOptions } from '../../http/admin/actions.ts';
-import type { AuditTrail } from '../../http/audit/audit-trail.ts';
+import type { AuditTrail } from '../../http/audit/audit.ts';
 import { auditedActions } from '../../http/audit/audited-actions.ts';
 import { JobDesk } from '../../http/jobs/job-desk.ts';
 import type { Exports } from '../open-exports.ts';

@@ -8,7 +8,7 @@ import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
-import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
+import type { SiteMetrics } from '../../http/metrics/metrics.ts';
 import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';

@@ -1,5 +1,5 @@
 import type { DeployEvent } from '../../deploy/index.ts';
-import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
+import type { SiteMetrics } from '../../http/metrics/metrics.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import type { BodyCache } from '../../serve/index.ts';

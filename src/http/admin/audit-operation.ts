@@ -1,5 +1,5 @@
 import type { Operation } from '../../domain/operation.ts';
-import { auditPageSchema } from '../audit/audit-line.ts';
+import { auditPageSchema } from '../audit/audit.ts';
 import { secret } from './operation-kinds.ts';
 
 export const AUDIT_LIMIT_DEFAULT = 100;

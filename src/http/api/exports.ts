@@ -1,11 +1,9 @@
 import type { Context } from 'hono';
 import { JOBS_LIMIT_DEFAULT } from '../../domain/job.ts';
 import type { ExportService } from '../../export/index.ts';
-import { actorOf } from '../audit/actor.ts';
-import type { AuditFacts, AuditTrail } from '../audit/audit-trail.ts';
+import { type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
 import { type Route, route } from '../routes.ts';
-import type { ApiEnv } from './auth.ts';
-import { ownSite } from './auth.ts';
+import { type ApiEnv, ownSite } from './auth.ts';
 import * as calls from './operations.ts';
 
 export interface ExportApiOptions {

@@ -3,8 +3,7 @@ import type { JobActions } from '../jobs/job-desk.ts';
 import type { OperatedJob } from '../jobs/job-schemas.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import { isKey } from '../keys/new-key.ts';
-import type { Actor } from './actor.ts';
-import type { AuditFacts, AuditTrail } from './audit-trail.ts';
+import type { Actor, AuditFacts, AuditTrail } from './audit.ts';
 
 /** What lines say of a site beside what is done to it. */
 interface AuditedSite {

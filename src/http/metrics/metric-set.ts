@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { CellCounter } from './cells.ts';
-import { RequestMetrics } from './request-metrics.ts';
+import { CellCounter, RequestMetrics } from './request-metrics.ts';
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];

@@ -3,7 +3,7 @@ import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { AuditTrail } from '../../../src/http/audit/audit.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { BundleLink, ExportReport, Job } from '../../../src/domain/job.ts';
 
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { type AuditLine, AuditTrail } from '../../../src/http/audit/audit.ts';
 import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, post } from './api-example.ts';
 import { exportsInMemory, PICTURE } from './exports-in-memory.ts';

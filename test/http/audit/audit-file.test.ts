@@ -2,8 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditFile } from '../../../src/http/audit/audit-file.ts';
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+import { AuditFile, type AuditLine } from '../../../src/http/audit/audit.ts';
 
 const lineAt = (at: string, target = at): AuditLine => ({
   at,

@@ -2,9 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
 import { queuedJob } from '../../../src/http/api/examples.ts';
-import type { Actor } from '../../../src/http/audit/actor.ts';
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { type Actor, type AuditLine, AuditTrail } from '../../../src/http/audit/audit.ts';
 import { auditedActions } from '../../../src/http/audit/audited-actions.ts';
 import { newKey } from '../../../src/http/keys/new-key.ts';
 

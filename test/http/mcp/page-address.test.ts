@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressOf, placeOf, resourceUri } from '../../../src/http/mcp/page-address.ts';
+import { addressOf, placeOf, resourceUri } from '../../../src/http/mcp/documentation.ts';
 
 const ROOT = { domain: 'acme', basePath: '/', origin: null };
 const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };

@@ -1,4 +1,4 @@
-import type { AuditLine, AuditPage } from '../../audit/audit-line.ts';
+import type { AuditLine, AuditPage } from '../../audit/audit.ts';
 import { showPage } from '../layout.tsx';
 import { callForPage } from '../parts/call-for-page.tsx';
 import { FaultCode } from '../parts/fault-code.tsx';

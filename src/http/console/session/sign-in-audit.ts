@@ -1,8 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { DocshelfError } from '../../../domain/errors.ts';
 import { counted } from '../../../domain/text.ts';
-import { actorOf } from '../../audit/actor.ts';
-import type { AuditTrail } from '../../audit/audit-trail.ts';
+import { type AuditTrail, actorOf } from '../../audit/audit.ts';
 import { ClientRates } from '../../limits/client-rates.ts';
 import type { ConsoleSession } from './sessions.ts';
 

@@ -1,0 +1,233 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HttpBindings } from '@hono/node-server';
+import { rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { membersOf, RFC3339, type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
+import { printableJson } from '../../domain/text.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { ifThere, openToAppend, readIfThere } from '../../files/index.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+
+const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
+
+/** Who acts: with the admin token, in a session of the console, through the daemon's socket, or with an API key. */
+export interface Actor {
+  readonly by: (typeof ACTOR_KINDS)[number];
+  /** Of the session or key; null for the others. Never a credential. */
+  readonly id: string | null;
+  /** Address of the other end; null through a socket. */
+  readonly client: string | null;
+  readonly requestId: string | null;
+}
+
+export function actorOf(by: Actor['by'], env: Partial<HttpBindings> | undefined, id: string | null = null): Actor {
+  const client = by === 'socket' ? null : (env?.incoming?.socket.remoteAddress ?? null);
+  return { by, id, client, requestId: requestIdOf(env) };
+}
+
+/** One change, or an attempt at one: who, what, from what to what, and how it ended. */
+export const auditLineSchema = {
+  title: 'AuditLine',
+  type: 'object',
+  required: [
+    'at',
+    'by',
+    'id',
+    'client',
+    'requestId',
+    'action',
+    'site',
+    'organization',
+    'target',
+    'from',
+    'to',
+    'result',
+    'error',
+  ],
+  properties: {
+    at: RFC3339,
+    by: {
+      type: 'string',
+      enum: ACTOR_KINDS,
+      description: 'By the admin token, a session of the console, the socket of the data folder, or an API key.',
+    },
+    id: textOrNull('Of the session or the API key.'),
+    client: textOrNull('Address of the other end; null through the socket.'),
+    requestId: textOrNull('As in `X-Request-Id` and the log.'),
+    action: text(
+      '`activate`, `rollback`, `remove`, `upload`, `signature`, `take-up`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link`, `sign-in`, `sign-out` and others.',
+    ),
+    site: textOrNull('The domain.'),
+    organization: textOrNull('Of a key, or of an export.'),
+    target: textOrNull('What was acted on: a version, a file, the name of a key, a job.'),
+    from: textOrNull('What was active before, or the key that there was.'),
+    to: textOrNull('What is active since, or the key that there is.'),
+    result: text('`ok`, or the code of the fault.'),
+    error: textOrNull('The sentence of the fault.'),
+  },
+} as const;
+export const auditPageSchema = {
+  title: 'Audit',
+  type: 'object',
+  required: ['lines', 'before'],
+  properties: {
+    lines: { type: 'array', items: auditLineSchema, description: 'The newest first.' },
+    before: textOrNull('What the next page is asked by; null at the end.'),
+  },
+} as const;
+
+export type AuditLine = ShapeOf<typeof auditLineSchema>;
+export type AuditPage = ShapeOf<typeof auditPageSchema>;
+
+interface AuditFileOptions {
+  readonly dir: string;
+  readonly onFault: (error: unknown) => void;
+  readonly bytesMax?: number;
+}
+
+/** Some 12,000 lines. */
+const BYTES_MAX = 4 * 1024 ** 2;
+/** Full ones beside that which is written: 32 MiB in all. */
+const FULL_MAX = 7;
+const LOCK_MS_MAX = 5_000;
+const CURRENT = 'audit.jsonl';
+const FULL = /^audit-\d{8}T\d{9}Z\.jsonl$/;
+
+/**
+ * Lines of JSON, appended whole by all daemons on the folder; a full file is put aside under the time when it was full, and the
+ * oldest goes. A line that a crash has cut off is left out.
+ */
+export class AuditFile implements AuditStore {
+  readonly #options: AuditFileOptions;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: AuditFileOptions) {
+    this.#options = options;
+  }
+
+  append(line: AuditLine): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
+    return this.#writing;
+  }
+
+  async read(limit: number, before: string | null): Promise<AuditPage> {
+    const { dir } = this.#options;
+    const lines: AuditLine[] = [];
+    for (const name of [CURRENT, ...(await this.#full()).reverse()]) {
+      const text = await readIfThere(join(dir, name)).catch(rethrowAs('cannot_read', `read "${join(dir, name)}"`));
+      const found = linesOf(text ?? '').filter(({ at }) => before === null || at < before);
+      lines.push(...found.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
+      if (lines.length > limit) break;
+    }
+    // Lines of one millisecond stand on one page: it is asked for by time.
+    const last = lines[limit - 1]?.at;
+    const rest = lines.slice(limit);
+    const end = limit + rest.length - rest.filter(({ at }) => at !== last).length;
+    return { lines: lines.slice(0, end), before: end < lines.length ? (last ?? null) : null };
+  }
+
+  async #append(line: AuditLine): Promise<void> {
+    const file = join(this.#options.dir, CURRENT);
+    const size = await this.#write(file, `${printableJson(JSON.stringify(line))}\n`);
+    if (size > this.#bytesMax) await this.#putAside(file);
+  }
+
+  /** @returns bytes of the file */
+  async #write(file: string, line: string): Promise<number> {
+    await using handle = await openToAppend(file, 0o600);
+    const { size } = await handle.stat();
+    const last = Buffer.alloc(1, '\n');
+    if (size > 0) await handle.read(last, 0, 1, size - 1);
+    // One write: what others append at once is before or behind it.
+    const written = Buffer.from(last.toString() === '\n' ? line : `\n${line}`);
+    await handle.appendFile(written);
+    await handle.datasync();
+    return size + written.length;
+  }
+
+  async #putAside(file: string): Promise<void> {
+    const { dir } = this.#options;
+    await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
+      // Another daemon may have done it meanwhile.
+      const info = await ifThere(stat(file));
+      if (info === null || info.size <= this.#bytesMax) return;
+      await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
+      for (const name of (await this.#full()).slice(0, -FULL_MAX)) await rm(join(dir, name), { force: true });
+    });
+  }
+
+  /** The oldest first. */
+  async #full(): Promise<string[]> {
+    return (await readdir(this.#options.dir)).filter((name) => FULL.test(name)).sort();
+  }
+
+  get #bytesMax(): number {
+    return this.#options.bytesMax ?? BYTES_MAX;
+  }
+}
+
+function linesOf(text: string): AuditLine[] {
+  return text.split('\n').flatMap((line) => {
+    const { at, action } = membersOf<AuditLine>(line);
+    return typeof at === 'string' && typeof action === 'string' ? [JSON.parse(line) as AuditLine] : [];
+  });
+}
+
+interface AuditStore {
+  /** Resolves when it is written. Never rejects: what cannot be written is reported, and in the log. */
+  append(line: AuditLine): Promise<void>;
+  /** The newest first. @param before RFC 3339: lines of an earlier time alone @throws DocshelfError `cannot_read` */
+  read(limit: number, before: string | null): Promise<AuditPage>;
+}
+
+export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
+
+/** Each change as a line: in the log first, then in the store, before who asked for it has the answer. */
+export class AuditTrail {
+  readonly #store: AuditStore;
+  readonly #log: (line: AuditLine) => void;
+  #count = 0;
+
+  constructor(store: AuditStore, log: (line: AuditLine) => void) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** Lines since the start: another number with each. */
+  get count(): number {
+    return this.#count;
+  }
+
+  read(limit: number, before: string | null = null): Promise<AuditPage> {
+    return this.#store.read(limit, before);
+  }
+
+  /** What the act gives or throws. @param after what is known only by its result */
+  async record<Result>(
+    actor: Actor,
+    action: string,
+    facts: AuditFacts,
+    act: () => Promise<Result>,
+    after: (result: Result) => AuditFacts & Partial<Pick<AuditLine, 'result' | 'error'>> = () => ({}),
+  ): Promise<Result> {
+    const line: AuditLine = { ...NOTHING, at: '', ...actor, action, ...facts, result: 'ok', error: null };
+    try {
+      const result = await act();
+      await this.#write({ ...line, ...after(result) });
+      return result;
+    } catch (cause) {
+      const { code, message } = toDocshelfError(cause);
+      await this.#write({ ...line, result: code, error: code === 'internal' ? null : message });
+      throw cause;
+    }
+  }
+
+  async #write(line: AuditLine): Promise<void> {
+    const dated = { ...line, at: new Date().toISOString() };
+    this.#log(dated);
+    await this.#store.append(dated);
+    this.#count += 1;
+  }
+}
+
+const NOTHING = { site: null, organization: null, target: null, from: null, to: null };
