@@ -1,7 +1,58 @@
 import type { Command } from 'commander';
-import { jsonSchema, printConfig } from '../config/index.ts';
-import { answer, type CommonOptions, command, group, loadStrictly, printJson } from './command.ts';
-import { table } from './table.ts';
+import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
+import { ConfigError, jsonSchema, type LoadedConfig, printConfig } from '../config/index.ts';
+import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
+import { counted, printable } from '../domain/text.ts';
+import { type CommonOptions, command, group } from './command.ts';
+import { loadStrictly } from './load-config.ts';
+import { answer, printJson, ReportedFailure, table } from './output.ts';
+
+const MARK = { ok: 'ok', warning: 'warning', fault: 'FAULT', skipped: '-' } as const;
+const COLUMN = 9;
+
+export function doctorCommand(): Command {
+  return command(
+    'doctor',
+    'look at config, folders, space, clock and network, and say what to do',
+    'docshelf doctor --config config.yaml',
+  ).action(async (options: CommonOptions) => {
+    const found = await examine(options);
+    const faults = found.filter(({ state }) => state === 'fault');
+    answer(options, { ok: faults.length === 0, checks: found }, () => asText(found));
+    const first = faults[0]?.code ?? null;
+    if (first !== null) throw new ReportedFailure(exitCodeOf(first));
+  });
+}
+
+/** The faults of an unsound config are the diagnosis. */
+async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadStrictly(options);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map(({ code, key, message, where, next }) => {
+      const sentence = where === null ? message : `${where}: ${message}`;
+      return faulty('config', key ?? 'config', new DocshelfError(code, sentence, { next: next ?? MEND }));
+    });
+  }
+  const config =
+    loaded.file === null
+      ? 'There is no config file: the defaults and the environment hold. "docshelf init" writes one.'
+      : `"${loaded.file}" is sound.`;
+  return [sound('config', 'config', config), ...(await (await import('../app/doctor/index.ts')).diagnose(loaded))];
+}
+
+const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';
+
+function asText(found: readonly Diagnosis[]): string {
+  const lines = found.flatMap(({ state, subject, message, next }) => [
+    printable(`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`),
+    ...(next === null ? [] : [printable(`${' '.repeat(COLUMN)}→ ${next}`)]),
+  ]);
+  const count = (wanted: 'fault' | 'warning') => counted(found.filter(({ state }) => state === wanted).length, wanted);
+  return [...lines, '', `${count('fault')}, ${count('warning')}.`].join('\n');
+}
 
 const NO_SETTINGS = 'The file has no settings: a daemon that runs by other ones does not reload it.';
 

@@ -20,7 +20,9 @@ import { FOLDER_HEADER, operations } from '../http/admin/operations.ts';
 import { sitePath } from '../http/admin/site-operations.ts';
 import { readCertificates } from '../net/certificates.ts';
 import { requestDaemon } from '../net/daemon-request.ts';
-import type { ChosenSite, DaemonChoice, Place } from './command.ts';
+import type { DaemonChoice } from './command.ts';
+import type { ChosenSite } from './load-config.ts';
+import type { Place } from './output.ts';
 
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 

@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
 import { newKey } from '../http/keys/new-key.ts';
-import { answer, type CommonOptions, command, group } from './command.ts';
+import { type CommonOptions, command, group } from './command.ts';
+import { answer } from './output.ts';
 
 interface CreateOptions extends CommonOptions {
   readonly org: string;

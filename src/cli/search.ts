@@ -1,12 +1,36 @@
 import type { Command } from 'commander';
 import type { SearchedVersion } from '../app/stored/stored-search.ts';
 import type { Config } from '../config/index.ts';
+import { chooseSite } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { printable } from '../domain/text.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import { answer, type ChosenSite, chosenSite, command, loadFor, type SiteChoice, withSite } from './command.ts';
+import { command, type SiteChoice, withSite } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
-import { versionsOf } from './site-versions.ts';
+import { type ChosenSite, chosenSite, loadFor, namedSites } from './load-config.ts';
+import { answer } from './output.ts';
+import { versionsOf } from './stored-versions.ts';
+
+export function mcpCommand(programVersion: string): Command {
+  return withSite(
+    command(
+      'mcp',
+      'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
+      'docshelf mcp --config config.yaml --site acme',
+    ),
+  ).action(async (options: SiteChoice) => {
+    const loaded = await loadFor(options);
+    const site = chooseSite(await namedSites(loaded), options.site ?? null, 'the config');
+    const { config } = site;
+    const domain = loaded.config.sites.length > 0 ? site.domain : null;
+    const active = async () => {
+      const status = await daemonStatus(config, {}, domain);
+      return (await versionsOf({ config, domain }, status, {})).active;
+    };
+    const { serveOverStdio } = await import('../app/index.ts');
+    await serveOverStdio({ site, active, programVersion });
+  });
+}
 
 const QUERY_CHARACTERS_MAX = 1_000;
 const PAGE_SIZE_MAX = 50;

@@ -1,20 +1,48 @@
 import type { Command } from 'commander';
 import { dataPaths, listSites, removeSite, SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { type DaemonFeatures, joinFeatures } from '../domain/feature.ts';
 import type { DeployState, StatusReport } from '../domain/status.ts';
 import { counted } from '../domain/text.ts';
-import {
-  answer,
-  type CommonOptions,
-  command,
-  type DaemonChoice,
-  daemonCommand,
-  loadFor,
-  namedSites,
-} from './command.ts';
+import { type CommonOptions, command, type DaemonChoice, daemonCommand, type SiteChoice, withSite } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
-import { type SiteVersions, siteIn, storedOf, versionsOf } from './site-versions.ts';
-import { table, toMiB } from './table.ts';
+import { chosenSite, loadFor, namedSites } from './load-config.ts';
+import { answer, table, toMiB } from './output.ts';
+import { type SiteVersions, siteIn, storedOf, versionsOf } from './stored-versions.ts';
+
+const HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
+
+export function featuresCommand(): Command {
+  const described = command(
+    'features',
+    'report which features are available in this deployment, and why',
+    'docshelf features',
+  );
+  return withSite(described).action(async (options: SiteChoice) => {
+    const loaded = await loadFor(options);
+    const { config } = loaded;
+    const isOne = config.sites.length === 0 || options.site !== undefined;
+    // A wrong domain is told.
+    const chosen = isOne ? (await chosenSite(loaded, options)).config : null;
+    const { featureReport } = await import('../app/index.ts');
+    const reports = (await namedSites(loaded))
+      .filter((site) => chosen === null || site.config === chosen)
+      .map((site) => featureReport(site.config, site.domain));
+    const [only] = reports;
+    const report = isOne && only !== undefined ? only : joinFeatures(config.deployment.type, reports);
+    answer(options, report, featuresText);
+  });
+}
+
+function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
+  const rowsOf = (each: DaemonFeatures['features']): string[][] =>
+    each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
+  if (sites === undefined) {
+    return `${deploymentType} deployment of ${domain}\n\n${table([HEADER, ...rowsOf(features)])}`;
+  }
+  const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...HEADER], ...rows])}`;
+}
 
 interface SiteRow {
   readonly domain: string;
@@ -39,7 +67,7 @@ export function sitesCommand(): Command {
       // Options behind "remove" are its own.
       .enablePositionalOptions()
       .action(async (options: CommonOptions & DaemonChoice) =>
-        answer(options, { sites: await rowsFor(options) }, asText),
+        answer(options, { sites: await rowsFor(options) }, sitesText),
       )
       .addCommand(removeCommand())
   );
@@ -108,7 +136,7 @@ function factsOf({ active, versions }: SiteVersions): Pick<SiteRow, 'version' | 
   return { version: active?.version ?? null, pages, bytes };
 }
 
-function asText({ sites }: { readonly sites: readonly SiteRow[] }): string {
+function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
   const rows = sites.map(({ domain, title, hosts, basePath, state, version, pages, bytes, configured }) => [
     domain,
     [state ?? (configured ? 'no daemon' : ''), configured ? '' : 'left the config'].filter(Boolean).join(', '),

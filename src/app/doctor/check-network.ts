@@ -7,14 +7,45 @@ import { bareHost, type S3Place, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
+import { collect } from '../../files/index.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
 import { openSources } from '../open-sources.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
-import { askIssuer } from './ask-issuer.ts';
-import { certificateState } from './certificate-state.ts';
-import { type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
+import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
+
+/** Providers' own have a few kilobytes. */
+const DOCUMENT_BYTES_MAX = 1024 ** 2;
+
+/**
+ * The provider's document is its own (OpenID Connect Discovery 1.0, section 4).
+ * @throws DocshelfError `source_failed` where it is another's or none; of the network
+ */
+async function askIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
+  const fault = (state: string): DocshelfError =>
+    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
+      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
+    });
+  const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await client.get(link, { signal, redirects: 'answer' });
+  if (response.status !== 200) {
+    response.close();
+    throw fault(`its discovery document is answered with ${response.status}`);
+  }
+  const named = issuerIn(await collect(response.stream(), DOCUMENT_BYTES_MAX));
+  if (named === null) throw fault('its discovery document names no issuer');
+  if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
+}
+
+function issuerIn(document: Buffer | null): string | null {
+  try {
+    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
+    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
+  } catch {
+    return null;
+  }
+}
 
 const STEP_MS_MAX = 10_000;
 /** Links are made for an hour; one that ends sooner is of no use to a rollout. */

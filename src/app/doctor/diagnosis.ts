@@ -1,4 +1,5 @@
-import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
+import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 
 export type DiagnosisCheck =
   | 'config'
@@ -47,4 +48,22 @@ export function skipped(
 export function faulty(check: DiagnosisCheck, subject: string, error: DocshelfError, isNeeded = true): Diagnosis {
   const { code, message, next = null } = error;
   return { check, subject, state: isNeeded ? 'fault' : 'warning', message, next, code };
+}
+
+const DAY_MS = 86_400_000;
+/** Time for a person to get another one. */
+const SOON_MS = 21 * DAY_MS;
+
+export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
+  const day = new Date(endsAtMs).toISOString().slice(0, 10);
+  if (endsAtMs <= nowMs) {
+    const error = new DocshelfError('source_unreachable', `${whose} has a certificate that ended on ${day}`, {
+      next: 'Have it renewed by who runs the server; until then nothing is fetched from there.',
+    });
+    return faulty('certificate', subject, error);
+  }
+  const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
+  const state = `${whose} has a certificate until ${day} (${counted(days, 'day')}).`;
+  if (endsAtMs - nowMs < SOON_MS) return warning('certificate', subject, state, 'Have it renewed before that day.');
+  return sound('certificate', subject, state);
 }

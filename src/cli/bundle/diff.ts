@@ -8,10 +8,10 @@ import { printable } from '../../domain/text.ts';
 import { readFileTable } from '../../files/index.ts';
 import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../serve/versions/diff-pages.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
-import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
-import { table } from '../table.ts';
-import { storedRelease } from './stored-release.ts';
+import { command, type SiteChoice, withSite } from '../command.ts';
+import { loadSite } from '../load-config.ts';
+import { answer, ProgressBar, table } from '../output.ts';
+import { storedRelease } from '../stored-versions.ts';
 
 const SHOWN_MAX = 50;
 

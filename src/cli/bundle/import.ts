@@ -1,34 +1,71 @@
 import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import { readText } from '../../config/read-text.ts';
-import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { type Delivered, fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
-import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { ifThere } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
-  answer,
-  type ChosenSite,
   type CommonOptions,
-  chosenSite,
   type DaemonChoice,
   daemonCommand,
-  loadFor,
-  namePlace,
-  type Place,
   type SiteChoice,
   versionLabel,
   withSite,
 } from '../command.ts';
 import { type ArchiveInput, type DaemonClient, findDaemon, placeOf } from '../daemon-client.ts';
-import { ProgressBar } from '../progress-bar.ts';
-import { fetchArchive } from './fetch-archive.ts';
+import { type ChosenSite, chosenSite, loadFor } from '../load-config.ts';
+import { answer, namePlace, type Place, ProgressBar } from '../output.ts';
 import { previewOf } from './preview.ts';
+
+/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
+async function fetchArchive<T>(
+  config: Config,
+  link: Secret,
+  use: (file: string, fileName: string | null) => Promise<T>,
+): Promise<T> {
+  const next = 'Set TMPDIR to a folder that can be written, with room for the bundle.';
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
+    rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
+  );
+  const { network, staticExport } = config;
+  const opened = await (await import('../../app/index.ts')).openCommandSources(config);
+  const progress = new ProgressBar();
+  const shown = linkWithoutSecrets(link.reveal());
+  try {
+    const file = join(work, 'bundle');
+    const { fileName } = await fetchBundle(
+      opened.sources,
+      {
+        link,
+        sha256: null,
+        signal: new AbortController().signal,
+        onProgress: (doneBytes, totalBytes) =>
+          progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
+      },
+      {
+        spoolDir: work,
+        bundleFile: file,
+        bundleBytesMax: staticExport.limits.bundleBytesMax,
+        retriesMax: network.retries,
+        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
+      },
+    );
+    progress.end();
+    return await use(file, fileName);
+  } finally {
+    progress.end();
+    await opened.close();
+    await rm(work, { recursive: true, force: true });
+  }
+}
 
 interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly version?: string;

@@ -2,25 +2,65 @@ import type { Command } from 'commander';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
-import {
-  actionCommand,
-  answer,
-  type ChosenSite,
-  type DaemonChoice,
-  group,
-  loadSite,
-  namePlace,
-  type SiteChoice,
-  withSite,
-} from '../command.ts';
-import { findDaemon, placeOf } from '../daemon-client.ts';
+import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
+import { daemonStatus, findDaemon, placeOf } from '../daemon-client.ts';
+import { type ChosenSite, chosenSite, loadFor, loadSite } from '../load-config.ts';
+import { answer, namePlace, table, toMiB } from '../output.ts';
+import { listedSites, type SiteVersions, versionsOf } from '../stored-versions.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
 import { bundleImportCommand } from './import.ts';
-import { bundleInspectCommand } from './inspect.ts';
-import { bundleListCommand } from './list.ts';
 import { bundlePreviewCommand } from './preview.ts';
-import { bundleVerifyCommand } from './verify.ts';
+import { bundleInspectCommand, bundleVerifyCommand } from './verify.ts';
+
+const HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
+
+function bundleListCommand(): Command {
+  const described = daemonCommand(
+    'list',
+    'list the stored versions, of all sites where none is named',
+    'docshelf bundle list',
+  );
+  return withSite(described).action(listVersions);
+}
+
+async function listVersions(options: SiteChoice & DaemonChoice): Promise<void> {
+  const loaded = await loadFor(options);
+  const status = await daemonStatus(loaded.config, options, options.site ?? null);
+  const all = options.site === undefined ? listedSites(loaded, status, options) : null;
+  if (all === null) {
+    const site = await chosenSite(loaded, options);
+    answer(options, await versionsOf(site, status, options), asText);
+    return;
+  }
+  const sites: (SiteVersions & { domain: string })[] = [];
+  for (const site of all) sites.push({ domain: site.domain ?? '', ...(await versionsOf(site, status, options)) });
+  answer(options, { sites }, () => {
+    const rows = sites.flatMap(({ domain, ...versions }) => {
+      const own = rowsOf(versions);
+      return own.length === 0 ? [[domain, '-']] : own.map((row) => [domain, ...row]);
+    });
+    return table([['SITE', ...HEADER], ...rows]);
+  });
+}
+
+function asText(site: SiteVersions): string {
+  return site.versions.length === 0 ? 'No version is stored.' : table([HEADER, ...rowsOf(site)]);
+}
+
+function rowsOf({ active, pinned, versions }: SiteVersions): string[][] {
+  return versions.map((known) => [
+    known.version,
+    [known.version === active?.version ? 'active' : '', known.version === pinned ? 'pinned' : '']
+      .filter(Boolean)
+      .join(', '),
+    String(known.pages),
+    toMiB(known.bytes),
+    known.createdAt.slice(0, 10),
+    known.source,
+    known.digest.slice(0, 12),
+  ]);
+}
 
 export function bundleCommand(): Command {
   const { activate, rollback, remove } = operations;

@@ -3,18 +3,11 @@ import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
 import { readStore } from '../../app/slices.ts';
 import type { LoadedConfig } from '../../config/index.ts';
 import { operations } from '../../http/admin/operations.ts';
-import {
-  actionCommand,
-  answer,
-  chosenSite,
-  type DaemonChoice,
-  loadFor,
-  namedSites,
-  type SiteChoice,
-  withSite,
-} from '../command.ts';
+import { actionCommand, type DaemonChoice, type SiteChoice, withSite } from '../command.ts';
 import { findDaemon } from '../daemon-client.ts';
-import { storedReleaseInfo } from './stored-release.ts';
+import { chosenSite, loadFor, namedSites } from '../load-config.ts';
+import { answer } from '../output.ts';
+import { storedReleaseInfo } from '../stored-versions.ts';
 
 type Options = SiteChoice & DaemonChoice;
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { answer, group } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
+import { group } from '../command.ts';
+import { answer, ProgressBar } from '../output.ts';
+import { exportPullCommand } from './pull.ts';
 import {
   asRows,
   type ExportOptions,
@@ -12,8 +13,7 @@ import {
   type WaitingOptions,
   withService,
   withTimeout,
-} from './command.ts';
-import { exportPullCommand } from './pull.ts';
+} from './service.ts';
 
 export function exportCommand(): Command {
   return group(

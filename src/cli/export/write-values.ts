@@ -1,10 +1,167 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { readText } from '../../config/read-text.ts';
 import { DocshelfError, errnoOf, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
-import { editValues, sectionIn } from './edit-values.ts';
+
+/** Sets `staticExport` keys in a YAML text. All else stays: comments, order, quotes, indentation, line ends. */
+
+const SECTION = 'staticExport';
+
+interface ParsedMap extends YAMLMap<Node, Node | null> {}
+type ParsedPair = Pair<Node, Node | null>;
+
+/** @throws DocshelfError `cannot_write` where the text is no YAML map, or cannot be edited in place. */
+export function editValues(text: string, values: Readonly<Record<string, string>>): string {
+  const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
+  let edited = text.slice(bom.length);
+  for (const [key, value] of Object.entries(values)) {
+    const before = dataOf(parse(edited));
+    edited = setKey(edited, parse(edited), key, JSON.stringify(value));
+    // The proof: the key has its value, and nothing else has another one.
+    const expected = { ...before, [SECTION]: { ...(before[SECTION] as object | null), [key]: value } };
+    if (!isDeepStrictEqual(dataOf(parse(edited)), expected))
+      throw cannotEdit('it is written in a way that cannot be edited');
+  }
+  return bom + edited;
+}
+
+export function sectionIn(text: string): Readonly<Record<string, unknown>> {
+  const section = dataOf(parse(text.replace(/^\ufeff/, '')))[SECTION];
+  if (section === null || section === undefined) return {};
+  if (typeof section !== 'object' || Array.isArray(section)) throw cannotEdit(`its ${SECTION} is no map`);
+  return section as Record<string, unknown>;
+}
+
+function parse(text: string): Document.Parsed {
+  const document = parseDocument(text);
+  if (document.errors.length === 0) return document;
+  const [line] = document.errors.map(({ linePos }) => linePos?.[0].line);
+  throw cannotEdit(`it is no YAML of one document${line === undefined ? '' : ` (line ${line})`}`);
+}
+
+function dataOf(document: Document.Parsed): Record<string, unknown> {
+  const data: unknown = document.toJS() ?? {};
+  if (typeof data !== 'object' || Array.isArray(data)) throw cannotEdit('it is no map');
+  return data as Record<string, unknown>;
+}
+
+function setKey(text: string, document: Document.Parsed, key: string, literal: string): string {
+  const root = document.contents as Node | null;
+  if (!isMap(root)) return `${lineEnded(text)}${blockSection(text, '', '  ', key, literal)}`;
+  const map = root as ParsedMap;
+  const section = pairOf(map, SECTION);
+  if (section === undefined) return addSection(text, map, key, literal);
+  const { value } = section;
+  if (isMap(value)) return setInMap(text, value as ParsedMap, key, literal);
+  if (value === null || !isScalar(value) || value.value !== null) throw cannotEdit(`its ${SECTION} is no map`);
+  const [start, end] = rangeOf(value);
+  if (end > start || map.flow === true)
+    return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
+  // An empty section: its content begins on the next line.
+  const indent = indentOf(text, section) + stepOf(text, map);
+  return insertLine(text, start, `${indent}${key}: ${literal}`);
+}
+
+function setInMap(text: string, map: ParsedMap, key: string, literal: string): string {
+  const pair = pairOf(map, key);
+  if (pair === undefined) return addToMap(text, map, key, literal);
+  const [start, end] = pair.value === null ? [rangeOf(pair.key)[1], rangeOf(pair.key)[1]] : rangeOf(pair.value);
+  // A key that stands alone in a flow map has not even its colon.
+  if (pair.value === null) return splice(text, start, end, `: ${literal}`);
+  const lineEnd = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? '';
+  return splice(text, start, end, spaced(text, start, end, literal) + lineEnd);
+}
+
+function addSection(text: string, root: ParsedMap, key: string, literal: string): string {
+  if (root.flow === true) return addToFlow(text, root, `${SECTION}: { ${key}: ${literal} }`);
+  const last = root.items.at(-1);
+  const step = stepOf(text, root);
+  const lines = blockSection(text, last === undefined ? '' : indentOf(text, last), step, key, literal);
+  return insertLine(text, endOf(last), lines.slice(0, -eolOf(text).length));
+}
+
+function addToMap(text: string, map: ParsedMap, key: string, literal: string): string {
+  if (map.flow === true) return addToFlow(text, map, `${key}: ${literal}`);
+  const last = map.items.at(-1);
+  if (last === undefined) throw cannotEdit(`its ${SECTION} is written in a way that cannot be edited`);
+  return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
+}
+
+/** First: what comes last may be a comment, or a comma. */
+function addToFlow(text: string, map: ParsedMap, entry: string): string {
+  const inside = rangeOf(map)[0] + 1;
+  const rest = map.items.length > 0 ? `,${text[inside] === ' ' ? '' : ' '}` : text[inside] === '}' ? ' ' : '';
+  return splice(text, inside, inside, ` ${entry}${rest}`);
+}
+
+function blockSection(text: string, indent: string, step: string, key: string, literal: string): string {
+  const eol = eolOf(text);
+  return `${indent}${SECTION}:${eol}${indent}${step}${key}: ${literal}${eol}`;
+}
+
+/** Behind the line of `position`; behind a value that ends with its line, right there. */
+function insertLine(text: string, position: number, line: string): string {
+  const eol = eolOf(text);
+  if (position > 0 && text[position - 1] === '\n') return splice(text, position, position, line + eol);
+  const end = text.indexOf('\n', position);
+  return end < 0 ? `${text}${eol}${line}${eol}` : splice(text, end + 1, end + 1, line + eol);
+}
+
+/** Set off from a colon before it and a comment behind it, where it takes the place of nothing. */
+function spaced(text: string, start: number, end: number, value: string): string {
+  if (end > start) return value;
+  return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
+}
+
+function pairOf(map: ParsedMap, name: string): ParsedPair | undefined {
+  return map.items.find(({ key }) => isScalar(key) && key.value === name);
+}
+
+function endOf(pair: ParsedPair | undefined): number {
+  return pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1];
+}
+
+function indentOf(text: string, { key }: ParsedPair): string {
+  const [start] = rangeOf(key);
+  const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  if (/^ *$/.test(indent)) return indent;
+  throw cannotEdit('it is written in a way that cannot be edited');
+}
+
+function stepOf(text: string, root: ParsedMap): string {
+  for (const pair of root.items) {
+    const first = isMap(pair.value) && pair.value.flow !== true ? (pair.value as ParsedMap).items[0] : undefined;
+    if (first !== undefined) return indentOf(text, first).slice(indentOf(text, pair).length);
+  }
+  return '  ';
+}
+
+function rangeOf(node: Node): readonly [start: number, end: number] {
+  if (node.range === null || node.range === undefined) throw new Error('a parsed node without its range');
+  return [node.range[0], node.range[1]];
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}
+
+function lineEnded(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : text + eolOf(text);
+}
+
+function splice(text: string, start: number, end: number, part: string): string {
+  return text.slice(0, start) + part + text.slice(end);
+}
+
+function cannotEdit(state: string): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot set ${SECTION} in the values file: ${state}`, {
+    next: `Write bundleUrl, version and sha256 below ${SECTION} by hand once, as plain lines.`,
+  });
+}
 
 interface BundleValues {
   readonly bundleUrl: Secret;

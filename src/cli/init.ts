@@ -1,13 +1,72 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
-import { ConfigError, loadConfig } from '../../config/index.ts';
-import type { DeploymentType } from '../../domain/deployment.ts';
-import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
-import type { Secret } from '../../domain/secret.ts';
-import { replaceFile, writeOnce } from '../../files/index.ts';
+import { dirname, join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { type Command, Option } from 'commander';
+import { ConfigError, type LoadedConfig, loadConfig } from '../config/index.ts';
+import { BUNDLE_LINK_FORMS, isBundleLink } from '../domain/bundle-link.ts';
+import { DEPLOYMENT_TYPES, type DeploymentType, DOMAIN_PATTERN } from '../domain/deployment.ts';
+import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
+import { Secret } from '../domain/secret.ts';
+import { isVersion } from '../domain/version.ts';
+import { replaceFile, writeOnce } from '../files/index.ts';
+import { type CommonOptions, command, parserOf, versionLabel } from './command.ts';
+import { answer } from './output.ts';
 
-export interface InitAnswers {
+/** On standard error: standard output is for the command's answer. */
+async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnswers> {
+  using terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // `question` would lose all but the first line of what is pasted.
+  const lines = terminal[Symbol.asyncIterator]();
+  const words = async (question: string, otherwise: string, isSound: (text: string) => boolean, rule: string) => {
+    terminal.setPrompt(`${question} [${otherwise}]: `);
+    for (;;) {
+      terminal.prompt();
+      const line = await lines.next();
+      if (line.done === true) throw new DocshelfError('canceled', 'Cannot write a config: the questions were left');
+      const text = line.value.trim();
+      if (text === '') return undefined;
+      if (isSound(text)) return text;
+      process.stderr.write(`  ${rule}\n`);
+    }
+  };
+
+  process.stderr.write(`A config for docshelf, in ${file}${existsSync(file) ? ' (which is there)' : ''}.\n`);
+  const types: readonly string[] = DEPLOYMENT_TYPES;
+  const typeText = `Type of this deployment (${types.join(', ')})`;
+  const type =
+    given.type ?? (await words(typeText, 'client-hosted', (text) => types.includes(text), 'One of those three.'));
+  const domain =
+    given.domain ??
+    (await words(
+      'Domain of the site, such as acme',
+      'as the first bundle says',
+      (text) => DOMAIN_PATTERN.test(text),
+      'Lower-case letters, digits and "-".',
+    ));
+  const hasLink = given.bundleUrlFile !== undefined || type === 'air-gapped';
+  const link = hasLink
+    ? undefined
+    : await words(
+        'Link to the bundle, which is kept in a file of its own',
+        'none: archives come by folder or by hand',
+        isBundleLink,
+        `A link: ${BUNDLE_LINK_FORMS}.`,
+      );
+  const version =
+    given.version ??
+    (await words('Version to pin', 'none: the newest is served', isVersion, 'A version such as 2024-06-01 or v3.2.0.'));
+  return {
+    ...given,
+    type: DEPLOYMENT_TYPES.find((each) => each === type),
+    domain,
+    link: link === undefined ? undefined : new Secret(link),
+    version,
+  };
+}
+
+interface InitAnswers {
   readonly type?: DeploymentType | undefined;
   readonly domain?: string | undefined;
   /** Absolute path. */
@@ -36,7 +95,7 @@ const STATES: Readonly<Record<string, string>> = {
  * Loads the config before it gets its name.
  * @throws DocshelfError `cannot_write`, also where one is there without `force`; `usage` for answers of no sound config
  */
-export async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
+async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
   await writing(folder, mkdir(folder, { recursive: true }));
   const linkFile = answers.link === undefined ? answers.bundleUrlFile : join(folder, LINK_FILE);
@@ -159,4 +218,69 @@ function fromFolder(path: string, folder: string): string {
 /** JSON's strings are YAML's. */
 function quoted(text: string): string {
   return JSON.stringify(text);
+}
+
+interface InitOptions extends CommonOptions, InitAnswers {
+  readonly force?: boolean;
+  readonly yes?: boolean;
+}
+
+const domainOf = parserOf((text) => (DOMAIN_PATTERN.test(text) ? text : null), 'It is a name such as acme.');
+const portOf = parserOf(
+  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
+  'It is a number from 0 to 65535; 0 takes a free one.',
+);
+const absolute = (path: string) => resolve(path);
+
+export function initCommand(): Command {
+  return command(
+    'init',
+    'write a commented config: asks on a terminal, or takes what the options say',
+    'docshelf init --type air-gapped --domain acme --config config.yaml',
+  )
+    .addOption(new Option('--type <type>', 'the type of this deployment').choices(DEPLOYMENT_TYPES))
+    .option('--domain <domain>', 'the domain of the site', domainOf)
+    .option('--bundle-url-file <file>', 'file that holds the link to the bundle', absolute)
+    .option('--version <version>', 'pin this version', versionLabel)
+    .option('--data-dir <folder>', 'where releases are kept (default: ./data)', absolute)
+    .option('--port <number>', 'port of the site (default: 8080)', portOf)
+    .option('--force', 'replace a config that is there')
+    .option('--yes', 'ask nothing')
+    .action(async (options: InitOptions) => {
+      const written = { ok: true, file: await initConfig(options) };
+      answer(options, written, ({ file }) => {
+        return `Wrote ${file}. Next: docshelf doctor --config ${file}, then docshelf serve --config ${file}`;
+      });
+    });
+}
+
+async function initConfig({ force = false, yes, json, config, ...given }: InitOptions): Promise<string> {
+  const file = resolve(config ?? (process.env.DOCSHELF_CONFIG || 'config.yaml'));
+  const mayAsk = yes !== true && json !== true && process.stdin.isTTY === true;
+  await writeConfig(file, mayAsk ? await askForAnswers(given, file) : given, force);
+  return file;
+}
+
+/**
+ * An unconfigured daemon would serve nothing and tell nobody: a terminal is offered a config, others are refused.
+ * @returns true where a config was written. @throws DocshelfError `config_invalid`
+ */
+export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
+  if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
+  const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  if (!hasTerminal || !(await wantsConfig())) {
+    throw new DocshelfError(
+      'config_invalid',
+      'Cannot serve: there is no ./config.yaml, DOCSHELF_CONFIG names none, and no DOCSHELF__… variable is set',
+      { next: '"docshelf init" writes a config; "docshelf serve --config FILE" takes one from elsewhere.' },
+    );
+  }
+  await initConfig({});
+  return true;
+}
+
+async function wantsConfig(): Promise<boolean> {
+  using terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answered = await terminal.question('There is no config.yaml here. Write one now? [Y/n] ');
+  return !/^n/i.test(answered.trim());
 }

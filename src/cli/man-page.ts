@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { DocshelfCommand } from '../command.ts';
-import { type ShownCommand, shownCommands } from './shown-commands.ts';
+import { DocshelfCommand } from './command.ts';
+import { type ShownCommand, shownCommands } from './completion.ts';
 
 type Terms = Readonly<Record<string, string>>;
 
