@@ -14,72 +14,6 @@ import { offerInit } from './init.ts';
 import { loadFor, loadStrictly } from './load-config.ts';
 import { answer, ProgressBar } from './output.ts';
 
-/** All daemons of this host on the data folder share it, and mostly the config. */
-export function reloadCommand(): Command {
-  return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
-    async (options: CommonOptions & DaemonChoice) => {
-      await loadStrictly(options);
-      // An empty config is no error by itself, but does not name the daemon's folder.
-      const { config } = await loadFor(options);
-      const daemons = await findDaemons(config, options);
-      if (daemons.length === 0) {
-        throw new DocshelfError('daemon_unreachable', 'Cannot reload: no daemon runs on this data folder', {
-          next: 'Start one with "docshelf serve".',
-        });
-      }
-      const lines: string[] = [];
-      const reloads: LastReload[] = [];
-      for (const daemon of daemons) {
-        const reload = (await daemon.call(operations.reload)) as LastReload;
-        reloads.push(reload);
-        lines.push(`${daemon.name} took the config at ${reload.at}.`);
-      }
-      answer(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
-    },
-  );
-}
-
-/** Container engines and orchestrators give up after a few seconds themselves. */
-const TIMEOUT_MS = 3_000;
-
-interface HealthOptions extends CommonOptions {
-  readonly live?: boolean;
-}
-
-export function healthcheckCommand(): Command {
-  return command(
-    'healthcheck',
-    'check whether the daemon of the data folder is ready (exit code 0 or 69)',
-    'docshelf healthcheck --live',
-  )
-    .option('--live', 'ask only whether it runs')
-    .action(async (options: HealthOptions) => {
-      const { config } = await loadFor(options);
-      const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
-      const response = await askDaemon(url, AbortSignal.timeout(TIMEOUT_MS));
-      const state = response === null ? 'it does not answer' : (await response.text()).trim();
-      if (response?.ok !== true) {
-        throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {
-          next: 'Look at its log, and at /v1/status of its admin listener.',
-        });
-      }
-      answer(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
-    });
-}
-
-/** Of a daemon on the data folder: another folder's may have the configured port. @throws DocshelfError `daemon_unreachable` */
-async function adminUrlOf(config: Config): Promise<string> {
-  const marks = await marksOn(config);
-  const here = marks.filter(({ owner }) => owner.host === hostname());
-  const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
-  if (adminUrl !== undefined) return adminUrl;
-  const other = marks[0] === undefined ? '' : `, but one on the host "${marks[0].owner.host}"`;
-  const state = `no daemon runs on "${config.storage.dir}" here${other}`;
-  throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
-    next: 'Start it with "docshelf serve", or name its config with --config.',
-  });
-}
-
 export function serveCommand(programVersion: string): Command {
   return command(
     'serve',
@@ -148,4 +82,70 @@ async function notifyServiceManager(
   } catch (error) {
     onFailure(`Cannot tell the service manager "${status}": ${(error as Error).message.split('\n')[0]}`);
   }
+}
+
+/** All daemons of this host on the data folder share it, and mostly the config. */
+export function reloadCommand(): Command {
+  return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
+    async (options: CommonOptions & DaemonChoice) => {
+      await loadStrictly(options);
+      // An empty config is no error by itself, but does not name the daemon's folder.
+      const { config } = await loadFor(options);
+      const daemons = await findDaemons(config, options);
+      if (daemons.length === 0) {
+        throw new DocshelfError('daemon_unreachable', 'Cannot reload: no daemon runs on this data folder', {
+          next: 'Start one with "docshelf serve".',
+        });
+      }
+      const lines: string[] = [];
+      const reloads: LastReload[] = [];
+      for (const daemon of daemons) {
+        const reload = (await daemon.call(operations.reload)) as LastReload;
+        reloads.push(reload);
+        lines.push(`${daemon.name} took the config at ${reload.at}.`);
+      }
+      answer(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
+    },
+  );
+}
+
+/** Container engines and orchestrators give up after a few seconds themselves. */
+const TIMEOUT_MS = 3_000;
+
+interface HealthOptions extends CommonOptions {
+  readonly live?: boolean;
+}
+
+export function healthcheckCommand(): Command {
+  return command(
+    'healthcheck',
+    'check whether the daemon of the data folder is ready (exit code 0 or 69)',
+    'docshelf healthcheck --live',
+  )
+    .option('--live', 'ask only whether it runs')
+    .action(async (options: HealthOptions) => {
+      const { config } = await loadFor(options);
+      const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
+      const response = await askDaemon(url, AbortSignal.timeout(TIMEOUT_MS));
+      const state = response === null ? 'it does not answer' : (await response.text()).trim();
+      if (response?.ok !== true) {
+        throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {
+          next: 'Look at its log, and at /v1/status of its admin listener.',
+        });
+      }
+      answer(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
+    });
+}
+
+/** Of a daemon on the data folder: another folder's may have the configured port. @throws DocshelfError `daemon_unreachable` */
+async function adminUrlOf(config: Config): Promise<string> {
+  const marks = await marksOn(config);
+  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
+  if (adminUrl !== undefined) return adminUrl;
+  const other = marks[0] === undefined ? '' : `, but one on the host "${marks[0].owner.host}"`;
+  const state = `no daemon runs on "${config.storage.dir}" here${other}`;
+  throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
+    next: 'Start it with "docshelf serve", or name its config with --config.',
+  });
 }

@@ -12,46 +12,6 @@ import { mcpCommand, searchCommand } from './search.ts';
 import { featuresCommand, sitesCommand } from './sites.ts';
 import { transferCommand } from './transfer.ts';
 
-const FIRST_STEPS = `
-First steps:
-  docshelf init                                 write a config
-  docshelf doctor --config config.yaml          does this machine have what it needs?
-  docshelf serve --config config.yaml           run the daemon
-  docshelf bundle import FILE                   take an archive in, offline
-
-The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
-
-export function createProgram(version: string): Command {
-  const program = new Command('docshelf')
-    .description(
-      'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
-    )
-    .version(version, '-V, --version')
-    // "bundle import --version" is the bundle's option, not the program's.
-    .enablePositionalOptions()
-    .addHelpText('after', FIRST_STEPS);
-  for (const command of [
-    serveCommand(version),
-    reloadCommand(),
-    configCommand(),
-    bundleCommand(),
-    sitesCommand(),
-    featuresCommand(),
-    searchCommand(),
-    mcpCommand(version),
-    exportCommand(),
-    keysCommand(),
-    transferCommand(),
-    healthcheckCommand(),
-    doctorCommand(),
-    initCommand(),
-    completionCommand(program),
-  ]) {
-    program.addCommand(command);
-  }
-  return program;
-}
-
 /** @returns the exit code, after sysexits(3) */
 export async function run(args: readonly string[], version: string): Promise<number> {
   const program = createProgram(version);
@@ -104,4 +64,44 @@ function neverExit(command: Command): void {
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined });
   for (const child of command.commands) neverExit(child);
+}
+
+const FIRST_STEPS = `
+First steps:
+  docshelf init                                 write a config
+  docshelf doctor --config config.yaml          does this machine have what it needs?
+  docshelf serve --config config.yaml           run the daemon
+  docshelf bundle import FILE                   take an archive in, offline
+
+The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
+
+export function createProgram(version: string): Command {
+  const program = new Command('docshelf')
+    .description(
+      'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
+    )
+    .version(version, '-V, --version')
+    // "bundle import --version" is the bundle's option, not the program's.
+    .enablePositionalOptions()
+    .addHelpText('after', FIRST_STEPS);
+  for (const command of [
+    serveCommand(version),
+    reloadCommand(),
+    configCommand(),
+    bundleCommand(),
+    sitesCommand(),
+    featuresCommand(),
+    searchCommand(),
+    mcpCommand(version),
+    exportCommand(),
+    keysCommand(),
+    transferCommand(),
+    healthcheckCommand(),
+    doctorCommand(),
+    initCommand(),
+    completionCommand(program),
+  ]) {
+    program.addCommand(command);
+  }
+  return program;
 }

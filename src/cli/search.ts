@@ -11,27 +11,6 @@ import { type ChosenSite, chosenSite, loadFor, namedSites } from './load-config.
 import { answer } from './output.ts';
 import { versionsOf } from './stored-versions.ts';
 
-export function mcpCommand(programVersion: string): Command {
-  return withSite(
-    command(
-      'mcp',
-      'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
-      'docshelf mcp --config config.yaml --site acme',
-    ),
-  ).action(async (options: SiteChoice) => {
-    const loaded = await loadFor(options);
-    const site = chooseSite(await namedSites(loaded), options.site ?? null, 'the config');
-    const { config } = site;
-    const domain = loaded.config.sites.length > 0 ? site.domain : null;
-    const active = async () => {
-      const status = await daemonStatus(config, {}, domain);
-      return (await versionsOf({ config, domain }, status, {})).active;
-    };
-    const { serveOverStdio } = await import('../app/index.ts');
-    await serveOverStdio({ site, active, programVersion });
-  });
-}
-
 const QUERY_CHARACTERS_MAX = 1_000;
 const PAGE_SIZE_MAX = 50;
 const SNIPPET_CHARACTERS = 160;
@@ -135,4 +114,25 @@ function asText({ content, path, metadata, ...of }: SearchResult & { readonly si
   const snippet = line.length > SNIPPET_CHARACTERS ? `${cut}…` : line;
   const lines = [`${metadata.score.toFixed(2)}  ${place}`, `      ${path}`, `      ${snippet}`];
   return lines.map((each) => printable(each)).join('\n');
+}
+
+export function mcpCommand(programVersion: string): Command {
+  return withSite(
+    command(
+      'mcp',
+      'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
+      'docshelf mcp --config config.yaml --site acme',
+    ),
+  ).action(async (options: SiteChoice) => {
+    const loaded = await loadFor(options);
+    const site = chooseSite(await namedSites(loaded), options.site ?? null, 'the config');
+    const { config } = site;
+    const domain = loaded.config.sites.length > 0 ? site.domain : null;
+    const active = async () => {
+      const status = await daemonStatus(config, {}, domain);
+      return (await versionsOf({ config, domain }, status, {})).active;
+    };
+    const { serveOverStdio } = await import('../app/index.ts');
+    await serveOverStdio({ site, active, programVersion });
+  });
 }

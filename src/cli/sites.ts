@@ -10,40 +10,6 @@ import { chosenSite, loadFor, namedSites } from './load-config.ts';
 import { answer, table, toMiB } from './output.ts';
 import { type SiteVersions, siteIn, storedOf, versionsOf } from './stored-versions.ts';
 
-const HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
-
-export function featuresCommand(): Command {
-  const described = command(
-    'features',
-    'report which features are available in this deployment, and why',
-    'docshelf features',
-  );
-  return withSite(described).action(async (options: SiteChoice) => {
-    const loaded = await loadFor(options);
-    const { config } = loaded;
-    const isOne = config.sites.length === 0 || options.site !== undefined;
-    // A wrong domain is told.
-    const chosen = isOne ? (await chosenSite(loaded, options)).config : null;
-    const { featureReport } = await import('../app/index.ts');
-    const reports = (await namedSites(loaded))
-      .filter((site) => chosen === null || site.config === chosen)
-      .map((site) => featureReport(site.config, site.domain));
-    const [only] = reports;
-    const report = isOne && only !== undefined ? only : joinFeatures(config.deployment.type, reports);
-    answer(options, report, featuresText);
-  });
-}
-
-function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
-  const rowsOf = (each: DaemonFeatures['features']): string[][] =>
-    each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
-  if (sites === undefined) {
-    return `${deploymentType} deployment of ${domain}\n\n${table([HEADER, ...rowsOf(features)])}`;
-  }
-  const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
-  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...HEADER], ...rows])}`;
-}
-
 interface SiteRow {
   readonly domain: string;
   readonly title: string | null;
@@ -147,4 +113,38 @@ function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
     title ?? '',
   ]);
   return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'AT', 'TITLE'], ...rows]);
+}
+
+const HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
+
+export function featuresCommand(): Command {
+  const described = command(
+    'features',
+    'report which features are available in this deployment, and why',
+    'docshelf features',
+  );
+  return withSite(described).action(async (options: SiteChoice) => {
+    const loaded = await loadFor(options);
+    const { config } = loaded;
+    const isOne = config.sites.length === 0 || options.site !== undefined;
+    // A wrong domain is told.
+    const chosen = isOne ? (await chosenSite(loaded, options)).config : null;
+    const { featureReport } = await import('../app/index.ts');
+    const reports = (await namedSites(loaded))
+      .filter((site) => chosen === null || site.config === chosen)
+      .map((site) => featureReport(site.config, site.domain));
+    const [only] = reports;
+    const report = isOne && only !== undefined ? only : joinFeatures(config.deployment.type, reports);
+    answer(options, report, featuresText);
+  });
+}
+
+function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
+  const rowsOf = (each: DaemonFeatures['features']): string[][] =>
+    each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
+  if (sites === undefined) {
+    return `${deploymentType} deployment of ${domain}\n\n${table([HEADER, ...rowsOf(features)])}`;
+  }
+  const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...HEADER], ...rows])}`;
 }

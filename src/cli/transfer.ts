@@ -16,79 +16,61 @@ import { type CommonOptions, command, group, type SiteChoice, withSite } from '.
 import { loadSite } from './load-config.ts';
 import { answer, toMiB } from './output.ts';
 
-/** As `sha256sum --check` reads them. */
-const SUMS_FILE = 'SHA256SUMS';
-
-interface TransferFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-/** Names that every file system and sha256sum take as they are. */
-const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
-const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
-const LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
-const SUMS_BYTES_MAX = 1024 ** 2;
-
-function sumsText(files: readonly TransferFile[]): string {
-  return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
-}
-
-/** In the order of paths, without the checksums and their signature. */
-async function digestFolder(folder: string): Promise<TransferFile[]> {
-  const files: TransferFile[] = [];
-  for (const path of await listFiles(folder)) {
-    if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
-    const file = join(folder, path);
-    const info = await stat(file);
-    // A link that leads out of the folder, a pipe: nothing of the kind is packed.
-    if (!info.isFile()) throw mismatch(`"${path}" is no file`);
-    files.push({ path, bytes: info.size, sha256: await digestFile(file) });
-  }
-  return files;
-}
-
-/** No other file may be there. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
-async function checkSums(folder: string): Promise<readonly TransferFile[]> {
-  const expected = await readSums(folder);
-  const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
-  const paths = new Set(files.map(({ path }) => path));
-  const named = new Set(expected.keys());
-  const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
-  const strangers = paths.difference(named);
-  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not name ${fewOf(strangers)}`);
-  const missing = named.difference(paths);
-  if (missing.size > 0) throw mismatch(`${fewOf(missing)} of its ${SUMS_FILE} is missing`);
-  for (const { path, sha256: found } of files) {
-    const sum = expected.get(path);
-    if (found === sum) continue;
-    throw new DocshelfError('wrong_digest', `Cannot use "${path}": its SHA-256 is ${found}, expected ${sum}`, {
-      next: 'It was changed or cut on the way: carry it over again.',
-      fields: { expected: sum, found },
-    });
-  }
-  return files;
-}
-
-async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
-  const file = join(folder, SUMS_FILE);
-  const text = await readText(file, SUMS_BYTES_MAX).catch(
-    rethrowAs('cannot_read', `read "${file}"`, 'Name a folder that "docshelf transfer pack" made.'),
+export function transferCommand(): Command {
+  return group(
+    'transfer',
+    'carry image, chart and bundles over an air gap in one folder',
+    'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
+    [packCommand(), unpackCommand()],
   );
-  const sums = new Map<string, string>();
-  for (const line of text.split('\n').filter((each) => each !== '')) {
-    const { path, sha256 } = LINE.exec(line)?.groups ?? {};
-    if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} has a line that is none`);
-    sums.set(path, sha256);
-  }
-  return sums;
 }
 
-function mismatch(state: string): DocshelfError {
-  return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, {
-    next: 'Carry the whole folder over again; nothing of it was taken in.',
-  });
+function packCommand(): Command {
+  return command(
+    'pack',
+    'make a folder of everything that has to cross, with checksums and a list of parts',
+    'docshelf transfer pack --image docshelf.tar --chart docshelf-0.1.0.tgz --bundle acme-export-2026-11-01.tar.gz --output transfer',
+  )
+    .requiredOption('--output <folder>', 'the folder that is made')
+    .option('--image <file>', 'archive of the image: "docker save", "podman save", "buildah push … oci-archive:…"')
+    .option('--chart <file>', 'the chart, as "helm package" makes it')
+    .option('--bundle <files...>', 'bundles; a signature beside one (.minisig) goes with it')
+    .option('--public-key <files...>', 'minisign keys: a bundle whose signature does not hold is refused')
+    .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
+    .option('--sbom-file <file>', 'another list of parts than that of this program')
+    .action(async (options: PackOptions & CommonOptions) => {
+      answer(options, await packTransfer(options), ({ files, folder }) => {
+        const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
+        return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. Its README.txt says what to do inside.`;
+      });
+    });
+}
+
+function unpackCommand(): Command {
+  return withSite(
+    command(
+      'unpack',
+      'check such a folder whole, and take its bundles in',
+      'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
+    ),
+  )
+    .argument('<folder>', 'the folder that came over')
+    .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')
+    .option('--verify-only', 'check, and take nothing in')
+    .option('--no-activate', 'only store the bundles')
+    .action(async (folder: string, options: UnpackOptions) => {
+      answer(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
+        [
+          ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
+          ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
+          `${counted(files.length, 'file is as it was', 'files are as they were')} packed.`,
+          ...imported.map(
+            ({ version, activated }) =>
+              `Took in version ${version}${activated ? '; it is the active version now' : ''}.`,
+          ),
+        ].join('\n'),
+      );
+    });
 }
 
 interface PackOptions {
@@ -289,59 +271,77 @@ async function verifySignatures(
   return verified;
 }
 
-export function transferCommand(): Command {
-  return group(
-    'transfer',
-    'carry image, chart and bundles over an air gap in one folder',
-    'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
-    [packCommand(), unpackCommand()],
+/** As `sha256sum --check` reads them. */
+const SUMS_FILE = 'SHA256SUMS';
+
+interface TransferFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Names that every file system and sha256sum take as they are. */
+const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
+const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
+const LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
+const SUMS_BYTES_MAX = 1024 ** 2;
+
+function sumsText(files: readonly TransferFile[]): string {
+  return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
+}
+
+/** In the order of paths, without the checksums and their signature. */
+async function digestFolder(folder: string): Promise<TransferFile[]> {
+  const files: TransferFile[] = [];
+  for (const path of await listFiles(folder)) {
+    if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
+    const file = join(folder, path);
+    const info = await stat(file);
+    // A link that leads out of the folder, a pipe: nothing of the kind is packed.
+    if (!info.isFile()) throw mismatch(`"${path}" is no file`);
+    files.push({ path, bytes: info.size, sha256: await digestFile(file) });
+  }
+  return files;
+}
+
+/** No other file may be there. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
+async function checkSums(folder: string): Promise<readonly TransferFile[]> {
+  const expected = await readSums(folder);
+  const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
+  const paths = new Set(files.map(({ path }) => path));
+  const named = new Set(expected.keys());
+  const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
+  const strangers = paths.difference(named);
+  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not name ${fewOf(strangers)}`);
+  const missing = named.difference(paths);
+  if (missing.size > 0) throw mismatch(`${fewOf(missing)} of its ${SUMS_FILE} is missing`);
+  for (const { path, sha256: found } of files) {
+    const sum = expected.get(path);
+    if (found === sum) continue;
+    throw new DocshelfError('wrong_digest', `Cannot use "${path}": its SHA-256 is ${found}, expected ${sum}`, {
+      next: 'It was changed or cut on the way: carry it over again.',
+      fields: { expected: sum, found },
+    });
+  }
+  return files;
+}
+
+async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
+  const file = join(folder, SUMS_FILE);
+  const text = await readText(file, SUMS_BYTES_MAX).catch(
+    rethrowAs('cannot_read', `read "${file}"`, 'Name a folder that "docshelf transfer pack" made.'),
   );
+  const sums = new Map<string, string>();
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const { path, sha256 } = LINE.exec(line)?.groups ?? {};
+    if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} has a line that is none`);
+    sums.set(path, sha256);
+  }
+  return sums;
 }
 
-function packCommand(): Command {
-  return command(
-    'pack',
-    'make a folder of everything that has to cross, with checksums and a list of parts',
-    'docshelf transfer pack --image docshelf.tar --chart docshelf-0.1.0.tgz --bundle acme-export-2026-11-01.tar.gz --output transfer',
-  )
-    .requiredOption('--output <folder>', 'the folder that is made')
-    .option('--image <file>', 'archive of the image: "docker save", "podman save", "buildah push … oci-archive:…"')
-    .option('--chart <file>', 'the chart, as "helm package" makes it')
-    .option('--bundle <files...>', 'bundles; a signature beside one (.minisig) goes with it')
-    .option('--public-key <files...>', 'minisign keys: a bundle whose signature does not hold is refused')
-    .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
-    .option('--sbom-file <file>', 'another list of parts than that of this program')
-    .action(async (options: PackOptions & CommonOptions) => {
-      answer(options, await packTransfer(options), ({ files, folder }) => {
-        const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
-        return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. Its README.txt says what to do inside.`;
-      });
-    });
-}
-
-function unpackCommand(): Command {
-  return withSite(
-    command(
-      'unpack',
-      'check such a folder whole, and take its bundles in',
-      'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
-    ),
-  )
-    .argument('<folder>', 'the folder that came over')
-    .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')
-    .option('--verify-only', 'check, and take nothing in')
-    .option('--no-activate', 'only store the bundles')
-    .action(async (folder: string, options: UnpackOptions) => {
-      answer(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
-        [
-          ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
-          ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
-          `${counted(files.length, 'file is as it was', 'files are as they were')} packed.`,
-          ...imported.map(
-            ({ version, activated }) =>
-              `Took in version ${version}${activated ? '; it is the active version now' : ''}.`,
-          ),
-        ].join('\n'),
-      );
-    });
+function mismatch(state: string): DocshelfError {
+  return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, {
+    next: 'Carry the whole folder over again; nothing of it was taken in.',
+  });
 }

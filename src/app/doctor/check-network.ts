@@ -15,43 +15,14 @@ import { openSources } from '../open-sources.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
-/** Providers' own have a few kilobytes. */
-const DOCUMENT_BYTES_MAX = 1024 ** 2;
-
-/**
- * The provider's document is its own (OpenID Connect Discovery 1.0, section 4).
- * @throws DocshelfError `source_failed` where it is another's or none; of the network
- */
-async function askIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
-  const fault = (state: string): DocshelfError =>
-    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
-      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
-    });
-  const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const response = await client.get(link, { signal, redirects: 'answer' });
-  if (response.status !== 200) {
-    response.close();
-    throw fault(`its discovery document is answered with ${response.status}`);
-  }
-  const named = issuerIn(await collect(response.stream(), DOCUMENT_BYTES_MAX));
-  if (named === null) throw fault('its discovery document names no issuer');
-  if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
-}
-
-function issuerIn(document: Buffer | null): string | null {
-  try {
-    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
-    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
-  } catch {
-    return null;
-  }
-}
-
 const STEP_MS_MAX = 10_000;
 /** Links are made for an hour; one that ends sooner is of no use to a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
 const SKEW_MS_MAX = 30_000;
+
+/** Providers' own have a few kilobytes. */
+const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
 /** What is looked at: a site, or what the sites of a list share. */
 export interface CheckedConfig {
@@ -202,6 +173,35 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   throw new DocshelfError('source_failed', `Cannot use "${shown}": it answers with ${response.status}`, {
     next: 'Look at that server, and at proxies between it and docshelf.',
   });
+}
+
+/**
+ * The provider's document is its own (OpenID Connect Discovery 1.0, section 4).
+ * @throws DocshelfError `source_failed` where it is another's or none; of the network
+ */
+async function askIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
+  const fault = (state: string): DocshelfError =>
+    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
+      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
+    });
+  const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await client.get(link, { signal, redirects: 'answer' });
+  if (response.status !== 200) {
+    response.close();
+    throw fault(`its discovery document is answered with ${response.status}`);
+  }
+  const named = issuerIn(await collect(response.stream(), DOCUMENT_BYTES_MAX));
+  if (named === null) throw fault('its discovery document names no issuer');
+  if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
+}
+
+function issuerIn(document: Buffer | null): string | null {
+  try {
+    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
+    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
+  } catch {
+    return null;
+  }
 }
 
 async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,7 +1,7 @@
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 
-export type DiagnosisCheck =
+type DiagnosisCheck =
   | 'config'
   | 'folder'
   | 'keys'

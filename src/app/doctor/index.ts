@@ -18,10 +18,51 @@ import {
 import { type CheckedConfig, checkNetwork } from './check-network.ts';
 import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
+const TOTAL_MS_MAX = 30_000;
+
+/**
+ * Checks machine and network against a sound config. Changes nothing, save a probe file in the data folder. Subjects of a
+ * site of a list begin with its domain.
+ */
+export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
+  const { config, sites } = loaded;
+  const signal = AbortSignal.timeout(TOTAL_MS_MAX);
+  const ofDaemon = await openStore({ domain: null, config });
+  const each = await Promise.all(sites.map((site) => openStore({ ...site, domain: listedDomain(site.config) })));
+  const named = await checkNamedFiles(loaded);
+  const isNew = ({ subject, message }: Diagnosis): boolean =>
+    !named.some((known) => known.subject === subject && known.message === message);
+  const ofSite = async ({ domain, config: own, store }: CheckedConfig): Promise<Diagnosis[]> => {
+    const files = (await checkNamedFiles({ ...loaded, config: own })).filter(isNew);
+    return prefixed(domain, [await checkPreload(own), ...(await checkBundle(own, store)), ...files]);
+  };
+  const found = await Promise.all([
+    checkDataFolder(config),
+    checkSpace(config, ofDaemon.store),
+    checkKeys(config),
+    checkExportSources(config),
+    Promise.all(each.map(ofSite)).then((lists) => lists.flat()),
+    named,
+    checkCertificates(config, Date.now()),
+    checkDaemon(config, signal),
+    checkNetwork(config.sites.length > 0 ? [ofDaemon, ...each] : each, signal),
+  ]);
+  return found.flat();
+}
+
+async function openStore({ domain, config }: Omit<CheckedConfig, 'store'>): Promise<CheckedConfig> {
+  const unread = (): SiteStore => new SiteStore(dataPaths(config.storage.dir), domain);
+  return { domain, config, store: await readStore(config).catch(unread) };
+}
+
+function prefixed(domain: string | null, found: readonly Diagnosis[]): Diagnosis[] {
+  return found.map((each) => (domain === null ? each : { ...each, subject: `${domain}: ${each.subject}` }));
+}
+
 const ANSWER_MS_MAX = 3_000;
 
 /** Status of the running daemon; where none runs, its ports are tried. */
-export async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
+async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const daemons = await runningDaemons(dataPaths(config.storage.dir)).catch(() => []);
   const daemon = daemons[0];
   if (daemon === undefined) return checkPorts(config);
@@ -88,45 +129,4 @@ function tryToListen(host: string, port: number): Promise<string | null> {
     server.once('error', (error) => resolve(errnoOf(error) ?? 'failed'));
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
   });
-}
-
-const TOTAL_MS_MAX = 30_000;
-
-/**
- * Checks machine and network against a sound config. Changes nothing, save a probe file in the data folder. Subjects of a
- * site of a list begin with its domain.
- */
-export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
-  const { config, sites } = loaded;
-  const signal = AbortSignal.timeout(TOTAL_MS_MAX);
-  const ofDaemon = await openStore({ domain: null, config });
-  const each = await Promise.all(sites.map((site) => openStore({ ...site, domain: listedDomain(site.config) })));
-  const named = await checkNamedFiles(loaded);
-  const isNew = ({ subject, message }: Diagnosis): boolean =>
-    !named.some((known) => known.subject === subject && known.message === message);
-  const ofSite = async ({ domain, config: own, store }: CheckedConfig): Promise<Diagnosis[]> => {
-    const files = (await checkNamedFiles({ ...loaded, config: own })).filter(isNew);
-    return prefixed(domain, [await checkPreload(own), ...(await checkBundle(own, store)), ...files]);
-  };
-  const found = await Promise.all([
-    checkDataFolder(config),
-    checkSpace(config, ofDaemon.store),
-    checkKeys(config),
-    checkExportSources(config),
-    Promise.all(each.map(ofSite)).then((lists) => lists.flat()),
-    named,
-    checkCertificates(config, Date.now()),
-    checkDaemon(config, signal),
-    checkNetwork(config.sites.length > 0 ? [ofDaemon, ...each] : each, signal),
-  ]);
-  return found.flat();
-}
-
-async function openStore({ domain, config }: Omit<CheckedConfig, 'store'>): Promise<CheckedConfig> {
-  const unread = (): SiteStore => new SiteStore(dataPaths(config.storage.dir), domain);
-  return { domain, config, store: await readStore(config).catch(unread) };
-}
-
-function prefixed(domain: string | null, found: readonly Diagnosis[]): Diagnosis[] {
-  return found.map((each) => (domain === null ? each : { ...each, subject: `${domain}: ${each.subject}` }));
 }

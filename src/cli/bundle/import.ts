@@ -25,48 +25,6 @@ import { type ChosenSite, chosenSite, loadFor } from '../load-config.ts';
 import { answer, namePlace, type Place, ProgressBar } from '../output.ts';
 import { previewOf } from './preview.ts';
 
-/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
-async function fetchArchive<T>(
-  config: Config,
-  link: Secret,
-  use: (file: string, fileName: string | null) => Promise<T>,
-): Promise<T> {
-  const next = 'Set TMPDIR to a folder that can be written, with room for the bundle.';
-  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
-    rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
-  );
-  const { network, staticExport } = config;
-  const opened = await (await import('../../app/index.ts')).openCommandSources(config);
-  const progress = new ProgressBar();
-  const shown = linkWithoutSecrets(link.reveal());
-  try {
-    const file = join(work, 'bundle');
-    const { fileName } = await fetchBundle(
-      opened.sources,
-      {
-        link,
-        sha256: null,
-        signal: new AbortController().signal,
-        onProgress: (doneBytes, totalBytes) =>
-          progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
-      },
-      {
-        spoolDir: work,
-        bundleFile: file,
-        bundleBytesMax: staticExport.limits.bundleBytesMax,
-        retriesMax: network.retries,
-        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
-      },
-    );
-    progress.end();
-    return await use(file, fileName);
-  } finally {
-    progress.end();
-    await opened.close();
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
 interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly version?: string;
   readonly signature?: string;
@@ -218,4 +176,46 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   const state = activated ? 'it is the active version now' : 'it is stored and not active';
   const former = moved === undefined ? '' : ` The label led to ${moved.slice(0, 12)} before.`;
   return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
+}
+
+/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
+async function fetchArchive<T>(
+  config: Config,
+  link: Secret,
+  use: (file: string, fileName: string | null) => Promise<T>,
+): Promise<T> {
+  const next = 'Set TMPDIR to a folder that can be written, with room for the bundle.';
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
+    rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
+  );
+  const { network, staticExport } = config;
+  const opened = await (await import('../../app/index.ts')).openCommandSources(config);
+  const progress = new ProgressBar();
+  const shown = linkWithoutSecrets(link.reveal());
+  try {
+    const file = join(work, 'bundle');
+    const { fileName } = await fetchBundle(
+      opened.sources,
+      {
+        link,
+        sha256: null,
+        signal: new AbortController().signal,
+        onProgress: (doneBytes, totalBytes) =>
+          progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
+      },
+      {
+        spoolDir: work,
+        bundleFile: file,
+        bundleBytesMax: staticExport.limits.bundleBytesMax,
+        retriesMax: network.retries,
+        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
+      },
+    );
+    progress.end();
+    return await use(file, fileName);
+  } finally {
+    progress.end();
+    await opened.close();
+    await rm(work, { recursive: true, force: true });
+  }
 }

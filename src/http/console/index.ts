@@ -7,16 +7,42 @@ import { trustedPeers } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault } from '../problem.ts';
 import { refuseMethod, shown } from '../routes.ts';
-import { ConsoleAssets } from './console-assets.ts';
-import { problemPage } from './pages/problem.tsx';
-import { consoleRoutes } from './routes.ts';
-import { FORM_TOKEN, ownOrigin, requireFormToken, requireOwnPage, requireSession } from './session/guard.ts';
-import { readForm } from './session/read-form.ts';
-import { sessionValues } from './session/session-cookie.ts';
-import { Sessions } from './session/sessions.ts';
-import { SignInAudit } from './session/sign-in-audit.ts';
+import { auditRoutes } from './pages/audit.tsx';
+import { diffRoutes } from './pages/diff.tsx';
+import { manualRoutes, problemPage } from './pages/errors.tsx';
+import { jobRoutes } from './pages/jobs.tsx';
+import { keyRoutes, organizationRoutes } from './pages/organizations.tsx';
+import { overviewRoutes } from './pages/overview.tsx';
+import { searchRoutes } from './pages/search.tsx';
+import { signInRoutes } from './pages/sign-in.tsx';
+import { siteRoutes } from './pages/site.tsx';
+import {
+  FORM_TOKEN,
+  ownOrigin,
+  readForm,
+  requireFormToken,
+  requireOwnPage,
+  requireSession,
+  Sessions,
+  sessionValues,
+} from './sessions.ts';
+import { SignInAudit } from './sign-in-audit.ts';
 import { EVENT_HEADERS, StatusEvents } from './status-events.ts';
-import type { ConsoleParts, ConsoleRoute, ConsoleVisit } from './visit.ts';
+import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit } from './visit.ts';
+
+/** All pages and what can be done on them. Another is a file of `pages/`, a line here, and one of `NAVIGATION` in `layout.tsx`. */
+const consoleRoutes: readonly ConsoleRoute[] = [
+  ...overviewRoutes,
+  ...siteRoutes,
+  ...searchRoutes,
+  ...diffRoutes,
+  ...jobRoutes,
+  ...organizationRoutes,
+  ...keyRoutes,
+  ...auditRoutes,
+  ...signInRoutes,
+  ...manualRoutes,
+];
 
 /** This origin alone; no script and no style in a page. */
 const HEADERS = {

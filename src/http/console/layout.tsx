@@ -1,10 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { StatusReport } from '../../domain/status.ts';
-import { signInAddress } from './addresses.ts';
-import { ActionForm } from './parts/action-form.tsx';
-import { Said } from './parts/said.tsx';
+import { ActionForm, Said } from './forms.tsx';
 import { revisionOf } from './status-events.ts';
-import type { ConsoleVisit } from './visit.ts';
+import { type ConsoleVisit, signInAddress } from './visit.ts';
 
 /** Below the root. */
 const NAVIGATION = [

@@ -6,11 +6,10 @@ import type { AdminEnv, AdminOptions } from '../admin/actions.ts';
 import { type OperationId, operations } from '../admin/operations.ts';
 import { sitePath } from '../admin/site-operations.ts';
 import type { TokenGuard } from '../admin/token-guard.ts';
-import type { ConsoleAssets } from './console-assets.ts';
-import { requireSession } from './session/guard.ts';
-import type { ActionMessage } from './session/messages.ts';
-import type { ConsoleSession, Sessions } from './session/sessions.ts';
-import type { SignInAudit } from './session/sign-in-audit.ts';
+import type { HashedAsset } from '../hashed-asset.ts';
+import { BASE_STYLE, ICON, ownAsset } from '../own-asset.ts';
+import { type ActionMessage, type ConsoleSession, requireSession, type Sessions } from './sessions.ts';
+import type { SignInAudit } from './sign-in-audit.ts';
 
 /** What the console stands on. */
 export interface ConsoleParts
@@ -125,4 +124,45 @@ export function fieldOf({ form }: SignedVisit, name: string): string {
 /** Decoded. */
 export function parameterOf({ c }: ConsoleVisit, name: string): string {
   return c.req.param(name) ?? '';
+}
+
+/** Of the console's pages, below its root. */
+
+export const siteAddress = (domain: string | null): string => `sites/${encodeURIComponent(domain ?? '')}`;
+
+export const jobAddress = (jobId: string): string => `jobs/${encodeURIComponent(jobId)}`;
+
+export const keysAddress = (organization: string): string => `organizations/${encodeURIComponent(organization)}/keys`;
+
+/** Of the form that leads back to this page. */
+export function signInAddress({ c }: ConsoleVisit): string {
+  const to = c.req.path.slice(1);
+  return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
+}
+
+/** Each stands for itself: one that another imports would need its hashed name. */
+const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
+type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
+
+/** Style and scripts of the console. The build minifies the scripts (`scripts/copy-assets.mjs`). */
+export class ConsoleAssets {
+  readonly #byFile: ReadonlyMap<AssetName, HashedAsset>;
+
+  constructor() {
+    const own = (file: AssetName): URL => new URL(`assets/${file}`, import.meta.url);
+    this.#byFile = new Map([
+      ['console.css', ownAsset(own('console.css'), BASE_STYLE)],
+      ['shelf.svg', ownAsset(ICON)],
+      ...SCRIPTS.map((file) => [file, ownAsset(own(file))] as const),
+    ]);
+  }
+
+  /** Its address below the console's root. */
+  address(file: AssetName): string {
+    return `assets/${this.#byFile.get(file)?.name}`;
+  }
+
+  find(name: string): HashedAsset | null {
+    return this.#byFile.values().find((asset) => asset.name === name) ?? null;
+  }
 }

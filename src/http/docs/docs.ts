@@ -4,116 +4,45 @@ import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
 import { BASE_STYLE, ownAsset } from '../own-asset.ts';
 import { refuseMethod } from '../routes.ts';
 
-/** What the page of an interface shows of its OpenAPI document. */
-interface OpenApiText {
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
-    readonly schemas: Readonly<Record<string, ShownSchema>>;
+const PAGE = '/docs';
+
+/** This origin alone, and nothing inline. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** What `/openapi.json` of a listener says, for people. @param document of `openApiDocument` */
+export function addDocs<E extends Env>(app: Hono<E>, document: () => object): void {
+  let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
+  const assets = () => {
+    read ??= {
+      css: ownAsset(new URL('assets/docs.css', import.meta.url), BASE_STYLE),
+      js: ownAsset(new URL('assets/docs.js', import.meta.url)),
+    };
+    return read;
   };
-}
 
-interface Exemplified {
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
-}
-
-interface WithContent extends Exemplified {
-  readonly content?: Readonly<Record<string, Exemplified & { readonly schema?: ShownSchema }>>;
-}
-
-interface ShownSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, ShownSchema>>;
-  readonly required?: readonly string[];
-}
-
-interface ShownOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  readonly security?: readonly Readonly<Record<string, unknown>>[];
-  readonly parameters?: readonly (Exemplified & {
-    readonly name: string;
-    readonly in: string;
-    readonly required: boolean;
-    readonly description?: string;
-    readonly schema?: ShownSchema;
-  })[];
-  readonly requestBody?: WithContent;
-  readonly responses: Readonly<Record<string, WithContent & { readonly description: string }>>;
-}
-
-interface DescribedCall {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: ShownOperation;
-}
-
-interface ShownParameter {
-  readonly name: string;
-  readonly type: string;
-  readonly required: boolean;
-  readonly description: string;
-}
-
-/** The first, of the thing itself or of its content; undefined where there is none. */
-function exampleOf({ example, examples, content }: WithContent): unknown {
-  const own = example ?? Object.values(examples ?? {})[0]?.value;
-  const [first] = Object.values(content ?? {});
-  return own ?? (first === undefined ? undefined : exampleOf(first));
-}
-
-/** The fields of a JSON object; null for what is none. */
-function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] | null {
-  const [first] = Object.values(described?.content ?? {});
-  const written = first?.schema;
-  const schema = components.schemas[written?.$ref?.split('/').at(-1) ?? ''] ?? written;
-  if (schema?.properties === undefined) return null;
-  return Object.entries(schema.properties).map(([name, field]) => ({
-    name,
-    type: typeOf(field),
-    required: schema.required?.includes(name) ?? false,
-    description: field.description ?? '',
-  }));
-}
-
-function typeOf({ type, enum: values, const: only }: ShownSchema): string {
-  if (only !== undefined) return JSON.stringify(only);
-  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' or ');
-  return typeof type === 'string' ? type : (type ?? []).join(' or ');
-}
-
-/** In place of the address of the daemon, where nobody says how it is reached; the page's script knows. */
-const SERVER = '$DOCSHELF_URL';
-
-/** As it is pasted into a shell. @param server `/` where it is not known */
-function curlLine({ method, path, operation }: DescribedCall, server: string, hasKey: boolean): string {
-  const { parameters = [], requestBody } = operation;
-  const filled = path.replaceAll(/\{(\w+)\}/g, (written, name: string) => {
-    const parameter = parameters.find((each) => each.name === name);
-    return encodeURIComponent(String((parameter && exampleOf(parameter)) ?? written));
+  app.get(PAGE, (c) => {
+    c.header('Content-Security-Policy', POLICY);
+    c.header('Referrer-Policy', 'no-referrer');
+    c.header('Cache-Control', 'no-cache');
+    const { css, js } = assets();
+    const files = { css: `docs/${css.name}`, js: `docs/${js.name}` };
+    return c.html(docsPage(document() as OpenApiText, files));
   });
-  const [type] = Object.keys(requestBody?.content ?? {});
-  const sent =
-    type === 'application/json' ? `-d ${quoted(JSON.stringify(exampleOf(requestBody ?? {}) ?? {}))}` : '-T FILE';
-  const parts = [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} "${server === '/' ? SERVER : server.replace(/\/$/, '')}${filled}"`,
-    ...(hasKey ? ['-H "Authorization: Bearer $KEY"'] : []),
-    ...(type === undefined ? [] : [`-H "Content-Type: ${type}"`, sent]),
-  ];
-  return parts.join(' \\\n  ');
+  app.all(PAGE, refuseMethod('GET, HEAD'));
+  app.get(`${PAGE}/:name`, (c) => {
+    const found = Object.values(assets()).find(({ name }) => name === c.req.param('name'));
+    return found === undefined ? c.notFound() : answerAsset(found, c.req.header('accept-encoding'));
+  });
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Addresses of the page's own files, relative to it. */
 type DocsFiles = Readonly<Record<'css' | 'js', string>>;
@@ -275,42 +204,113 @@ ${inputs.join('')}${body}<button>Send</button> <output></output>
 `;
 }
 
-const PAGE = '/docs';
-
-/** This origin alone, and nothing inline. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  'img-src data:',
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-/** What `/openapi.json` of a listener says, for people. @param document of `openApiDocument` */
-export function addDocs<E extends Env>(app: Hono<E>, document: () => object): void {
-  let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
-  const assets = () => {
-    read ??= {
-      css: ownAsset(new URL('assets/docs.css', import.meta.url), BASE_STYLE),
-      js: ownAsset(new URL('assets/docs.js', import.meta.url)),
-    };
-    return read;
+/** What the page of an interface shows of its OpenAPI document. */
+interface OpenApiText {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, ShownOperation>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
+    readonly schemas: Readonly<Record<string, ShownSchema>>;
   };
-
-  app.get(PAGE, (c) => {
-    c.header('Content-Security-Policy', POLICY);
-    c.header('Referrer-Policy', 'no-referrer');
-    c.header('Cache-Control', 'no-cache');
-    const { css, js } = assets();
-    const files = { css: `docs/${css.name}`, js: `docs/${js.name}` };
-    return c.html(docsPage(document() as OpenApiText, files));
-  });
-  app.all(PAGE, refuseMethod('GET, HEAD'));
-  app.get(`${PAGE}/:name`, (c) => {
-    const found = Object.values(assets()).find(({ name }) => name === c.req.param('name'));
-    return found === undefined ? c.notFound() : answerAsset(found, c.req.header('accept-encoding'));
-  });
 }
+
+interface Exemplified {
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+interface WithContent extends Exemplified {
+  readonly content?: Readonly<Record<string, Exemplified & { readonly schema?: ShownSchema }>>;
+}
+
+interface ShownSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, ShownSchema>>;
+  readonly required?: readonly string[];
+}
+
+interface ShownOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
+  readonly parameters?: readonly (Exemplified & {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly description?: string;
+    readonly schema?: ShownSchema;
+  })[];
+  readonly requestBody?: WithContent;
+  readonly responses: Readonly<Record<string, WithContent & { readonly description: string }>>;
+}
+
+interface DescribedCall {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: ShownOperation;
+}
+
+interface ShownParameter {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly description: string;
+}
+
+/** The first, of the thing itself or of its content; undefined where there is none. */
+function exampleOf({ example, examples, content }: WithContent): unknown {
+  const own = example ?? Object.values(examples ?? {})[0]?.value;
+  const [first] = Object.values(content ?? {});
+  return own ?? (first === undefined ? undefined : exampleOf(first));
+}
+
+/** The fields of a JSON object; null for what is none. */
+function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] | null {
+  const [first] = Object.values(described?.content ?? {});
+  const written = first?.schema;
+  const schema = components.schemas[written?.$ref?.split('/').at(-1) ?? ''] ?? written;
+  if (schema?.properties === undefined) return null;
+  return Object.entries(schema.properties).map(([name, field]) => ({
+    name,
+    type: typeOf(field),
+    required: schema.required?.includes(name) ?? false,
+    description: field.description ?? '',
+  }));
+}
+
+function typeOf({ type, enum: values, const: only }: ShownSchema): string {
+  if (only !== undefined) return JSON.stringify(only);
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' or ');
+  return typeof type === 'string' ? type : (type ?? []).join(' or ');
+}
+
+/** In place of the address of the daemon, where nobody says how it is reached; the page's script knows. */
+const SERVER = '$DOCSHELF_URL';
+
+/** As it is pasted into a shell. @param server `/` where it is not known */
+function curlLine({ method, path, operation }: DescribedCall, server: string, hasKey: boolean): string {
+  const { parameters = [], requestBody } = operation;
+  const filled = path.replaceAll(/\{(\w+)\}/g, (written, name: string) => {
+    const parameter = parameters.find((each) => each.name === name);
+    return encodeURIComponent(String((parameter && exampleOf(parameter)) ?? written));
+  });
+  const [type] = Object.keys(requestBody?.content ?? {});
+  const sent =
+    type === 'application/json' ? `-d ${quoted(JSON.stringify(exampleOf(requestBody ?? {}) ?? {}))}` : '-T FILE';
+  const parts = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} "${server === '/' ? SERVER : server.replace(/\/$/, '')}${filled}"`,
+    ...(hasKey ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(type === undefined ? [] : [`-H "Content-Type: ${type}"`, sent]),
+  ];
+  return parts.join(' \\\n  ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { StatusReport } from '../../../src/domain/status.ts';
-import { agoInWords, bytesInWords } from '../../../src/http/console/parts/wording.ts';
+import { agoInWords, bytesInWords } from '../../../src/http/console/elements.tsx';
 import { actionsThatNote, FEATURES } from '../admin/admin-example.ts';
 import { STATUS } from '../status-example.ts';
 import { Operator } from './operator.ts';

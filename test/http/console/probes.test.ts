@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { Sessions } from '../../../src/http/console/session/sessions.ts';
+import { Sessions } from '../../../src/http/console/sessions.ts';
 import { TOKEN } from '../admin/admin-example.ts';
 import { STATUS } from '../status-example.ts';
 import { Operator, ORIGIN } from './operator.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { type AuditLine, AuditTrail } from '../../../src/http/audit/audit.ts';
-import { SignInAudit } from '../../../src/http/console/session/sign-in-audit.ts';
+import { SignInAudit } from '../../../src/http/console/sign-in-audit.ts';
 import { BEARER, TOKEN } from '../admin/admin-example.ts';
 import { Operator } from './operator.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { formParts } from '../../../src/http/console/upload/multipart.ts';
+import { formParts } from '../../../src/http/console/multipart.ts';
 import { actionsThatNote, DIGEST, TOKEN } from '../admin/admin-example.ts';
 import { Operator } from './operator.ts';
 

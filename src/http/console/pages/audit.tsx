@@ -1,10 +1,7 @@
 import type { AuditLine, AuditPage } from '../../audit/audit.ts';
+import { Chip, FaultCode, Name, Table, Time } from '../elements.tsx';
+import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { callForPage } from '../parts/call-for-page.tsx';
-import { FaultCode } from '../parts/fault-code.tsx';
-import { Chip } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { Time } from '../parts/time.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
 
 export const auditRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/audit', run: showAudit }];

@@ -1,13 +1,10 @@
+import type { SiteStatusReport } from '../../../domain/status.ts';
 import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
-import { siteAddress } from '../addresses.ts';
+import { Chip, type ChipTone, countInWords, Table } from '../elements.tsx';
+import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { callForPage } from '../parts/call-for-page.tsx';
-import { DiffForm } from '../parts/diff-form.tsx';
-import { shelfSite } from '../parts/shelf-sites.ts';
-import { Chip, type ChipTone } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
-import { countInWords } from '../parts/wording.ts';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
+import { shelfSite } from '../shown-sites.tsx';
+import { type ConsoleRoute, type ConsoleVisit, parameterOf, siteAddress } from '../visit.ts';
 
 export const diffRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/sites/:domain/diff', run: showDiff }];
 
@@ -85,5 +82,52 @@ function PageRow({ tone, change, page, title, what = '–' }: PageRowProps) {
       <td data-column="Title">{title}</td>
       <td data-column="Words">{what}</td>
     </tr>
+  );
+}
+
+interface DiffFormProps {
+  readonly visit: ConsoleVisit;
+  readonly site: SiteStatusReport;
+  /** Chosen before; else from the active version to the newest, or to that from the one before it. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Chooses two versions to compare. Nothing where nobody is signed in: it reads pages that may have readers of their own. */
+export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
+  const labels = site.versions.map(({ version }) => version);
+  if (visit.session === null || labels.length < 2) return null;
+  const [newest, former] = labels;
+  const active = site.active?.version ?? newest;
+  const from = chosen.from ?? (active === newest ? former : active);
+  const to = chosen.to ?? newest;
+  return (
+    <form method="get" action={`${visit.root}${siteAddress(site.deployment.domain)}/diff`} class="card pair" id="diff">
+      <Labels name="from" title="Compare version" labels={labels} chosen={from} />
+      <Labels name="to" title="with version" labels={labels} chosen={to} />
+      <button type="submit">Compare</button>
+    </form>
+  );
+}
+
+interface LabelsProps {
+  readonly name: string;
+  readonly title: string;
+  readonly labels: readonly string[];
+  readonly chosen: string | undefined;
+}
+
+function Labels({ name, title, labels, chosen }: LabelsProps) {
+  return (
+    <div>
+      <label for={`diff-${name}`}>{title}</label>
+      <select id={`diff-${name}`} name={name}>
+        {labels.map((label) => (
+          <option value={label} selected={label === chosen}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }

@@ -1,18 +1,21 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
 import { nounOf } from '../../../domain/text.ts';
 import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
-import { jobAddress, signInAddress } from '../addresses.ts';
+import { bytesInWords, Chip, type ChipTone, countInWords, FaultCode, Name, Table, TimeAgo } from '../elements.tsx';
+import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { ActionForm } from '../parts/action-form.tsx';
-import { callForPage } from '../parts/call-for-page.tsx';
-import { FaultCode } from '../parts/fault-code.tsx';
-import { Chip, type ChipTone } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { TimeAgo } from '../parts/time.tsx';
-import { bytesInWords, countInWords } from '../parts/wording.ts';
-import { type ConsoleRoute, type ConsoleVisit, call, parameterOf } from '../visit.ts';
-import { cancelJob, retryJob, startJob } from './job-actions.ts';
-import { problemPage } from './problem.tsx';
+import {
+  backTo,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  fieldOf,
+  jobAddress,
+  parameterOf,
+  type SignedVisit,
+  signInAddress,
+} from '../visit.ts';
+import { problemPage } from './errors.tsx';
 
 export const jobRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/jobs', run: showJobs },
@@ -274,4 +277,30 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
       )}
     </>
   );
+}
+
+/** Each makes one call of the admin listener, and leads to its job. */
+
+async function startJob(visit: SignedVisit): Promise<Response> {
+  const [domain, version] = [fieldOf(visit, 'domain'), visit.form.get('version')?.trim() ?? ''];
+  const made = await call(visit, 'startJob', { body: { domain, ...(version === '' ? {} : { version }) } });
+  if (made.problem !== null) return backTo(visit, 'jobs', { text: `${domain} is not exported`, problem: made.problem });
+  const { jobId } = made.value as OperatedJob;
+  return backTo(visit, jobAddress(jobId), { text: `The export of ${domain} is queued`, problem: null });
+}
+
+async function retryJob(visit: SignedVisit): Promise<Response> {
+  const former = parameterOf(visit, 'jobId');
+  const made = await call(visit, 'retryJob', { parameters: { jobId: former } });
+  if (made.problem !== null)
+    return backTo(visit, jobAddress(former), { text: 'It was not started again', problem: made.problem });
+  const { jobId } = made.value as OperatedJob;
+  return backTo(visit, jobAddress(jobId), { text: `What ${former} was asked for is queued again`, problem: null });
+}
+
+async function cancelJob(visit: SignedVisit): Promise<Response> {
+  const jobId = parameterOf(visit, 'jobId');
+  const { problem } = await call(visit, 'cancelJob', { parameters: { jobId } });
+  const text = problem === null ? 'The job was asked to stop' : 'The job was not asked to stop';
+  return backTo(visit, jobAddress(jobId), { text, problem });
 }

@@ -1,15 +1,9 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
-import { siteAddress } from '../addresses.ts';
+import { countInWords, FaultCode, Name, StateChip, Table, Time, TimeAgo } from '../elements.tsx';
+import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { ActionForm } from '../parts/action-form.tsx';
-import { DaemonAlerts } from '../parts/alerts.tsx';
-import { FaultCode } from '../parts/fault-code.tsx';
-import { placeOf, shelfSites } from '../parts/shelf-sites.ts';
-import { StateChip } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { Time, TimeAgo } from '../parts/time.tsx';
-import { countInWords } from '../parts/wording.ts';
-import { backTo, type ConsoleRoute, type ConsoleVisit, call, type SignedVisit } from '../visit.ts';
+import { DaemonAlerts, placeOf, shelfSites } from '../shown-sites.tsx';
+import { backTo, type ConsoleRoute, type ConsoleVisit, call, type SignedVisit, siteAddress } from '../visit.ts';
 import { SiteContent } from './site.tsx';
 
 export const overviewRoutes: readonly ConsoleRoute[] = [

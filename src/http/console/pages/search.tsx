@@ -1,9 +1,7 @@
 import { DocshelfError } from '../../../domain/errors.ts';
 import { type ScoreReasons, type SearchResult, searchRequestSchema } from '../../../domain/search.ts';
-import { signInAddress, siteAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
+import { type ConsoleRoute, type ConsoleVisit, parameterOf, signInAddress, siteAddress } from '../visit.ts';
 
 export const searchRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/search', run: showSearch },
@@ -138,4 +136,25 @@ function Marked({ result: { content, metadata } }: { readonly result: SearchResu
 
 function inDigits(value: number): string {
   return value.toFixed(2);
+}
+
+interface SearchBoxProps {
+  readonly visit: ConsoleVisit;
+  readonly domain: string;
+  /** As it was asked for. */
+  readonly query?: string;
+}
+
+/** Asks a page of its own, by its address. */
+export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
+  const { maxLength } = searchRequestSchema.properties.query;
+  return (
+    <search>
+      <form action={`${visit.root}${siteAddress(domain)}/search`} class="search">
+        <label for="q">Search {domain}, with the reasons of each score</label>
+        <input id="q" type="search" name="q" value={query} required maxlength={maxLength} autocomplete="off" />
+        <button type="submit">Search</button>
+      </form>
+    </search>
+  );
 }

@@ -3,9 +3,9 @@ import type { Problem } from '../../../domain/problem.ts';
 import { Secret } from '../../../domain/secret.ts';
 import { requestIdOf } from '../../listener/request-id.ts';
 import { answerFault } from '../../problem.ts';
+import { Said } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { Said } from '../parts/said.tsx';
-import { clearSession, sessionValues, setSession } from '../session/session-cookie.ts';
+import { clearSession, sessionValues, setSession } from '../sessions.ts';
 import type { ConsoleRoute, ConsoleVisit, SignedVisit } from '../visit.ts';
 
 export const signInRoutes: readonly ConsoleRoute[] = [

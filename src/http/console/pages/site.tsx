@@ -1,23 +1,38 @@
+import type { DaemonFeatures, FeatureId, FeatureSupport } from '../../../domain/feature.ts';
 import type { BundleSourceKind } from '../../../domain/release.ts';
 import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts';
 import { nounOf } from '../../../domain/text.ts';
-import { siteAddress } from '../addresses.ts';
+import type { SiteFindings } from '../../admin/observed-site.ts';
+import {
+  bytesInWords,
+  Chip,
+  type ChipTone,
+  countInWords,
+  Name,
+  STATES,
+  StateChip,
+  Table,
+  Time,
+  TimeAgo,
+} from '../elements.tsx';
+import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { ActionForm } from '../parts/action-form.tsx';
-import { SiteAlerts } from '../parts/alerts.tsx';
-import { DiffForm } from '../parts/diff-form.tsx';
-import { Features } from '../parts/features.tsx';
-import { Findings } from '../parts/findings.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
-import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
-import { Chip, STATES, StateChip } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { Time, TimeAgo } from '../parts/time.tsx';
-import { bytesInWords, countInWords } from '../parts/wording.ts';
-import { upload } from '../upload/upload.ts';
-import { UploadForm } from '../upload/upload-form.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
-import { activate, preview, remove, rollback } from './site-actions.ts';
+import type { ActionMessage } from '../sessions.ts';
+import { placeOf, SiteAlerts, shelfSite } from '../shown-sites.tsx';
+import {
+  backTo,
+  type Called,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  fieldOf,
+  parameterOf,
+  type SignedVisit,
+  siteAddress,
+} from '../visit.ts';
+import { DiffForm } from './diff.tsx';
+import { SearchBox } from './search.tsx';
+import { UploadForm, upload } from './upload.tsx';
 
 export const siteRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain', run: showSite },
@@ -230,5 +245,157 @@ function VersionActions({ visit, site, version, isActive }: SiteProps & { versio
         </>
       )}
     </td>
+  );
+}
+
+/** Each makes one call of the admin listener, and leads back to its site. */
+
+function activate(visit: SignedVisit): Promise<Response> {
+  const version = fieldOf(visit, 'version');
+  const made = call(visit, 'activate', { domain: domainOf(visit), parameters: { version } });
+  return tell(visit, made, () => `Version ${version} is active`, `Version ${version} was not activated`);
+}
+
+function rollback(visit: SignedVisit): Promise<Response> {
+  const made = call(visit, 'rollback', { domain: domainOf(visit) });
+  return tell(visit, made, (value) => `Rolled back: version ${value.version} is active`, 'It was not rolled back');
+}
+
+function remove(visit: SignedVisit): Promise<Response> {
+  const version = fieldOf(visit, 'version');
+  const made = call(visit, 'remove', { domain: domainOf(visit), parameters: { version } });
+  return tell(visit, made, () => `Version ${version} is removed`, `Version ${version} was not removed`);
+}
+
+async function preview(visit: SignedVisit): Promise<Response> {
+  const version = fieldOf(visit, 'version');
+  const made = await call(visit, 'preview', { domain: domainOf(visit), parameters: { version } });
+  if (made.problem !== null)
+    return answer(visit, { text: `There is no preview of version ${version}`, problem: made.problem });
+  const { link } = made.value as { readonly link: string };
+  const text = `Whoever has this link reads version ${version} for a day`;
+  return answer(visit, { text, problem: null, link });
+}
+
+async function tell(
+  visit: SignedVisit,
+  made: Promise<Called>,
+  done: (value: { readonly version: string }) => string,
+  failed: string,
+): Promise<Response> {
+  const { problem, ...called } = await made;
+  if (problem !== null) return answer(visit, { text: failed, problem });
+  const { value } = called as { readonly value: { readonly version: string } };
+  return answer(visit, { text: done(value), problem: null });
+}
+
+function answer(visit: SignedVisit, message: ActionMessage): Response {
+  return backTo(visit, siteAddress(domainOf(visit)), message);
+}
+
+function domainOf(visit: SignedVisit): string {
+  return parameterOf(visit, 'domain');
+}
+
+const TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
+  available: 'good',
+  configurable: 'info',
+  unavailable: 'none',
+};
+
+/** There are two of one kind. */
+const NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
+  search: 'of the hosted service',
+  localSearch: 'of this daemon',
+};
+
+/** Of one site; of a list each has its own. */
+function Features({ all, domain }: { readonly all: DaemonFeatures; readonly domain: string | null }) {
+  const { features } = all.sites?.find((site) => site.domain === domain) ?? all;
+  return (
+    <Table
+      id="features"
+      title="Features"
+      note={`in this ${all.deploymentType} deployment`}
+      columns={['Feature', 'Support', 'Here', 'Why']}
+      empty="There are none."
+      rows={features.map(({ id, name, support, enabled, reason }) => (
+        <tr id={`feature-${id}`}>
+          <th scope="row">
+            {name} <code>{id}</code> {NOTES[id] && <small>{NOTES[id]}</small>}
+          </th>
+          <td data-column="Support">
+            <Chip tone={TONES[support]}>{support}</Chip>
+          </td>
+          <td data-column="Here">{enabled ? <strong>on</strong> : <span class="soft">off</span>}</td>
+          <td data-column="Why" class="soft">
+            {reason}
+          </td>
+        </tr>
+      ))}
+    />
+  );
+}
+
+/** What becomes of what pages ask for elsewhere. */
+const POLICIES: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
+  on: {
+    note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
+    empty: 'No browser has reported that a page asks another origin for anything.',
+  },
+  report: {
+    note: 'reported by features.enforce, not blocked; anybody can send such reports, so check the pages with docshelf bundle audit',
+    empty: 'No browser has reported that a page asks another origin for anything.',
+  },
+  off: {
+    note: 'not reported, since features.enforce is off',
+    empty: 'Set features.enforce to report to collect browser reports. To check an archive, run docshelf bundle audit.',
+  },
+};
+
+/** What its pages ask other origins for, and what its own rules say in vain. */
+function Findings({ findings }: { readonly findings: SiteFindings }) {
+  const { policy, origins, ruleFaults, ruleFaultCount } = findings;
+  const left = ruleFaultCount - ruleFaults.length;
+  return (
+    <>
+      <Table
+        id="origins"
+        title="Requests to other origins"
+        note={POLICIES[policy].note}
+        columns={['Origin', 'Reports']}
+        numbers={['Reports']}
+        empty={POLICIES[policy].empty}
+        rows={origins.map(({ origin, reports }) => (
+          <tr>
+            <th scope="row">{origin}</th>
+            <td data-column="Reports" class="number">
+              {countInWords(reports)}
+            </td>
+          </tr>
+        ))}
+      />
+      {ruleFaultCount > 0 && (
+        <Table
+          id="rules"
+          title="Invalid rules"
+          note={`in the bundle; docshelf ignores them or applies them only in part${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
+          columns={['File', 'Line', 'Why']}
+          numbers={['Line']}
+          empty=""
+          rows={ruleFaults.map(({ file, line, reason }) => (
+            <tr>
+              <th scope="row">
+                <code>{file}</code>
+              </th>
+              <td data-column="Line" class="number">
+                {line ?? 'all'}
+              </td>
+              <td data-column="Why">{reason}</td>
+            </tr>
+          ))}
+        />
+      )}
+    </>
   );
 }

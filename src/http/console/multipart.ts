@@ -1,4 +1,4 @@
-import { DocshelfError } from '../../../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 
 /** One field of a form, or one of its files. */
 export interface FormPart {

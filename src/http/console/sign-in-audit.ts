@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { DocshelfError } from '../../../domain/errors.ts';
-import { counted } from '../../../domain/text.ts';
-import { type AuditTrail, actorOf } from '../../audit/audit.ts';
-import { ClientRates } from '../../limits/client-rates.ts';
+import type { DocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
+import { type AuditTrail, actorOf } from '../audit/audit.ts';
+import { ClientRates } from '../limits/client-rates.ts';
 import type { ConsoleSession } from './sessions.ts';
 
 /** Of lines for failed ones, all clients together: 1,440 a day fill the files in two months, and changes stay readable until then. */

@@ -1,7 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { raw } from 'hono/html';
+import type { Problem } from '../../../domain/problem.ts';
+import { Said } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
+
+/** In place of a page or of what an action leads to. @param headers of the problem document */
+export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Headers): Promise<Response> {
+  const { status, title } = problem;
+  return showPage(visit, {
+    title,
+    status,
+    headers,
+    content: (
+      <>
+        <h1>{title}</h1>
+        <Said root={visit.root} message={{ text: 'What has happened', problem }} />
+      </>
+    ),
+  });
+}
 
 export const manualRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/manual/errors', run: showErrors }];
 
