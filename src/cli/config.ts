@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
 import { ConfigError, jsonSchema, type LoadedConfig, printConfig } from '../config/index.ts';
-import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
+import { exitCodeOf } from '../domain/errors.ts';
 import { counted, printable } from '../domain/text.ts';
 import { type CommonOptions, command, group } from './command.ts';
 import { loadStrictly } from './load-config.ts';
@@ -67,7 +67,7 @@ async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
     if (!(error instanceof ConfigError)) throw error;
     return error.faults.map(({ code, key, message, where, next }) => {
       const sentence = where === null ? message : `${where}: ${message}`;
-      return faulty('config', key ?? 'config', new DocshelfError(code, sentence, { next: next ?? MEND }));
+      return faulty('config', key ?? 'config', { code, message: sentence, next: next ?? MEND });
     });
   }
   const config =

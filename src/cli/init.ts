@@ -190,7 +190,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   );
 }
 
-/** From where it will stand: its relative paths begin there. */
+/** Loads the text from the folder of the config, where its relative paths begin. */
 async function checkText(text: string, folder: string): Promise<void> {
   const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
   await writing(folder, writeFile(candidate, text, { mode: MODE, flag: 'wx' }));
@@ -205,75 +205,59 @@ async function checkText(text: string, folder: string): Promise<void> {
   }
 }
 
+const COMMENT_COLUMN = 30;
+
 function configText(answers: InitAnswers, folder: string, linkFile: string | undefined): string {
   const { type = 'client-hosted', domain, version, dataDir, port = 8080 } = answers;
   const isAirGapped = type === 'air-gapped';
-  const rows: readonly (readonly [text: string, comment?: string])[] = [
-    ['# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.'],
-    [
-      '# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.',
-    ],
-    [''],
-    ['deployment:'],
-    [`  type: ${type}`, 'cloud | client-hosted | air-gapped; decides which features are available'],
-    [domain === undefined ? '  # domain: acme' : `  domain: ${quoted(domain)}`, 'else what the first bundle says'],
-    [''],
-    ['staticExport:'],
-    ['  enabled: true', 'serve the bundle'],
-    ...linkRows(linkFile, folder, isAirGapped),
-    [
-      version === undefined ? '  # version: "2024-06-01"' : `  version: ${quoted(version)}`,
-      'pins a version; without it the newest bundle is served',
-    ],
-    ['  # preload: ./bundles', 'archives in this folder are taken in at every start'],
-    ['  keep: 3', 'old releases that stay on disk after a swap'],
-    [''],
-    ['server:'],
-    [`  port: ${port}`, 'the site'],
-    [''],
-    ['admin:', 'health, status, metrics and actions'],
-    ['  host: 127.0.0.1', 'keep it off the public network'],
-    ['  port: 9090'],
-    ['  # token: a long random word', 'what the actions ask for; without one, every action is refused'],
-    [''],
-    ['storage:'],
-    [`  dir: ${dataDir === undefined ? './data' : fromFolder(dataDir, folder)}`, 'releases, on one file system'],
-    [''],
-    ['search:'],
-    ['  enabled: true', 'the engine inside the daemon; it needs no network'],
-    ...(isAirGapped ? INSIDE_ROWS : []),
-  ];
-  return rows
-    .map(([text, comment]) => `${comment === undefined ? text : `${text.padEnd(COMMENT_COLUMN)} # ${comment}`}\n`)
-    .join('');
+  const link =
+    linkFile !== undefined
+      ? `# The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.
+  bundleUrlFile: ${fromFolder(linkFile, folder)}`
+      : isAirGapped
+        ? '# No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).'
+        : '# bundleUrlFile: ./bundle-url\ta file that holds the link, which is a credential';
+  // A tab separates a line from its comment. Answers have no tab: JSON escapes it.
+  const text = `\
+# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.
+# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.
+
+deployment:
+  type: ${type}\tcloud | client-hosted | air-gapped; decides which features are available
+  ${domain === undefined ? '# domain: acme' : `domain: ${quoted(domain)}`}\telse what the first bundle says
+
+staticExport:
+  enabled: true\tserve the bundle
+  ${link}
+  ${version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`}\tpins a version; without it the newest bundle is served
+  # preload: ./bundles\tarchives in this folder are taken in at every start
+  keep: 3\told releases that stay on disk after a swap
+
+server:
+  port: ${port}\tthe site
+
+admin:\thealth, status, metrics and actions
+  host: 127.0.0.1\tkeep it off the public network
+  port: 9090
+  # token: a long random word\twhat the actions ask for; without one, every action is refused
+
+storage:
+  dir: ${dataDir === undefined ? './data' : fromFolder(dataDir, folder)}\treleases, on one file system
+
+search:
+  enabled: true\tthe engine inside the daemon; it needs no network
+${isAirGapped ? INSIDE : ''}`;
+  return text.replaceAll(
+    /^(.*)\t(.*)$/gm,
+    (_, line: string, comment: string) => `${line.padEnd(COMMENT_COLUMN)} # ${comment}`,
+  );
 }
 
-const COMMENT_COLUMN = 30;
-
-function linkRows(linkFile: string | undefined, folder: string, isAirGapped: boolean): readonly [string, string?][] {
-  if (linkFile !== undefined) {
-    return [
-      [
-        '  # The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.',
-      ],
-      [`  bundleUrlFile: ${fromFolder(linkFile, folder)}`],
-    ];
-  }
-  return isAirGapped
-    ? [
-        [
-          '  # No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).',
-        ],
-      ]
-    : [['  # bundleUrlFile: ./bundle-url', 'a file that holds the link, which is a credential']];
-}
-
-const INSIDE_ROWS: readonly [string][] = [
-  [''],
-  ['# network:'],
-  ['#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other'],
-  ['#   caFile: ./authority.pem             # the authority of their certificates'],
-];
+const INSIDE = `
+# network:
+#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other
+#   caFile: ./authority.pem             # the authority of their certificates
+`;
 
 function fromFolder(path: string, folder: string): string {
   const short = relative(folder, path);

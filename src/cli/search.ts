@@ -5,7 +5,7 @@ import { chooseSite } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { printable } from '../domain/text.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import { command, type SiteChoice, withSite } from './command.ts';
+import { type SiteChoice, siteCommand } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
 import { type ChosenSite, chosenSite, loadFor, namedSites } from './load-config.ts';
 import { answer } from './output.ts';
@@ -24,12 +24,10 @@ interface SearchOptions extends SiteChoice {
 }
 
 export function searchCommand(): Command {
-  return withSite(
-    command(
-      'search',
-      'search the documentation, of all sites at once or of one, with or without a daemon',
-      'docshelf search "how do I rotate keys" --language en',
-    ),
+  return siteCommand(
+    'search',
+    'search the documentation, of all sites at once or of one, with or without a daemon',
+    'docshelf search "how do I rotate keys" --language en',
   )
     .argument('<query>', 'what to look for; "quoted words" are a phrase, -word leaves out')
     .option('--release <version>', 'the stored version to search (default: the active one)')
@@ -117,12 +115,10 @@ function asText({ content, path, metadata, ...of }: SearchResult & { readonly si
 }
 
 export function mcpCommand(programVersion: string): Command {
-  return withSite(
-    command(
-      'mcp',
-      'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
-      'docshelf mcp --config config.yaml --site acme',
-    ),
+  return siteCommand(
+    'mcp',
+    'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
+    'docshelf mcp --config config.yaml --site acme',
   ).action(async (options: SiteChoice) => {
     const loaded = await loadFor(options);
     const site = chooseSite(await namedSites(loaded), options.site ?? null, 'the config');

@@ -4,7 +4,14 @@ import { DocshelfError } from '../domain/errors.ts';
 import { type DaemonFeatures, joinFeatures } from '../domain/feature.ts';
 import type { DeployState, StatusReport } from '../domain/status.ts';
 import { counted } from '../domain/text.ts';
-import { type CommonOptions, command, type DaemonChoice, daemonCommand, type SiteChoice, withSite } from './command.ts';
+import {
+  type CommonOptions,
+  command,
+  type DaemonChoice,
+  daemonCommand,
+  type SiteChoice,
+  siteCommand,
+} from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
 import { chosenSite, loadFor, namedSites } from './load-config.ts';
 import { answer, table, toMiB } from './output.ts';
@@ -118,12 +125,11 @@ function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
 const HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
 
 export function featuresCommand(): Command {
-  const described = command(
+  return siteCommand(
     'features',
     'report which features are available in this deployment, and why',
     'docshelf features',
-  );
-  return withSite(described).action(async (options: SiteChoice) => {
+  ).action(async (options: SiteChoice) => {
     const loaded = await loadFor(options);
     const { config } = loaded;
     const isOne = config.sites.length === 0 || options.site !== undefined;

@@ -12,7 +12,7 @@ import { counted } from '../domain/text.ts';
 import { versionFromFileName } from '../domain/version.ts';
 import { digestFile, listFiles } from '../files/index.ts';
 import { importArchive } from './bundle/import.ts';
-import { type CommonOptions, command, group, type SiteChoice, withSite } from './command.ts';
+import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
 import { loadSite } from './load-config.ts';
 import { answer, toMiB } from './output.ts';
 
@@ -47,12 +47,10 @@ function packCommand(): Command {
 }
 
 function unpackCommand(): Command {
-  return withSite(
-    command(
-      'unpack',
-      'check such a folder whole, and take its bundles in',
-      'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
-    ),
+  return siteCommand(
+    'unpack',
+    'check such a folder whole, and take its bundles in',
+    'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
   )
     .argument('<folder>', 'the folder that came over')
     .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')

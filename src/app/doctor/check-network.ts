@@ -97,12 +97,14 @@ async function checkTarget(
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
   } catch (cause) {
     const { code, fields } = toDocshelfError(cause);
-    const isBehindGap = config.deployment.type === 'air-gapped' && code === 'host_not_allowed';
-    found.push(
-      isBehindGap
-        ? behindGap(setting, shown, String(fields.host))
-        : faulty('reach', setting, unreached(cause, shown), isNeeded),
-    );
+    if (config.deployment.type === 'air-gapped' && code === 'host_not_allowed') {
+      const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
+      const next = `Where it stands inside, add "${fields.host}" to network.allowedHosts.`;
+      found.push(skipped('reach', setting, state, next));
+    } else {
+      const unreachable = faulty('reach', setting, unreached(cause, shown));
+      found.push(isNeeded ? unreachable : { ...unreachable, state: 'warning' });
+    }
   }
   return found;
 }
@@ -114,10 +116,9 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   const leftMs = endsAtMs - Date.now();
   const next = 'Generate a fresh link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
-    const error = new DocshelfError('link_expired', `Cannot fetch "${shown}": the link has expired at ${end}`, {
-      next,
-    });
-    return [faulty('link', setting, error, isNeeded)];
+    const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
+    const expired = faulty('link', setting, { code: 'link_expired', message, next });
+    return [isNeeded ? expired : { ...expired, state: 'warning' }];
   }
   const minutes = Math.floor(leftMs / 60_000);
   const state = `The link to "${shown}" expires at ${end}, in ${counted(minutes, 'minute')}.`;
@@ -140,10 +141,9 @@ async function checkName(
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
     const state = errnoOf(cause) ?? 'the name service does not answer in time';
-    const error = new DocshelfError('source_unreachable', `Cannot look up "${host}": ${state}`, {
-      next: 'Check the name, and the name service of this machine (/etc/resolv.conf).',
-    });
-    return faulty('name', setting, error);
+    const message = `Cannot look up "${host}": ${state}`;
+    const next = 'Check the name, and the name service of this machine (/etc/resolv.conf).';
+    return faulty('name', setting, { code: 'source_unreachable', message, next });
   }
 }
 
@@ -218,11 +218,6 @@ function unreached(cause: unknown, shown: string): DocshelfError {
   return new DocshelfError('source_timeout', `Cannot reach "${shown}": no answer within ${STEP_MS_MAX / 1000} s`, {
     next: 'Check the network between here and there, and network.proxy.',
   });
-}
-
-function behindGap(setting: string, shown: string, host: string): Diagnosis {
-  const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
-  return skipped('reach', setting, state, `Where it stands inside, add "${host}" to network.allowedHosts.`);
 }
 
 function observed(watch: ExchangeWatch): Diagnosis[] {

@@ -1,4 +1,4 @@
-import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
+import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 
 type DiagnosisCheck =
@@ -44,23 +44,24 @@ export function skipped(
   return { check, subject, state: 'skipped', message, next, code: null };
 }
 
-/** @param isNeeded false: nothing depends on it now, a warning is enough */
-export function faulty(check: DiagnosisCheck, subject: string, error: DocshelfError, isNeeded = true): Diagnosis {
-  const { code, message, next = null } = error;
-  return { check, subject, state: isNeeded ? 'fault' : 'warning', message, next, code };
+export function faulty(
+  check: DiagnosisCheck,
+  subject: string,
+  { code, message, next }: Pick<DocshelfError, 'code' | 'message'> & { readonly next?: string | undefined },
+): Diagnosis {
+  return { check, subject, state: 'fault', message, next: next ?? null, code };
 }
 
 const DAY_MS = 86_400_000;
-/** Time for a person to get another one. */
+/** Leaves a person time to get a new certificate. */
 const SOON_MS = 21 * DAY_MS;
 
 export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
   const day = new Date(endsAtMs).toISOString().slice(0, 10);
   if (endsAtMs <= nowMs) {
-    const error = new DocshelfError('source_unreachable', `${whose} has a certificate that ended on ${day}`, {
-      next: 'Have it renewed by who runs the server; until then nothing is fetched from there.',
-    });
-    return faulty('certificate', subject, error);
+    const message = `${whose} has a certificate that ended on ${day}`;
+    const next = 'Have it renewed by who runs the server; until then nothing is fetched from there.';
+    return faulty('certificate', subject, { code: 'source_unreachable', message, next });
   }
   const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
   const state = `${whose} has a certificate until ${day} (${counted(days, 'day')}).`;

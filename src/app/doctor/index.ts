@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { Config, LoadedConfig } from '../../config/index.ts';
 import { dataPaths, runningDaemons, SiteStore } from '../../deploy/index.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { errnoOf } from '../../domain/errors.ts';
 import type { SiteReport, StatusReport } from '../../domain/status.ts';
 import { askDaemon } from '../../net/daemon-request.ts';
 import { listedDomain, readStore } from '../slices.ts';
@@ -69,10 +69,9 @@ async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnos
   const url = daemon.adminUrl;
   const status = url === null ? null : await statusOf(url, signal);
   if (status === null) {
-    const error = new DocshelfError('daemon_unreachable', `Cannot reach the daemon at ${url}: it does not answer`, {
-      next: 'Look at its log; where it hangs, end it and start it again.',
-    });
-    return [faulty('daemon', 'the running daemon', error)];
+    const message = `Cannot reach the daemon at ${url}: it does not answer`;
+    const next = 'Look at its log; where it hangs, end it and start it again.';
+    return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
   }
   const { sites, pending } = status;
   const found = sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '');
@@ -113,12 +112,10 @@ async function checkPorts({ server, admin, api, search, exportApi }: Config): Pr
     Object.entries(listeners).map(async ([name, { host, port }]) => {
       const errno = await tryToListen(host, port);
       if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
-      const error = new DocshelfError(
-        errno === 'EADDRINUSE' ? 'port_taken' : 'cannot_listen',
-        `Cannot listen on ${host}:${port}: ${errno === 'EADDRINUSE' ? 'another program does' : errno}`,
-        { next: `End that program, or set ${name}.port and ${name}.host to what is free here.` },
-      );
-      return faulty('port', `${name}.port`, error);
+      const isTaken = errno === 'EADDRINUSE';
+      const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program does' : errno}`;
+      const next = `End that program, or set ${name}.port and ${name}.host to what is free here.`;
+      return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
     }),
   );
 }

@@ -6,7 +6,7 @@ import type { Config } from '../../config/index.ts';
 import { normalBasePath } from '../../domain/deployment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
-import { command, type SiteChoice, withSite } from '../command.ts';
+import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
 import { answer, ProgressBar, table } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
@@ -16,12 +16,10 @@ const SHOWN_MAX = 50;
 type Audit = Awaited<ReturnType<typeof auditStored>>;
 
 export function bundleAuditCommand(): Command {
-  return withSite(
-    command(
-      'audit',
-      'find references of a stored version that lead nowhere, and what its pages load from other hosts',
-      'docshelf bundle audit 2024-06-01 --json',
-    ),
+  return siteCommand(
+    'audit',
+    'find references of a stored version that lead nowhere, and what its pages load from other hosts',
+    'docshelf bundle audit 2024-06-01 --json',
   )
     .argument('<version>', 'the version of a stored release')
     .option('--base-path <path>', 'tell instead what cannot be rewritten for that base path')

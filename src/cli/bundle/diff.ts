@@ -8,7 +8,7 @@ import { printable } from '../../domain/text.ts';
 import { readFileTable } from '../../files/index.ts';
 import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../serve/versions/diff-pages.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
-import { command, type SiteChoice, withSite } from '../command.ts';
+import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
 import { answer, ProgressBar, table } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
@@ -16,12 +16,10 @@ import { storedRelease } from '../stored-versions.ts';
 const SHOWN_MAX = 50;
 
 export function bundleDiffCommand(): Command {
-  return withSite(
-    command(
-      'diff',
-      'tell which pages a version or an archive adds, removes, moves and changes in their main text',
-      'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
-    ),
+  return siteCommand(
+    'diff',
+    'tell which pages a version or an archive adds, removes, moves and changes in their main text',
+    'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
   )
     .argument('<before>', 'an archive file, or the version of a stored release')
     .argument('<after>', 'another one')

@@ -79,15 +79,11 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
 const HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
 
 function bundleListCommand(): Command {
-  const described = daemonCommand(
-    'list',
-    'list the stored versions, of all sites where none is named',
-    'docshelf bundle list',
-  );
-  return withSite(described).action(listVersions);
+  const description = 'list the stored versions, of all sites where none is named';
+  return withSite(daemonCommand('list', description, 'docshelf bundle list')).action(listVersions);
 }
 
-async function listVersions(options: SiteChoice & DaemonChoice): Promise<void> {
+async function listVersions(options: Options): Promise<void> {
   const loaded = await loadFor(options);
   const status = await daemonStatus(loaded.config, options, options.site ?? null);
   const all = options.site === undefined ? listedSites(loaded, status, options) : null;

@@ -12,18 +12,16 @@ import { loadSiteRules } from '../../serve/index.ts';
 import { OwnSearches } from '../../serve/notices/own-search.ts';
 import { type OwnSearch, OwnSearchSurvey } from '../../web/own-search/survey.ts';
 import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
-import { command, parserOf, type SiteChoice, withSite } from '../command.ts';
+import { parserOf, type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
 import { answer, ProgressBar, ReportedFailure, table, toMiB } from '../output.ts';
 import { storedRelease, storedReleaseInfo } from '../stored-versions.ts';
 
 export function bundleInspectCommand(): Command {
-  return withSite(
-    command(
-      'inspect',
-      'say what an archive holds and whether it would be taken in, or what is known of a stored version',
-      'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
-    ),
+  return siteCommand(
+    'inspect',
+    'say what an archive holds and whether it would be taken in, or what is known of a stored version',
+    'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
   )
     .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
     .action(async (name: string, options: SiteChoice) => {
@@ -86,12 +84,10 @@ const digestOf = parserOf(
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {
-  return withSite(
-    command(
-      'verify',
-      'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
-      'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
-    ),
+  return siteCommand(
+    'verify',
+    'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
+    'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
   )
     .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
     .option('--sha256 <digest>', 'the digest that the archive must have', digestOf)

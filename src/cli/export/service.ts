@@ -7,7 +7,7 @@ import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
 import { Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
-import { command, parserOf, type SiteChoice, versionLabel, withSite } from '../command.ts';
+import { parserOf, type SiteChoice, siteCommand, versionLabel } from '../command.ts';
 import { type ChosenSite, chosenSite, loadFor } from '../load-config.ts';
 import { type ProgressBar, table } from '../output.ts';
 
@@ -28,7 +28,7 @@ export interface WaitingOptions extends ExportOptions {
 }
 
 export function exportSubcommand(name: string, description: string, example: string): Command {
-  return withSite(command(name, description, example))
+  return siteCommand(name, description, example)
     .option('--api-url <url>', 'the export service (default: staticExport.renew.apiUrl)')
     .option('--key-file <file>', `file with the admin key (default: ${KEY_VARIABLE} in the environment)`)
     .addOption(new Option('--key <key>').hideHelp());
