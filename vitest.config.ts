@@ -21,7 +21,6 @@ const HEAVY = [
   'disk-full',
   'doctor',
   'egress',
-  'every-command',
   'export-commands',
   'export-database',
   'export-disk-full',
