@@ -308,15 +308,8 @@ describe('a page', () => {
 
   it('escapes what it says of an action, and of an address', async () => {
     const operator = await Operator.signedIn();
-    const { pathname, search } = new URL(
-      (await operator.act(ACTIVATE, { version: EVIL })).headers.get('location') ?? '',
-      ORIGIN + ACTIVATE,
-    );
-    for (const path of [
-      pathname + search,
-      `/sites/${encodeURIComponent(EVIL)}`,
-      `/sign-in?to=${encodeURIComponent(EVIL)}`,
-    ])
+    const { path: said, query } = await operator.actAndFollow(ACTIVATE, { version: EVIL });
+    for (const path of [said + query, `/sites/${encodeURIComponent(EVIL)}`, `/sign-in?to=${encodeURIComponent(EVIL)}`])
       expect(await operator.page(path)).not.toMatch(/<img src=x|<script>/);
   });
 
@@ -333,10 +326,8 @@ describe('a page', () => {
   it('says nothing that an address from elsewhere asks it to', async () => {
     const operator = await Operator.signedIn();
     expect(await operator.page('/?said=Your+token+has+leaked')).not.toContain('leaked');
-    const answer = await operator.act('/reload');
-    const { search } = new URL(answer.headers.get('location') ?? '', ORIGIN);
-    const other = new Operator();
-    expect(await other.page(`/${search}`)).not.toContain('taken anew');
+    const { query } = await operator.actAndFollow('/reload');
+    expect(await new Operator().page(`/${query}`)).not.toContain('taken anew');
   });
 
   it.each(['/', '/sites/acme', '/sign-in', '/sites/nobody', '/nowhere'])(

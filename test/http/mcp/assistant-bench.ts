@@ -33,6 +33,8 @@ export interface AssistedSite {
   ask(init?: RequestInit, path?: string): Promise<Response>;
   /** One message, and its answer. */
   call(method: string, params?: object): Promise<Answered>;
+  /** What a tool returns. */
+  tool(name: string, args?: object): Promise<NonNullable<Answered['result']>>;
   connect(mode: 'legacy' | 'auto', headers?: Readonly<Record<string, string>>): Promise<Client>;
 }
 
@@ -112,15 +114,17 @@ export class AssistantBench {
 
   #client(origin: string, door: string, faults: readonly ErrorCode[], use: AssistedSite['use']): AssistedSite {
     const ask = (init: RequestInit = {}, path = door): Promise<Response> => fetch(origin + path, init);
+    const call: AssistedSite['call'] = async (method, params) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      return messageOf(await ask({ method: 'POST', headers: JSON_BOTH, body }));
+    };
     return {
       url: origin + door,
       faults,
       use,
       ask,
-      call: async (method, params) => {
-        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-        return messageOf(await ask({ method: 'POST', headers: JSON_BOTH, body }));
-      },
+      call,
+      tool: async (name, args) => (await call('tools/call', { name, arguments: args })).result ?? {},
       connect: async (mode, headers = {}) => {
         const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
         await client.connect(new StreamableHTTPClientTransport(new URL(origin + door), { requestInit: { headers } }));

@@ -137,12 +137,10 @@ describe('read_page', () => {
   it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address that the list has', async (file) => {
     const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
     const site = await bench.open(release);
-    const { facts } = saidBy((await site.call('tools/call', { name: 'list_pages' })).result ?? {});
+    const { facts } = saidBy(await site.tool('list_pages'));
     const entries = facts.entries as readonly { address: string }[];
     const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
-    const { text } = saidBy(
-      (await site.call('tools/call', { name: 'read_page', arguments: { address } })).result ?? {},
-    );
+    const { text } = saidBy(await site.tool('read_page', { address }));
     expect(text).toContain('# It');
   });
 
@@ -180,7 +178,7 @@ describe('read_page', () => {
   ])('takes %j for %s', async (address, path) => {
     const site = await opened();
     const written = address === '' ? 'docshelf://acme' : address;
-    const { result } = await site.call('tools/call', { name: 'read_page', arguments: { address: written } });
+    const result = await site.tool('read_page', { address: written });
     expect(result?.content?.[1]?.text).toBe(`# ${path}\n`);
   });
 
@@ -207,7 +205,7 @@ describe('read_page', () => {
     `/${'a'.repeat(10_000)}`,
   ])('knows no page %s', async (address) => {
     const site = await opened();
-    const { result } = await site.call('tools/call', { name: 'read_page', arguments: { address } });
+    const result = await site.tool('read_page', { address });
     expect(result?.isError).toBe(true);
     expect(result?.content?.[0]?.text).toMatch(/^Cannot read ".*": this documentation has no such page\. /);
     expect(site.faults).toEqual(['not_found']);
@@ -294,8 +292,7 @@ describe('the rules of a site', () => {
       '/shown /long 200',
     ].join('\n'),
   });
-  const read = async (site: AssistedSite, address: string) =>
-    (await site.call('tools/call', { name: 'read_page', arguments: { address } })).result ?? {};
+  const read = async (site: AssistedSite, address: string) => await site.tool('read_page', { address });
 
   it('lead an assistant to the page that a browser gets', async () => {
     const site = await bench.open(bench.release(RULED));
@@ -344,8 +341,7 @@ describe('the rules of a site', () => {
 describe('list_pages', () => {
   it('goes on after its cursor, also where pages have come and gone', async () => {
     const site = await opened();
-    const list = async (args: object) =>
-      saidBy((await site.call('tools/call', { name: 'list_pages', arguments: args })).result ?? {}).facts;
+    const list = async (args: object) => saidBy(await site.tool('list_pages', args)).facts;
     const first = await list({ recursive: true, limit: 2 });
     expect(first).toMatchObject({ total: 5, next: '/guides/' });
     site.use(bench.release({ 'index.html': '', 'guides/a.html': '', 'zoo.html': '' }, 'v2'));
@@ -357,8 +353,7 @@ describe('list_pages', () => {
   it('takes a folder as it gave it, below a base path too, and knows no other', async () => {
     const files = { 'index.html': '', 'a b/ü?/x.html': '<title>X</title>', 'a b/y.html': '' };
     const site = await bench.open(bench.release(files), { basePath: '/docs/' });
-    const list = async (folder: string) =>
-      (await site.call('tools/call', { name: 'list_pages', arguments: { folder } })).result ?? {};
+    const list = async (folder: string) => await site.tool('list_pages', { folder });
     expect(saidBy(await list('/')).facts.entries).toEqual([
       { address: '/docs/', title: null },
       { folder: '/docs/a%20b/', pages: 2 },
@@ -439,7 +434,7 @@ describe('arguments of tools', () => {
       Array.from({ length: 50 }, () => ({ ...result, content: 'ab'.repeat(5_000) })),
     );
     const site = await opened({ search: { search: async () => ({ results: long }) } });
-    const { result } = await site.call('tools/call', { name: 'search', arguments: { query: 'a', pageSize: 50 } });
+    const result = await site.tool('search', { query: 'a', pageSize: 50 });
     expect(result?.content?.[0]?.text.length).toBeLessThan(90_000);
   });
 });
