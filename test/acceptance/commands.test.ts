@@ -95,10 +95,6 @@ describe('serve with a faulty config', () => {
     expect(stderr).toMatch(/config\.yaml:\d+:\d+: /);
   });
 
-  test('ends with 78 for a config file that is not there', async () => {
-    expect((await bench.run(['serve', '--config', 'nowhere.yaml'])).code).toBe(78);
-  });
-
   test('ends with 78 for what is not built yet, by a code of its own', async () => {
     const result = await runWith('exportApi: { retention: { completed: 5 } }', ['serve', '--json']);
     expect(result.code).toBe(78);

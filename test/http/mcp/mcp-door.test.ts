@@ -5,7 +5,7 @@ import { DocshelfError } from '../../../src/domain/errors.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
-import { AssistantBench, type AssistedSite, JSON_BOTH, messageOf, saidBy, withMarkdown } from './assistant-bench.ts';
+import { AssistantBench, JSON_BOTH, messageOf, saidBy, withMarkdown } from './assistant-bench.ts';
 
 const bench = new AssistantBench();
 afterEach(() => bench.end());
@@ -148,22 +148,21 @@ describe('read_page', () => {
     const site = await opened();
     let whole = '';
     for (let offset: unknown = 0; offset !== null; ) {
-      const args = { name: 'read_page', arguments: { address: 'long.html', offset, length: 30_001 } };
-      const { facts, text } = saidBy((await site.call('tools/call', args)).result ?? {});
+      const { facts, text } = saidBy(await site.tool('read_page', { address: 'long.html', offset, length: 30_001 }));
       expect(text.isWellFormed()).toBe(true);
       expect(facts).toMatchObject({ offset, length: text.length, total: 80_000 });
       whole += text;
       offset = facts.next;
     }
     expect(whole).toBe('😀'.repeat(40_000));
-    const at = async (offset: number, length: number) => {
-      const args = { name: 'read_page', arguments: { address: 'long.html', offset, length } };
-      return saidBy((await site.call('tools/call', args)).result ?? {});
-    };
     // Between the halves of a character, one unit of it, and behind the end.
-    expect((await at(1, 2)).facts).toMatchObject({ offset: 0, length: 2, next: 2 });
-    expect((await at(0, 1)).facts).toMatchObject({ offset: 0, length: 2, next: 2 });
-    expect((await at(90_000, 10)).facts).toMatchObject({ offset: 80_000, length: 0, next: null });
+    for (const [offset, length, facts] of [
+      [1, 2, { offset: 0, length: 2, next: 2 }],
+      [0, 1, { offset: 0, length: 2, next: 2 }],
+      [90_000, 10, { offset: 80_000, length: 0, next: null }],
+    ] as const) {
+      expect(saidBy(await site.tool('read_page', { address: 'long.html', offset, length })).facts).toMatchObject(facts);
+    }
   });
 
   it.each([
@@ -179,7 +178,7 @@ describe('read_page', () => {
     const site = await opened();
     const written = address === '' ? 'docshelf://acme' : address;
     const result = await site.tool('read_page', { address: written });
-    expect(result?.content?.[1]?.text).toBe(`# ${path}\n`);
+    expect(result.content?.[1]?.text).toBe(`# ${path}\n`);
   });
 
   it.each([
@@ -206,8 +205,8 @@ describe('read_page', () => {
   ])('knows no page %s', async (address) => {
     const site = await opened();
     const result = await site.tool('read_page', { address });
-    expect(result?.isError).toBe(true);
-    expect(result?.content?.[0]?.text).toMatch(/^Cannot read ".*": this documentation has no such page\. /);
+    expect(result.isError).toBe(true);
+    expect(result.content?.[0]?.text).toMatch(/^Cannot read ".*": this documentation has no such page\. /);
     expect(site.faults).toEqual(['not_found']);
   });
 });
@@ -218,16 +217,13 @@ describe('versions beside the active one', () => {
       withMarkdown({ 'index.html': '<title>June</title>', 'guides/old.html': '<title>Old</title>' }),
       'june',
     );
-  const call = async (site: AssistedSite, name: string, args: object) =>
-    (await site.call('tools/call', { name, arguments: args })).result ?? {};
-
   it.each(['/', '/docs/'])('are listed and read by their names and their addresses, below %s', async (basePath) => {
     const site = await opened({ kept: [june()], basePath, origin: 'https://docs.acme.dev' });
     const root = `https://docs.acme.dev${basePath}_docshelf/v/june/`;
-    expect(saidBy(await call(site, 'list_pages', {})).facts.versions).toEqual(['v1', 'june']);
-    const listed = saidBy(await call(site, 'list_pages', { version: 'june', folder: '/guides/' })).facts;
+    expect(saidBy(await site.tool('list_pages', {})).facts.versions).toEqual(['v1', 'june']);
+    const listed = saidBy(await site.tool('list_pages', { version: 'june', folder: '/guides/' })).facts;
     expect(listed).toMatchObject({ version: 'june', entries: [{ address: `${root}guides/old.html`, title: 'Old' }] });
-    const below = saidBy(await call(site, 'list_pages', { folder: root })).facts;
+    const below = saidBy(await site.tool('list_pages', { folder: root })).facts;
     expect(below.entries).toMatchObject([{ address: root }, { folder: `${basePath}_docshelf/v/june/guides/` }]);
     for (const args of [
       { address: `${root}guides/old.html` },
@@ -237,19 +233,19 @@ describe('versions beside the active one', () => {
       // Named beside an address, it is the version that is meant.
       { address: `${basePath}_docshelf/v/v1/guides/old`, version: 'june' },
     ]) {
-      const { facts, text } = saidBy(await call(site, 'read_page', args));
+      const { facts, text } = saidBy(await site.tool('read_page', args));
       expect([facts.version, facts.address, text]).toEqual(['june', `${root}guides/old.html`, '# guides/old.html\n']);
     }
-    const own = saidBy(await call(site, 'read_page', { address: `${basePath}_docshelf/v/v1/guides/start` }));
+    const own = saidBy(await site.tool('read_page', { address: `${basePath}_docshelf/v/v1/guides/start` }));
     expect(own.facts.address).toBe(`https://docs.acme.dev${basePath}guides/start.html`);
-    expect(await call(site, 'read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
+    expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
   });
 
   it('are searched by their names, the active one by its own as without', async () => {
     const asked: SearchRequest[] = [];
     const site = await opened({ kept: [june()], search: searchThatNotes(asked) });
     for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
-      await call(site, 'search', { query: 'keys', ...args });
+      await site.tool('search', { query: 'keys', ...args });
     }
     expect(asked.map(({ filter }) => filter.version)).toEqual(['june', null, '3.x', null]);
   });
@@ -261,7 +257,7 @@ describe('versions beside the active one', () => {
       ['read_page', { address: '/' }],
       ['list_pages', {}],
     ] as const) {
-      const { content } = await call(site, name, { ...args, version: '../may' });
+      const { content } = await site.tool(name, { ...args, version: '../may' });
       expect(content?.[0]?.text).toBe(
         'Cannot read version "../may": this documentation has no such version. There is v1, june.',
       );
@@ -292,8 +288,6 @@ describe('the rules of a site', () => {
       '/shown /long 200',
     ].join('\n'),
   });
-  const read = async (site: AssistedSite, address: string) => await site.tool('read_page', { address });
-
   it('lead an assistant to the page that a browser gets', async () => {
     const site = await bench.open(bench.release(RULED));
     const pages: Record<string, string> = {
@@ -305,7 +299,7 @@ describe('the rules of a site', () => {
       '/shown': '/long.html',
     };
     for (const [address, page] of Object.entries(pages)) {
-      expect(saidBy(await read(site, address)).facts.address, address).toBe(page);
+      expect(saidBy(await site.tool('read_page', { address })).facts.address, address).toBe(page);
     }
   });
 
@@ -320,13 +314,14 @@ describe('the rules of a site', () => {
     '/404',
   ])('keep %s from an assistant as from a browser', async (address) => {
     const site = await bench.open(bench.release(RULED));
-    expect((await read(site, address)).content?.[0]?.text).toContain('this documentation has no such page');
+    expect((await site.tool('read_page', { address })).content?.[0]?.text).toContain(
+      'this documentation has no such page',
+    );
   });
 
   it('keep pages from lists that no address leads to', async () => {
     const site = await bench.open(bench.release(RULED));
-    const args = { name: 'list_pages', arguments: { recursive: true } };
-    const { entries } = saidBy((await site.call('tools/call', args)).result ?? {}).facts;
+    const { entries } = saidBy(await site.tool('list_pages', { recursive: true })).facts;
     expect((entries as { address: string }[]).map(({ address }) => address)).toEqual([
       '/',
       '/guides/',
@@ -353,7 +348,7 @@ describe('list_pages', () => {
   it('takes a folder as it gave it, below a base path too, and knows no other', async () => {
     const files = { 'index.html': '', 'a b/ü?/x.html': '<title>X</title>', 'a b/y.html': '' };
     const site = await bench.open(bench.release(files), { basePath: '/docs/' });
-    const list = async (folder: string) => await site.tool('list_pages', { folder });
+    const list = (folder: string) => site.tool('list_pages', { folder });
     expect(saidBy(await list('/')).facts.entries).toEqual([
       { address: '/docs/', title: null },
       { folder: '/docs/a%20b/', pages: 2 },
@@ -370,10 +365,8 @@ describe('list_pages', () => {
     const site = await opened();
     const folder = `a${'/'.repeat(16_000)}b`;
     const begin = performance.now();
-    const answers = Array.from({ length: 20 }, () =>
-      site.call('tools/call', { name: 'list_pages', arguments: { folder } }),
-    );
-    for (const { result } of await Promise.all(answers)) expect(result).toMatchObject({ isError: true });
+    const answers = Array.from({ length: 20 }, () => site.tool('list_pages', { folder }));
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ isError: true });
     // A quadratic one took 7 s for so many.
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
@@ -396,21 +389,22 @@ describe('arguments of tools', () => {
     ['list_pages', { folder: ['/'] }, '"folder" must be a string'],
   ])('of %s: %j is told', async (name, args, told) => {
     const site = await opened({ search: searchThatNotes([]) });
-    const { result } = await site.call('tools/call', { name, arguments: args });
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(told) }] });
+    expect(await site.tool(name, args)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(told) }],
+    });
     expect(site.faults).toEqual(['bad_request']);
   });
 
   it('says that search is off, and what a search ends with', async () => {
     const off = await opened();
-    const asked = { name: 'search', arguments: { query: 'a' } };
-    expect((await off.call('tools/call', asked)).result).toMatchObject({
+    expect(await off.tool('search', { query: 'a' })).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining('search is off') }],
     });
     const building = new DocshelfError('index_building', 'Cannot search yet: the index is being built');
     const site = await opened({ search: { search: () => Promise.reject(building) } });
-    expect((await site.call('tools/call', asked)).result).toMatchObject({
+    expect(await site.tool('search', { query: 'a' })).toMatchObject({
       isError: true,
       content: [{ text: 'Cannot search yet: the index is being built.' }],
     });
@@ -423,7 +417,7 @@ describe('arguments of tools', () => {
       search: { search: () => Promise.reject(broken) },
       onError: (error) => told.push(error),
     });
-    const answer = JSON.stringify(await site.call('tools/call', { name: 'search', arguments: { query: 'a' } }));
+    const answer = JSON.stringify(await site.tool('search', { query: 'a' }));
     expect(answer).toContain('isError');
     expect(answer).not.toContain('secret');
     expect(told).toHaveLength(1);
@@ -435,7 +429,7 @@ describe('arguments of tools', () => {
     );
     const site = await opened({ search: { search: async () => ({ results: long }) } });
     const result = await site.tool('search', { query: 'a', pageSize: 50 });
-    expect(result?.content?.[0]?.text.length).toBeLessThan(90_000);
+    expect(result.content?.[0]?.text.length).toBeLessThan(90_000);
   });
 });
 
