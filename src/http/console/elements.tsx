@@ -54,7 +54,7 @@ export function TimeAgo({ at, now }: { readonly at: string; readonly now: Date }
   );
 }
 
-/** Leads to the code's row of the manual. */
+/** Links to the row of the code in the manual. */
 export function FaultCode({ root, code }: { readonly root: string; readonly code: string }) {
   return (
     <a href={`${root}manual/errors#${code}`}>
@@ -130,5 +130,43 @@ export function Table({ id, title, note, columns, numbers = [], empty, rows }: T
         </div>
       )}
     </section>
+  );
+}
+
+/** A link to the page above this one. */
+export function Up({ to, name }: { readonly to: string; readonly name: string }) {
+  return (
+    <p class="up">
+      <a href={to}>{name}</a>
+    </p>
+  );
+}
+
+interface ExplainedProps {
+  readonly root: string;
+  readonly message: string;
+  readonly next: string | null | undefined;
+  readonly code: string;
+  /** Shown after the code. */
+  readonly children?: Child;
+}
+
+/** Why something failed, what to do next, and the code with its link to the manual. */
+export function Explained({ root, message, next, code, children }: ExplainedProps) {
+  return (
+    <>
+      <p>{message}</p>
+      {next && (
+        <p>
+          <strong>Next:</strong> {next}
+        </p>
+      )}
+      <p>
+        <small>
+          <FaultCode root={root} code={code} />
+          {children}
+        </small>
+      </p>
+    </>
   );
 }

@@ -1,16 +1,11 @@
 import type { Child } from 'hono/jsx';
 import { type OperationId, operations } from '../admin/operations.ts';
-import { FaultCode, Name } from './elements.tsx';
+import { Explained, Name } from './elements.tsx';
 import { type ActionMessage, FORM_TOKEN, type Verdict } from './sessions.ts';
-import { type CallInput, type ConsoleVisit, call } from './visit.ts';
-
-interface SaidProps {
-  readonly root: string;
-  readonly message: ActionMessage;
-}
+import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visit.ts';
 
 /** What an action has done, or why it has not; the first that a reader of screens hears. */
-export function Said({ root, message }: SaidProps) {
+export function Said({ root, message }: { readonly root: string; readonly message: ActionMessage }) {
   const { text, problem, link, each = [] } = message;
   const isGood = [message, ...each].every((verdict) => verdict.problem === null);
   return (
@@ -41,22 +36,11 @@ interface WhyProps {
   readonly problem: NonNullable<Verdict['problem']>;
 }
 
-function Why({ root, problem: { error, next, code, requestId } }: WhyProps) {
+function Why({ root, problem: { error, requestId, ...problem } }: WhyProps) {
   return (
-    <>
-      <p>{error}</p>
-      {next && (
-        <p>
-          <strong>Next:</strong> {next}
-        </p>
-      )}
-      <p>
-        <small>
-          <FaultCode root={root} code={code} />
-          {requestId && [' · request ', <Name>{requestId}</Name>]}
-        </small>
-      </p>
-    </>
+    <Explained root={root} message={error} next={problem.next} code={problem.code}>
+      {requestId && [' · request ', <Name>{requestId}</Name>]}
+    </Explained>
   );
 }
 
@@ -79,8 +63,7 @@ export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, {
   return { value: null, status: problem.status, instead };
 }
 
-interface ActionFormProps {
-  readonly visit: ConsoleVisit;
+interface ActionFormProps extends VisitProps {
   /** Below the root: `sites/acme/activate`. */
   readonly action: string;
   readonly class?: string;

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import type { StatusReport } from '../../domain/status.ts';
 import { ActionForm, Said } from './forms.tsx';
 import { revisionOf } from './status-events.ts';
-import { type ConsoleVisit, signInAddress } from './visit.ts';
+import { type ConsoleVisit, signInAddress, type VisitProps } from './visit.ts';
 
 /** Below the root. */
 const NAVIGATION = [
@@ -84,7 +84,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
   return new Response(`<!doctype html>\n${await markup.toString()}\n`, { status, headers: all });
 }
 
-function SignedIn({ visit }: { readonly visit: ConsoleVisit }) {
+function SignedIn({ visit }: VisitProps) {
   if (visit.session === null) {
     return (
       <a class="button" href={visit.root + signInAddress(visit)}>

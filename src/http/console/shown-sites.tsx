@@ -1,7 +1,7 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import type { SiteStatusReport, StatusReport } from '../../domain/status.ts';
-import { FaultCode, TimeAgo } from './elements.tsx';
-import type { ConsoleVisit } from './visit.ts';
+import { Explained, TimeAgo } from './elements.tsx';
+import type { VisitProps } from './visit.ts';
 
 /** As of a list, where there is one site too. */
 export function shelfSites(status: StatusReport): readonly SiteStatusReport[] {
@@ -26,12 +26,12 @@ export function placeOf({ hosts, basePath }: SiteStatusReport): string {
   return hosts.length === 0 ? `All other hosts, path ${basePath}` : `${hosts.join(', ')} ${basePath}`;
 }
 
-/** Of one site: its fault, the refused config, what goes on, what to know. */
-export function SiteAlerts({ visit, site }: { readonly visit: ConsoleVisit; readonly site: SiteStatusReport }) {
+/** Alerts of one site: its last error, a refused config, the current activity, notices. */
+export function SiteAlerts({ visit, site }: VisitProps & { readonly site: SiteStatusReport }) {
   const { lastError, activity, notices } = site;
   return (
     <>
-      {lastError && <ErrorAlert visit={visit} error={lastError} />}
+      {lastError && <FaultAlert visit={visit} id="last-error" title="Last error" {...lastError} />}
       <ReloadAlert visit={visit} status={site} />
       <section class="alert info" id="activity" role="status" hidden={activity === null}>
         <h2>Under way</h2>
@@ -42,8 +42,8 @@ export function SiteAlerts({ visit, site }: { readonly visit: ConsoleVisit; read
   );
 }
 
-/** Of all of them, without what is one site's. */
-export function DaemonAlerts({ visit, status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
+/** Alerts of the daemon, without those of its sites. */
+export function DaemonAlerts({ visit, status }: VisitProps & { readonly status: StatusReport }) {
   return (
     <>
       <ReloadAlert visit={visit} status={status} />
@@ -52,55 +52,32 @@ export function DaemonAlerts({ visit, status }: { readonly visit: ConsoleVisit; 
   );
 }
 
-function ErrorAlert({
-  visit,
-  error,
-}: {
-  readonly visit: ConsoleVisit;
-  readonly error: NonNullable<StatusReport['lastError']>;
-}) {
-  const { at, code, message, next } = error;
+interface FaultAlertProps extends VisitProps, NonNullable<StatusReport['lastError']> {
+  readonly id: string;
+  readonly title: string;
+}
+
+function FaultAlert({ visit, id, title, at, ...fault }: FaultAlertProps) {
   return (
-    <section class="alert bad" id="last-error">
-      <h2>Last error</h2>
-      <p>{message}</p>
-      {next !== null && (
-        <p>
-          <strong>Next:</strong> {next}
-        </p>
-      )}
-      <p>
-        <small>
-          <FaultCode root={visit.root} code={code} />, <TimeAgo at={at} now={visit.now} />
-        </small>
-      </p>
+    <section class="alert bad" id={id}>
+      <h2>{title}</h2>
+      <Explained root={visit.root} {...fault}>
+        , <TimeAgo at={at} now={visit.now} />
+      </Explained>
     </section>
   );
 }
 
+const MEND = 'Mend the config: the one before it is still in force, and a change to the file is noticed by itself.';
+
 function ReloadAlert({
   visit,
-  status: { lastReload, lastError },
-}: {
-  readonly visit: ConsoleVisit;
-  readonly status: Pick<StatusReport, 'lastReload' | 'lastError'>;
-}) {
+  status,
+}: VisitProps & { readonly status: Pick<StatusReport, 'lastReload' | 'lastError'> }) {
+  const { lastReload, lastError } = status;
   if (lastReload === null || lastReload.ok || lastReload.error === lastError?.message) return null;
-  return (
-    <section class="alert bad" id="reload-error">
-      <h2>The changed config was refused</h2>
-      <p>{lastReload.error ?? ''}</p>
-      <p>
-        <strong>Next:</strong> Mend the config: the one before it is still in force, and a change to the file is noticed
-        by itself.
-      </p>
-      <p>
-        <small>
-          <FaultCode root={visit.root} code="config_invalid" />, <TimeAgo at={lastReload.at} now={visit.now} />
-        </small>
-      </p>
-    </section>
-  );
+  const fault = { at: lastReload.at, code: 'config_invalid', message: lastReload.error ?? '', next: MEND } as const;
+  return <FaultAlert visit={visit} id="reload-error" title="The changed config was refused" {...fault} />;
 }
 
 function Notices({ notices }: { readonly notices: readonly string[] }) {

@@ -11,7 +11,7 @@ import { BASE_STYLE, ICON, ownAsset } from '../own-asset.ts';
 import { type ActionMessage, type ConsoleSession, requireSession, type Sessions } from './sessions.ts';
 import type { SignInAudit } from './sign-in-audit.ts';
 
-/** What the console stands on. */
+/** Parts of the daemon that the console shows and acts on. */
 export interface ConsoleParts
   extends Pick<
     AdminOptions,
@@ -27,7 +27,7 @@ export interface ConsoleParts
     | 'onError'
     | 'programVersion'
   > {
-  /** The calls of the admin listener behind their guard: all that is changed goes through them. */
+  /** The calls of the admin listener, behind their guard. Every change goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }
@@ -38,7 +38,7 @@ export interface ConsoleVisit {
   readonly sessions: Sessions;
   readonly signIns: SignInAudit;
   readonly assets: ConsoleAssets;
-  /** Null: nobody is signed in, and the page can only be read. */
+  /** Null if nobody is signed in: the page is read-only then. */
   readonly session: ConsoleSession | null;
   /** From the page to `/`, so that links hold behind a proxy's path too: `./`, `../`. */
   readonly root: string;
@@ -47,12 +47,17 @@ export interface ConsoleVisit {
   readonly changes: string;
 }
 
-/** Of somebody who is signed in. */
+/** What most parts of a page are given. */
+export interface VisitProps {
+  readonly visit: ConsoleVisit;
+}
+
+/** The visit of an operator who is signed in. */
 export interface SessionVisit extends ConsoleVisit {
   readonly session: ConsoleSession;
 }
 
-/** With its form, whose token is that of the session. */
+/** A visit with its form, whose token was checked. */
 export interface SignedVisit extends SessionVisit {
   readonly form: URLSearchParams;
 }

@@ -2,7 +2,7 @@ import type { AuditLine, AuditPage } from '../../audit/audit.ts';
 import { Chip, FaultCode, Name, Table, Time } from '../elements.tsx';
 import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
+import type { ConsoleRoute, ConsoleVisit, VisitProps } from '../visit.ts';
 
 export const auditRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/audit', run: showAudit }];
 
@@ -23,7 +23,7 @@ async function showAudit(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: 'Who changed what', page: 'audit', content });
 }
 
-function Lines({ visit, page }: { readonly visit: ConsoleVisit; readonly page: AuditPage }) {
+function Lines({ visit, page }: VisitProps & { readonly page: AuditPage }) {
   return (
     <>
       <Table
@@ -50,7 +50,7 @@ const ACTORS: Readonly<Record<AuditLine['by'], string>> = {
   key: 'API key',
 };
 
-function LineRow({ visit, line }: { readonly visit: ConsoleVisit; readonly line: AuditLine }) {
+function LineRow({ visit, line }: VisitProps & { readonly line: AuditLine }) {
   const { at, by, id, client, action, target, site, organization, from, to, result, error, requestId } = line;
   return (
     <tr>

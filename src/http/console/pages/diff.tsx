@@ -1,10 +1,10 @@
 import type { SiteStatusReport } from '../../../domain/status.ts';
 import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
-import { Chip, type ChipTone, countInWords, Table } from '../elements.tsx';
+import { Chip, type ChipTone, countInWords, Table, Up } from '../elements.tsx';
 import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSite } from '../shown-sites.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf, siteAddress } from '../visit.ts';
+import { type ConsoleRoute, type ConsoleVisit, parameterOf, siteAddress, type VisitProps } from '../visit.ts';
 
 export const diffRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/sites/:domain/diff', run: showDiff }];
 
@@ -18,9 +18,7 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
   const called = isCalled ? await callForPage<VersionsDiff>(visit, 'diff', input) : null;
   const content = (
     <>
-      <p class="up">
-        <a href={root + siteAddress(domain)}>{domain}</a>
-      </p>
+      <Up to={root + siteAddress(domain)} name={domain} />
       <h1>What changed between versions</h1>
       <DiffForm visit={visit} site={site} from={from} to={to} />
       {called && (called.value === null ? called.instead : <Diff diff={called.value} />)}
@@ -85,8 +83,7 @@ function PageRow({ tone, change, page, title, what = '–' }: PageRowProps) {
   );
 }
 
-interface DiffFormProps {
-  readonly visit: ConsoleVisit;
+interface DiffFormProps extends VisitProps {
   readonly site: SiteStatusReport;
   /** Chosen before; else from the active version to the newest, or to that from the one before it. */
   readonly from?: string | undefined;

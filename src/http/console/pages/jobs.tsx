@@ -1,7 +1,18 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
 import { nounOf } from '../../../domain/text.ts';
 import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
-import { bytesInWords, Chip, type ChipTone, countInWords, FaultCode, Name, Table, TimeAgo } from '../elements.tsx';
+import {
+  bytesInWords,
+  Chip,
+  type ChipTone,
+  countInWords,
+  Explained,
+  FaultCode,
+  Name,
+  Table,
+  TimeAgo,
+  Up,
+} from '../elements.tsx';
 import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import {
@@ -14,6 +25,7 @@ import {
   parameterOf,
   type SignedVisit,
   signInAddress,
+  type VisitProps,
 } from '../visit.ts';
 import { problemPage } from './errors.tsx';
 
@@ -47,7 +59,7 @@ async function showJobs(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: 'Export jobs', page: 'jobs', status, content });
 }
 
-function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board: JobBoard }) {
+function Board({ visit, board }: VisitProps & { readonly board: JobBoard }) {
   const { jobs, nextCursor, domains } = board;
   return (
     <>
@@ -70,12 +82,11 @@ function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board:
   );
 }
 
-interface JobProps {
-  readonly visit: ConsoleVisit;
+interface JobProps extends VisitProps {
   readonly job: OperatedJob;
 }
 
-function StartForm({ visit, domains }: { readonly visit: ConsoleVisit; readonly domains: readonly string[] }) {
+function StartForm({ visit, domains }: VisitProps & { readonly domains: readonly string[] }) {
   if (domains.length === 0) {
     return (
       <p class="card empty">
@@ -182,9 +193,7 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
     : null;
   const content = (
     <>
-      <p class="up">
-        <a href={`${visit.root}jobs`}>All jobs</a>
-      </p>
+      <Up to={`${visit.root}jobs`} name="All jobs" />
       <h1>
         {job.domain} <small>{job.version ?? ''}</small>
       </h1>
@@ -206,24 +215,9 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: `Export of ${job.domain}: ${job.status}`, page: 'jobs', content });
 }
 
-/** A sentence, what to do next, and the code that leads to the manual. */
 function JobError({ visit, job: { error, fault } }: JobProps) {
   if (fault === null) return error === null ? null : <p>{error}</p>;
-  return (
-    <>
-      <p>{fault.message}</p>
-      {fault.next !== null && (
-        <p>
-          <strong>Next:</strong> {fault.next}
-        </p>
-      )}
-      <p>
-        <small>
-          <FaultCode root={visit.root} code={fault.code} />
-        </small>
-      </p>
-    </>
-  );
+  return <Explained root={visit.root} {...fault} />;
 }
 
 async function showReportDocument(visit: ConsoleVisit): Promise<Response> {
@@ -232,8 +226,7 @@ async function showReportDocument(visit: ConsoleVisit): Promise<Response> {
   return visit.c.json(called.value);
 }
 
-interface ReportProps {
-  readonly visit: ConsoleVisit;
+interface ReportProps extends VisitProps {
   readonly report: ExportReport;
 }
 

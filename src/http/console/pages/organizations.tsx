@@ -2,7 +2,7 @@ import { DocshelfError } from '../../../domain/errors.ts';
 import { EXPORTING_PLAN, type KeyType, type Organization } from '../../../domain/organization.ts';
 import type { JobBoard } from '../../jobs/job-schemas.ts';
 import type { CreatedKey, ListedKey } from '../../keys/key-schemas.ts';
-import { Chip, Name, Table, Time, TimeAgo } from '../elements.tsx';
+import { Chip, Name, Table, Time, TimeAgo, Up } from '../elements.tsx';
 import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSites } from '../shown-sites.tsx';
@@ -15,6 +15,7 @@ import {
   keysAddress,
   parameterOf,
   type SignedVisit,
+  type VisitProps,
 } from '../visit.ts';
 
 export const organizationRoutes: readonly ConsoleRoute[] = [
@@ -68,9 +69,7 @@ async function showKeys(visit: ConsoleVisit): Promise<Response> {
   });
   const content = (
     <>
-      <p class="up">
-        <a href={`${visit.root}organizations`}>All organizations</a>
-      </p>
+      <Up to={`${visit.root}organizations`} name="All organizations" />
       <div class="heading">
         <h1>API keys of {id}</h1>
       </div>
@@ -80,13 +79,7 @@ async function showKeys(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: `API keys of ${id}`, page: 'organizations', content });
 }
 
-interface KeysProps {
-  readonly visit: ConsoleVisit;
-  readonly id: string;
-  readonly keys: readonly ListedKey[];
-}
-
-function Keys({ visit, id, keys }: KeysProps) {
+function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly keys: readonly ListedKey[] }) {
   const said = visit.session?.messages.find(visit.c.req.query('said'));
   return (
     <>
@@ -103,8 +96,7 @@ function Keys({ visit, id, keys }: KeysProps) {
   );
 }
 
-interface NewKeyFormProps {
-  readonly visit: ConsoleVisit;
+interface NewKeyFormProps extends VisitProps {
   readonly id: string;
   /** Of a form that was refused. */
   readonly typed: Readonly<Record<string, string>>;
@@ -138,13 +130,7 @@ function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
   );
 }
 
-interface KeyRowProps {
-  readonly visit: ConsoleVisit;
-  readonly id: string;
-  readonly listed: ListedKey;
-}
-
-function KeyRow({ visit, id, listed: key }: KeyRowProps) {
+function KeyRow({ visit, id, listed: key }: VisitProps & { readonly id: string; readonly listed: ListedKey }) {
   return (
     <tr id={`key-${key.readOnly ? 'config-' : ''}${key.id}`}>
       <th scope="row">
@@ -215,9 +201,7 @@ async function showMade(visit: ConsoleVisit): Promise<Response> {
   const made = visit.session?.messages.take(name)?.made ?? null;
   const content = (
     <>
-      <p class="up">
-        <a href={visit.root + keysAddress(organization.id)}>All keys of {organization.id}</a>
-      </p>
+      <Up to={visit.root + keysAddress(organization.id)} name={`All keys of ${organization.id}`} />
       <div class="heading">
         <h1>{made === null ? 'The key has been shown' : `The key ${made.name}`}</h1>
       </div>
@@ -282,14 +266,8 @@ async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, bas
   return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
 }
 
-interface MadeKeyProps {
-  readonly visit: ConsoleVisit;
-  readonly made: CreatedKey;
-  readonly trial: KeyTrial;
-}
-
 /** With the line that tries it. The button appears with its script. */
-function MadeKeyShown({ visit, made, trial }: MadeKeyProps) {
+function MadeKeyShown({ visit, made, trial }: VisitProps & { readonly made: CreatedKey; readonly trial: KeyTrial }) {
   return (
     <>
       <section class="alert good">

@@ -3,7 +3,15 @@ import { countInWords, FaultCode, Name, StateChip, Table, Time, TimeAgo } from '
 import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { DaemonAlerts, placeOf, shelfSites } from '../shown-sites.tsx';
-import { backTo, type ConsoleRoute, type ConsoleVisit, call, type SignedVisit, siteAddress } from '../visit.ts';
+import {
+  backTo,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  type SignedVisit,
+  siteAddress,
+  type VisitProps,
+} from '../visit.ts';
 import { SiteContent } from './site.tsx';
 
 export const overviewRoutes: readonly ConsoleRoute[] = [
@@ -34,8 +42,7 @@ async function reload(visit: SignedVisit): Promise<Response> {
   return backTo(visit, '', { text, problem });
 }
 
-interface AllSitesProps {
-  readonly visit: ConsoleVisit;
+interface AllSitesProps extends VisitProps {
   readonly status: StatusReport;
   readonly sites: readonly SiteStatusReport[];
 }
@@ -61,7 +68,7 @@ function AllSites({ visit, status, sites }: AllSitesProps) {
   );
 }
 
-function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site: SiteStatusReport }) {
+function SiteRow({ visit, site }: VisitProps & { readonly site: SiteStatusReport }) {
   const { deployment, title, state, active, search, lastError, activity } = site;
   const domain = deployment.domain ?? '';
   return (
@@ -105,7 +112,7 @@ function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site:
 }
 
 /** Of the daemon as a whole: its config, and its work. */
-function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
+function DaemonFacts({ visit, status }: VisitProps & { readonly status: StatusReport }) {
   const { lastReload, pending, jobs, startedAt, deployment } = status;
   return (
     <section>

@@ -1,7 +1,15 @@
 import { DocshelfError } from '../../../domain/errors.ts';
 import { type ScoreReasons, type SearchResult, searchRequestSchema } from '../../../domain/search.ts';
+import { Up } from '../elements.tsx';
 import { showPage } from '../layout.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf, signInAddress, siteAddress } from '../visit.ts';
+import {
+  type ConsoleRoute,
+  type ConsoleVisit,
+  parameterOf,
+  signInAddress,
+  siteAddress,
+  type VisitProps,
+} from '../visit.ts';
 
 export const searchRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/search', run: showSearch },
@@ -17,9 +25,7 @@ async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const title = `Search of ${domain}`;
   const content = (
     <>
-      <p class="up">
-        <a href={root + siteAddress(domain)}>{domain}</a>
-      </p>
+      <Up to={root + siteAddress(domain)} name={domain} />
       <h1>{title}</h1>
       {session === null ? (
         <p class="card empty">
@@ -138,8 +144,7 @@ function inDigits(value: number): string {
   return value.toFixed(2);
 }
 
-interface SearchBoxProps {
-  readonly visit: ConsoleVisit;
+interface SearchBoxProps extends VisitProps {
   readonly domain: string;
   /** As it was asked for. */
   readonly query?: string;

@@ -14,6 +14,7 @@ import {
   Table,
   Time,
   TimeAgo,
+  Up,
 } from '../elements.tsx';
 import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
@@ -29,6 +30,7 @@ import {
   parameterOf,
   type SignedVisit,
   siteAddress,
+  type VisitProps,
 } from '../visit.ts';
 import { DiffForm } from './diff.tsx';
 import { SearchBox } from './search.tsx';
@@ -48,17 +50,14 @@ async function showSite(visit: ConsoleVisit): Promise<Response> {
   const site = shelfSite(status, parameterOf(visit, 'domain'));
   const content = (
     <>
-      <p class="up">
-        <a href={visit.root}>All sites</a>
-      </p>
+      <Up to={visit.root} name="All sites" />
       <SiteContent visit={visit} site={site} />
     </>
   );
   return showPage(visit, { title: `${site.deployment.domain}: ${site.state}`, state: status, content });
 }
 
-interface SiteProps {
-  readonly visit: ConsoleVisit;
+interface SiteProps extends VisitProps {
   readonly site: SiteStatusReport;
 }
 

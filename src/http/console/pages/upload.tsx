@@ -11,12 +11,12 @@ import { problemOf } from '../../problem.ts';
 import { ActionForm } from '../forms.tsx';
 import { type FormPart, formParts } from '../multipart.ts';
 import { type ActionMessage, FORM_TOKEN, requireFormToken, type Verdict } from '../sessions.ts';
-import { backTo, type ConsoleVisit, call, parameterOf, type SessionVisit, siteAddress } from '../visit.ts';
+import { backTo, call, parameterOf, type SessionVisit, siteAddress, type VisitProps } from '../visit.ts';
 
 const ARCHIVES = '.tar,.gz,.tgz,.zst,.zip';
 
 /** Files are chosen, or with `upload.js` dropped; that shows each one's progress and verdict. */
-export function UploadForm({ visit, domain }: { readonly visit: ConsoleVisit; readonly domain: string }) {
+export function UploadForm({ visit, domain }: VisitProps & { readonly domain: string }) {
   if (visit.session === null) return null;
   return (
     <section id="upload">
