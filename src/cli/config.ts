@@ -5,7 +5,7 @@ import { exitCodeOf } from '../domain/errors.ts';
 import { counted, printable } from '../domain/text.ts';
 import { type CommonOptions, command, group } from './command.ts';
 import { loadStrictly } from './load-config.ts';
-import { answer, printJson, ReportedFailure, table } from './output.ts';
+import { printJson, printResult, ReportedFailure, table } from './output.ts';
 
 export function configCommand(): Command {
   return group('config', 'check, print or describe the config', 'docshelf config check --config config.yaml', [
@@ -18,7 +18,7 @@ export function configCommand(): Command {
       const { certificateNotices } = await import('../app/tls.ts');
       const warnings = certificateNotices(config, Date.now());
       if (file !== null && written.size === 0) warnings.push(NO_SETTINGS);
-      answer(options, { ok: true, file, warnings }, () =>
+      printResult(options, { ok: true, file, warnings }, () =>
         [
           file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`,
           ...warnings.map((warning) => `warning  ${warning}`),
@@ -28,7 +28,7 @@ export function configCommand(): Command {
     command('print', 'print every value and where it comes from; secrets are redacted', 'docshelf config print').action(
       async (options: CommonOptions) => {
         const { file, settings, rows } = printConfig(await loadStrictly(options));
-        answer(options, { file, settings }, () =>
+        printResult(options, { file, settings }, () =>
           table([['KEY', 'VALUE', 'FROM'], ...rows.map(({ key, value, origin }) => [key, value, origin])]),
         );
       },
@@ -52,13 +52,13 @@ export function doctorCommand(): Command {
   ).action(async (options: CommonOptions) => {
     const found = await examine(options);
     const faults = found.filter(({ state }) => state === 'fault');
-    answer(options, { ok: faults.length === 0, checks: found }, () => asText(found));
+    printResult(options, { ok: faults.length === 0, checks: found }, () => doctorText(found));
     const first = faults[0]?.code ?? null;
     if (first !== null) throw new ReportedFailure(exitCodeOf(first));
   });
 }
 
-/** The faults of an unsound config are the diagnosis. */
+/** Reports the errors of an invalid config as its diagnosis. */
 async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
   let loaded: LoadedConfig;
   try {
@@ -79,7 +79,7 @@ async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
 
 const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';
 
-function asText(found: readonly Diagnosis[]): string {
+function doctorText(found: readonly Diagnosis[]): string {
   const lines = found.flatMap(({ state, subject, message, next }) => [
     printable(`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`),
     ...(next === null ? [] : [printable(`${' '.repeat(COLUMN)}→ ${next}`)]),

@@ -9,10 +9,10 @@ import type { LastReload } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
 import { askDaemon } from '../net/daemon-request.ts';
 import { actionCommand, type CommonOptions, command, type DaemonChoice } from './command.ts';
-import { findDaemons, marksOn } from './daemon-client.ts';
+import { findDaemons, runningMarks } from './daemon-client.ts';
 import { offerInit } from './init.ts';
-import { loadFor, loadStrictly } from './load-config.ts';
-import { answer, ProgressBar } from './output.ts';
+import { loadOrLastGood, loadStrictly } from './load-config.ts';
+import { ProgressBar, printResult } from './output.ts';
 
 export function serveCommand(programVersion: string): Command {
   return command(
@@ -23,7 +23,7 @@ export function serveCommand(programVersion: string): Command {
     const found = await loadWritten(options);
     const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
     const progress = new ProgressBar();
-    // Before the daemon leaves its first mark: a signal during the start would end the process and leave mark and socket.
+    // Listen before the daemon writes its mark: a signal during the start would leave the mark and the socket behind.
     const stopped = stopSignal();
     const started = import('../app/index.ts').then(({ startDaemon }) =>
       startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),
@@ -35,7 +35,7 @@ export function serveCommand(programVersion: string): Command {
     await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
     await stopped;
     progress.end();
-    // A second signal ends at once.
+    // A second signal ends the process immediately.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
     say('stopping: requests in flight finish');
     void notifyServiceManager('STOPPING=1', 'requests in flight finish', say);
@@ -46,7 +46,7 @@ export function serveCommand(programVersion: string): Command {
 const WRITING_MS_MAX = 2_000;
 const POLL_MS = 200;
 
-/** A file that another program is about to write is empty at first. One that stays empty has the defaults. */
+/** Waits for a file that another program is about to write. A file that stays empty has the defaults. */
 async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
   const endMs = performance.now() + WRITING_MS_MAX;
   let loaded = await loadStrictly(options);
@@ -64,12 +64,12 @@ function stopSignal(): Promise<void> {
 }
 
 const run = promisify(execFile);
-/** systemd-notify waits until its word is taken. */
+/** systemd-notify waits until the service manager has read the message. */
 const NOTIFY_MS_MAX = 5_000;
 
 /**
- * Notifies the service manager, if any, in the words of sd_notify(3): the options of systemd-notify(1) are younger than some
- * hosts. By that program, since Node has no Unix datagram sockets; so the unit says `NotifyAccess=all`.
+ * Notifies the service manager, if any, with assignments of sd_notify(3), since some hosts have a systemd-notify(1) without
+ * newer options. Runs that program because Node has no Unix datagram sockets. So the unit needs `NotifyAccess=all`.
  */
 async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',
@@ -84,13 +84,13 @@ async function notifyServiceManager(
   }
 }
 
-/** All daemons of this host on the data folder share it, and mostly the config. */
+/** Reloads all daemons of this host on the data folder: they usually share the config. */
 export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {
       await loadStrictly(options);
-      // An empty config is no error by itself, but does not name the daemon's folder.
-      const { config } = await loadFor(options);
+      // An empty config is valid, but does not name the daemon's folder.
+      const { config } = await loadOrLastGood(options);
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {
         throw new DocshelfError('daemon_unreachable', 'Cannot reload: no daemon runs on this data folder', {
@@ -104,12 +104,12 @@ export function reloadCommand(): Command {
         reloads.push(reload);
         lines.push(`${daemon.name} took the config at ${reload.at}.`);
       }
-      answer(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
+      printResult(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
     },
   );
 }
 
-/** Container engines and orchestrators give up after a few seconds themselves. */
+/** Container engines and orchestrators also stop waiting after a few seconds. */
 const TIMEOUT_MS = 3_000;
 
 interface HealthOptions extends CommonOptions {
@@ -124,7 +124,7 @@ export function healthcheckCommand(): Command {
   )
     .option('--live', 'ask only whether it runs')
     .action(async (options: HealthOptions) => {
-      const { config } = await loadFor(options);
+      const { config } = await loadOrLastGood(options);
       const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
       const response = await askDaemon(url, AbortSignal.timeout(TIMEOUT_MS));
       const state = response === null ? 'it does not answer' : (await response.text()).trim();
@@ -133,13 +133,13 @@ export function healthcheckCommand(): Command {
           next: 'Look at its log, and at /v1/status of its admin listener.',
         });
       }
-      answer(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
+      printResult(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
     });
 }
 
 /** Of a daemon on the data folder: another folder's may have the configured port. @throws DocshelfError `daemon_unreachable` */
 async function adminUrlOf(config: Config): Promise<string> {
-  const marks = await marksOn(config);
+  const marks = await runningMarks(config);
   const here = marks.filter(({ owner }) => owner.host === hostname());
   const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
   if (adminUrl !== undefined) return adminUrl;

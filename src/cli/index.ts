@@ -27,7 +27,7 @@ export async function run(args: readonly string[], version: string): Promise<num
     if (error instanceof ReportedFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
-    // Help and version end with 0; a group without a command has printed its help.
+    // Commander throws after help and version too, with exit code 0. A group without a command has printed its help.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
     return reportFailure(usageFault(error, program, args), isJson);
@@ -57,7 +57,7 @@ function commandOf(program: Command, args: readonly string[]): string {
   return path.join(' ');
 }
 
-/** Commander must not end the process, nor tell a fault itself; a mistyped command gets the nearest one named. */
+/** Keeps commander from ending the process and from printing errors. It still suggests the nearest command. */
 function neverExit(command: Command): void {
   command
     .exitOverride()
@@ -81,7 +81,7 @@ export function createProgram(version: string): Command {
       'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
     )
     .version(version, '-V, --version')
-    // "bundle import --version" is the bundle's option, not the program's.
+    // "--version" after "bundle import" is the bundle's version, not the program's.
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
   for (const command of [

@@ -12,14 +12,14 @@ import { Secret } from '../domain/secret.ts';
 import { isVersion } from '../domain/version.ts';
 import { replaceFile, writeOnce } from '../files/index.ts';
 import { type CommonOptions, command, parserOf, versionLabel } from './command.ts';
-import { answer } from './output.ts';
+import { printResult } from './output.ts';
 
 interface InitAnswers {
   readonly type?: DeploymentType | undefined;
   readonly domain?: string | undefined;
   /** Absolute path. */
   readonly bundleUrlFile?: string | undefined;
-  /** Goes into a file beside the config. */
+  /** Written to a file next to the config. */
   readonly link?: Secret | undefined;
   readonly version?: string | undefined;
   /** Absolute path. */
@@ -55,7 +55,7 @@ export function initCommand(): Command {
     .option('--yes', 'ask nothing')
     .action(async (options: InitOptions) => {
       const written = { ok: true, file: await initConfig(options) };
-      answer(options, written, ({ file }) => {
+      printResult(options, written, ({ file }) => {
         return `Wrote ${file}. Next: docshelf doctor --config ${file}, then docshelf serve --config ${file}`;
       });
     });
@@ -69,8 +69,8 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
 }
 
 /**
- * An unconfigured daemon would serve nothing and tell nobody: a terminal is offered a config, others are refused.
- * @returns true where a config was written. @throws DocshelfError `config_invalid`
+ * Offers to write a config on a terminal, and rejects the start elsewhere: an unconfigured daemon would serve nothing.
+ * @returns true if a config was written. @throws DocshelfError `config_invalid`
  */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
   if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
@@ -92,10 +92,10 @@ async function wantsConfig(): Promise<boolean> {
   return !/^n/i.test(answered.trim());
 }
 
-/** On standard error: standard output is for the command's answer. */
+/** Prompts on standard error, because standard output is for the result of the command. */
 async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnswers> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // `question` would lose all but the first line of what is pasted.
+  // `question` would lose all lines of pasted text except the first.
   const lines = terminal[Symbol.asyncIterator]();
   const words = async (question: string, otherwise: string, isSound: (text: string) => boolean, rule: string) => {
     terminal.setPrompt(`${question} [${otherwise}]: `);
@@ -144,7 +144,7 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
   };
 }
 
-/** For the owner alone: a config may come to hold a token. */
+/** Only for the owner: a config can contain a token later. */
 const MODE = 0o600;
 const LINK_FILE = 'bundle-url';
 const STATES: Readonly<Record<string, string>> = {
@@ -157,7 +157,7 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Loads the config before it gets its name.
+ * Loads the config before it renames it into place.
  * @throws DocshelfError `cannot_write`, also where one is there without `force`; `usage` for answers of no sound config
  */
 async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
@@ -264,7 +264,7 @@ function fromFolder(path: string, folder: string): string {
   return quoted(short === '' || short.startsWith('..') ? path : `./${short}`);
 }
 
-/** JSON's strings are YAML's. */
+/** Every JSON string is a YAML string. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

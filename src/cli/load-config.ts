@@ -31,7 +31,7 @@ export function loadStrictly(options: CommonOptions): Promise<LoadedConfig> {
 }
 
 /** If the file is broken, empty or gone, uses the config of a running daemon that follows this file. @throws ConfigError */
-export async function loadFor(options: CommonOptions): Promise<LoadedConfig> {
+export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
   const sources = sourcesOf(options);
   try {
     const loaded = await loadConfig(sources);
@@ -51,7 +51,7 @@ function sourcesOf({ config }: CommonOptions): LoadOptions {
 
 /** @throws ConfigError, DocshelfError `site_needed`, `not_found` */
 export async function loadSite(options: SiteChoice): Promise<ChosenSite> {
-  return chosenSite(await loadFor(options), options);
+  return chosenSite(await loadOrLastGood(options), options);
 }
 
 export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Promise<ChosenSite> {

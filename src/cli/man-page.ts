@@ -70,7 +70,7 @@ function termLines(terms: readonly (readonly [term: string, text: string])[]): s
   return terms.map(([term, text]) => `.TP\n.B ${escaped(term)}\n${escaped(text)}`).join('\n');
 }
 
-/** roff takes a backslash, a minus, and a dot or quote at a line's beginning for its own. */
+/** roff interprets backslashes, minus signs, and dots or quotes at the beginning of a line. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')

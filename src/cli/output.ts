@@ -9,7 +9,7 @@ export function print(text: string): void {
   process.stdout.write(`${printableLines(text)}\n`);
 }
 
-/** One line on standard error. */
+/** Prints one line on standard error. */
 export function note(text: string): void {
   process.stderr.write(`${printable(text)}\n`);
 }
@@ -18,13 +18,13 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-export function answer<T>({ json }: CommonOptions, value: T, inWords: (value: T) => string): void {
+export function printResult<T>({ json }: CommonOptions, value: T, inWords: (value: T) => string): void {
   if (json === true) printJson(value);
   else print(inWords(value));
 }
 
 /** The daemon and the data folder that a command acts on. */
-export interface Place {
+export interface CommandTarget {
   /** Null for a daemon on another machine. */
   readonly folder: string | null;
   /** Null if no daemon runs: the command works on the folder itself. */
@@ -32,7 +32,7 @@ export interface Place {
 }
 
 /** Names the daemon or folder before a command changes something. With `--json`, it is part of the result. */
-export function namePlace({ json }: CommonOptions, { folder, daemon }: Place): void {
+export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
   if (json === true) return;
   print(daemon === null ? `Acting on "${folder}": no daemon runs on it.` : `Acting through ${daemon}.`);
 }

@@ -7,8 +7,8 @@ import { printable } from '../domain/text.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { type SiteChoice, siteCommand } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
-import { type ChosenSite, chosenSite, loadFor, namedSites } from './load-config.ts';
-import { answer } from './output.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood, namedSites } from './load-config.ts';
+import { printResult } from './output.ts';
 import { versionsOf } from './stored-versions.ts';
 
 const QUERY_CHARACTERS_MAX = 1_000;
@@ -40,8 +40,8 @@ export function searchCommand(): Command {
     .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
     .action(async (query: string, options: SearchOptions) => {
       const request = requestOf(query, options);
-      const loaded = await loadFor(options);
-      // A version is one site's.
+      const loaded = await loadOrLastGood(options);
+      // A version belongs to one site.
       const isOfOne = loaded.sites.length === 1 || options.site !== undefined || options.release !== undefined;
       const sites = isOfOne ? [await chosenSite(loaded, options)] : loaded.sites;
       const config = (isOfOne ? sites[0] : loaded)?.config ?? loaded.config;
@@ -57,7 +57,7 @@ export function searchCommand(): Command {
       const { searchOnce } = await import('../app/index.ts');
       const found = await searchOnce(config, versions, request);
       const results = isOfOne ? found.map(({ site: _, ...result }) => result) : found;
-      answer(options, results, () => (found.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
+      printResult(options, results, () => (found.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
     });
 }
 
@@ -77,7 +77,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-/** Of each site the stored version of that name, else the active one: without a daemon, what a start would serve. */
+/** For each site, the stored version of that name or the active one. Without a daemon, the one that a start would serve. */
 async function versionsIn(
   config: Config,
   sites: readonly ChosenSite[],
@@ -107,7 +107,7 @@ function asText({ content, path, metadata, ...of }: SearchResult & { readonly si
     ...metadata.headings.filter((heading) => heading !== metadata.title),
   ].join(' › ');
   const line = content.replace(/\s+/g, ' ');
-  // A surrogate pair is not cut in two.
+  // Do not cut a surrogate pair in two.
   const cut = line.slice(0, SNIPPET_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
   const snippet = line.length > SNIPPET_CHARACTERS ? `${cut}…` : line;
   const lines = [`${metadata.score.toFixed(2)}  ${place}`, `      ${path}`, `      ${snippet}`];
@@ -120,7 +120,7 @@ export function mcpCommand(programVersion: string): Command {
     'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
     'docshelf mcp --config config.yaml --site acme',
   ).action(async (options: SiteChoice) => {
-    const loaded = await loadFor(options);
+    const loaded = await loadOrLastGood(options);
     const site = chooseSite(await namedSites(loaded), options.site ?? null, 'the config');
     const { config } = site;
     const domain = loaded.config.sites.length > 0 ? site.domain : null;

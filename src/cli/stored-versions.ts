@@ -13,14 +13,14 @@ export interface SiteVersions extends Pick<StatusReport, 'pinned' | 'versions'> 
   readonly active: { readonly version: string; readonly digest: string } | null;
 }
 
-/** @param domain null: the only one */
+/** @param domain null means the only site */
 export function siteIn(status: StatusReport | null, domain: string | null): SiteReport | null {
   const sites: readonly SiteReport[] = status === null ? [] : (status.sites ?? [status]);
   if (domain === null && sites.length > 1) return null;
   return sites.find(({ deployment }) => domain === null || deployment.domain === domain) ?? null;
 }
 
-/** The sites of a list: the config's, or those of a daemon on another machine. Null in the single form. */
+/** The sites of the config, or of a daemon on another machine. Null in the single form. */
 export function listedSites(
   { config, sites }: LoadedConfig,
   status: StatusReport | null,
@@ -45,11 +45,11 @@ export async function versionsOf(
     const known = (status.sites ?? [status]).map(({ deployment }) => deployment);
     chooseSite(known, domain, 'that daemon');
   }
-  return storedOf(await readStore(config), config.staticExport.version);
+  return versionsInFolder(await readStore(config), config.staticExport.version);
 }
 
-/** As the next start would serve it. */
-export async function storedOf(store: SiteStore, pinned: string | null): Promise<SiteVersions> {
+/** The versions in the folder, and the one that the next start would serve. */
+export async function versionsInFolder(store: SiteStore, pinned: string | null): Promise<SiteVersions> {
   const versions = (await ifThere(storedVersions(store))) ?? [];
   const pointer = pinned === null ? await store.active() : await store.label(pinned);
   const version = pinned ?? (await store.active())?.version;

@@ -14,7 +14,7 @@ import { digestFile, listFiles } from '../files/index.ts';
 import { importArchive } from './bundle/import.ts';
 import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
 import { loadSite } from './load-config.ts';
-import { answer, toMiB } from './output.ts';
+import { printResult, toMiB } from './output.ts';
 
 export function transferCommand(): Command {
   return group(
@@ -39,7 +39,7 @@ function packCommand(): Command {
     .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
     .option('--sbom-file <file>', 'another list of parts than that of this program')
     .action(async (options: PackOptions & CommonOptions) => {
-      answer(options, await packTransfer(options), ({ files, folder }) => {
+      printResult(options, await packTransfer(options), ({ files, folder }) => {
         const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
         return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. Its README.txt says what to do inside.`;
       });
@@ -57,7 +57,7 @@ function unpackCommand(): Command {
     .option('--verify-only', 'check, and take nothing in')
     .option('--no-activate', 'only store the bundles')
     .action(async (folder: string, options: UnpackOptions) => {
-      answer(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
+      printResult(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
         [
           ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
           ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
@@ -81,12 +81,12 @@ interface PackOptions {
   readonly sbomFile?: string;
 }
 
-/** Written by the build. */
+/** The build writes this file. */
 const OWN_SBOM = new URL('../sbom.json', import.meta.url);
 const KEY_BYTES_MAX = 64 * 1024;
 
 /**
- * The folder gets its name when it is whole.
+ * Renames the folder to its final name when it is complete.
  * @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle
  */
 async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
@@ -148,7 +148,7 @@ async function take(file: string, work: string, place: string): Promise<void> {
   await refuseUnreadable(file);
   const target = join(work, place, name);
   await mkdir(dirname(target), { recursive: true });
-  // COPYFILE_EXCL: two bundles of one name would be one. A reflink where the file system has it.
+  // COPYFILE_EXCL: two bundles with one name must not overwrite each other. Use a reflink if the file system can.
   await copyFile(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(
     rethrowAs('cannot_write', `copy "${file}"`, 'Look whether two files have one name, and whether there is room.'),
   );
@@ -179,10 +179,10 @@ async function readKey(file: string): Promise<string> {
   ).trim();
 }
 
-/** For whoever unpacks the folder, and may never have seen docshelf. */
+/** For a reader who unpacks the folder and may not know docshelf. */
 function readmeText({ image, chart, bundle = [] }: PackOptions): string {
-  // The newest by name, as `transfer unpack` serves it. Through a pipe it has no name, and without --version it would
-  // be older than any other.
+  // The newest by name, which `transfer unpack` activates. A pipe has no file name, so without --version it would
+  // count as older than all others.
   const newest =
     bundle
       .map((file) => basename(file))
@@ -215,13 +215,13 @@ interface VerifiedSignature {
 }
 
 /**
- * Takes bundles in once the whole folder is checked, in the order of their names: the last one is served.
+ * Checks the whole folder, then imports its bundles in the order of their names. The last one becomes active.
  * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of
  *   taking in
  */
 async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
-  // With keys of its own, a mere look needs no config.
+  // A check with --public-key needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const site = isAlone ? null : await loadSite(options);
   const signature = site === null ? null : signatureSlice(site.config);
@@ -269,7 +269,7 @@ async function verifySignatures(
   return verified;
 }
 
-/** As `sha256sum --check` reads them. */
+/** A file that `sha256sum --check` can read. */
 const SUMS_FILE = 'SHA256SUMS';
 
 interface TransferFile {
@@ -278,7 +278,7 @@ interface TransferFile {
   readonly sha256: string;
 }
 
-/** Names that every file system and sha256sum take as they are. */
+/** Names that every file system and sha256sum accept without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
@@ -288,14 +288,14 @@ function sumsText(files: readonly TransferFile[]): string {
   return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
 }
 
-/** In the order of paths, without the checksums and their signature. */
+/** Digests of all files in the order of paths, without the checksums and their signature. */
 async function digestFolder(folder: string): Promise<TransferFile[]> {
   const files: TransferFile[] = [];
   for (const path of await listFiles(folder)) {
     if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
     const file = join(folder, path);
     const info = await stat(file);
-    // A link that leads out of the folder, a pipe: nothing of the kind is packed.
+    // Packing never creates links or pipes. A link could lead out of the folder.
     if (!info.isFile()) throw mismatch(`"${path}" is no file`);
     files.push({ path, bytes: info.size, sha256: await digestFile(file) });
   }

@@ -26,7 +26,7 @@ export function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
 
 async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
   const [{ mcpDoor }, { siteDocumentation }, { SitePages }] = await Promise.all([
-    import('../../http/mcp/mcp-door.ts'),
+    import('../../http/mcp/mcp-endpoint.ts'),
     import('./site-documentation.ts'),
     import('./site-pages.ts'),
   ]);

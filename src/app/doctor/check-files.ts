@@ -59,7 +59,7 @@ async function nearestThere(folder: string): Promise<string> {
   return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
 }
 
-/** Writes for real: access(2) says yes to root, and knows of no quota. @returns the errno, or null */
+/** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null */
 async function writeProbe(folder: string): Promise<string | null> {
   const probe = join(folder, `.docshelf-doctor-${randomBytes(8).toString('hex')}`);
   try {
@@ -93,7 +93,7 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
     const state = `a bundle like the largest that is stored takes ${inGiB(nextBytes)} while it is taken in, and there are ${free}`;
     return [noSpace(state)];
   }
-  // Some file systems (btrfs) have no fixed number of inodes, and say 0.
+  // Some file systems (btrfs) have no fixed number of inodes and report 0.
   if (files > 0 && ffree < nextFiles) return [noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`)];
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
   if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE)) {

@@ -16,31 +16,31 @@ import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice,
 import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Links are made for an hour; one that ends sooner is of no use to a rollout. */
+/** Links are valid for an hour. One that ends sooner than this can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
-/** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
+/** S3 rejects presigned links at 15 minutes of skew. A synchronized clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
-/** Providers' own have a few kilobytes. */
+/** Discovery documents of providers have a few kilobytes. */
 const DOCUMENT_BYTES_MAX = 1024 ** 2;
 
-/** What is looked at: a site, or what the sites of a list share. */
+/** A config to check: that of a site, or the part that the sites of a list share. */
 export interface CheckedConfig {
-  /** Of an entry of `sites`, else null. */
+  /** Domain of an entry of `sites`, else null. */
   readonly domain: string | null;
   readonly config: Config;
   readonly store: SiteStore;
 }
 
 /**
- * As the daemon asks: name, answer, certificate, clock. Behind an air gap only hosts of `network.allowedHosts`.
- * @param checked of a list what its sites share, then each; what they share is asked once
+ * Sends the requests that the daemon would send, and checks names, responses, certificates and clocks. Behind an air gap,
+ * only to hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
  */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
   for (const { domain, config, store } of checked) {
-    // A pin that is stored is served without its link.
+    // A stored pinned version is served without its link.
     const { version } = config.staticExport;
     const pinned = version === null ? null : await store.label(version).catch(() => null);
     for (const target of networkTargets(config)) {
@@ -78,7 +78,7 @@ async function checkTarget(
   const isNeeded = needsLink || kind !== 'bundle';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
   const isDead = found.some(({ code }) => code === 'link_expired');
-  const url = askedUrl(link, inEnvironment(config.network.s3));
+  const url = askedUrl(link, withRegion(config.network.s3));
   try {
     const name = url === null ? null : await checkName(url, setting, target, config, signal);
     if (name !== null) found.push(name);
@@ -88,7 +88,7 @@ async function checkTarget(
     const client = new HttpClient(target.policy, config.network);
     try {
       if (kind === 'bundle' && !isDead) await openBundle(client, target, config, bounded);
-      else if (kind === 'issuer') await askIssuer(client, link, bounded);
+      else if (kind === 'issuer') await checkIssuer(client, link, bounded);
       else await callService(client, link, bounded);
     } finally {
       await client.close();
@@ -102,8 +102,8 @@ async function checkTarget(
       const next = `Where it stands inside, add "${fields.host}" to network.allowedHosts.`;
       found.push(skipped('reach', setting, state, next));
     } else {
-      const unreachable = faulty('reach', setting, unreached(cause, shown));
-      found.push(isNeeded ? unreachable : { ...unreachable, state: 'warning' });
+      const diagnosis = faulty('reach', setting, unreachable(cause, shown));
+      found.push(isNeeded ? diagnosis : { ...diagnosis, state: 'warning' });
     }
   }
   return found;
@@ -136,7 +136,7 @@ async function checkName(
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
   try {
-    const found = await within(policy.addressesOf(url), signal);
+    const found = await withTimeout(policy.addressesOf(url), signal);
     return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
@@ -176,10 +176,10 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
 }
 
 /**
- * The provider's document is its own (OpenID Connect Discovery 1.0, section 4).
- * @throws DocshelfError `source_failed` where it is another's or none; of the network
+ * Checks that the discovery document names this issuer (OpenID Connect Discovery 1.0, section 4).
+ * @throws DocshelfError `source_failed` if it does not, or an error of the network
  */
-async function askIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
+async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
   const fault = (state: string): DocshelfError =>
     new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
       next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
@@ -204,14 +204,14 @@ function issuerIn(document: Buffer | null): string | null {
   }
 }
 
-async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
   bounded.addEventListener('abort', () => ended.reject(bounded.reason), { once: true });
   return Promise.race([work, ended.promise]);
 }
 
-function unreached(cause: unknown, shown: string): DocshelfError {
+function unreachable(cause: unknown, shown: string): DocshelfError {
   if (cause instanceof DocshelfError) return cause;
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   if (!isTimeout) return toDocshelfError(cause);
@@ -243,7 +243,7 @@ function clockState(origin: string, aheadMs: number): Diagnosis {
 interface NetworkTarget {
   readonly setting: string;
   readonly link: Secret | string;
-  /** `bundle`: opened as by a fetch; `issuer`: it names itself; `service`: any answer will do. */
+  /** A `bundle` is opened as for a fetch, an `issuer` must name itself, a `service` must respond. */
   readonly kind: 'bundle' | 'issuer' | 'service';
   readonly policy: EgressPolicy;
 }
@@ -269,24 +269,24 @@ function networkTargets(config: Config): NetworkTarget[] {
   add('traces.endpoint', traces.endpoint);
   const store = s3Slice(config);
   if (exportApi.enabled && store !== null) {
-    const link = s3UrlOf({ ...store, ...inEnvironment(store) });
+    const link = s3UrlOf({ ...store, ...withRegion(store) });
     targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(() => store.caFile) });
   }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
 }
 
-/** With the region that the SDK finds there. */
-function inEnvironment({ region, endpoint, pathStyle }: S3Place): S3Place {
+/** Adds the region that the SDK reads from the environment. */
+function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
-/** As the daemon's own, which it never asks; 0 is a free one, that nobody can name. */
+/** Ports of the daemon, to which it never sends requests. Port 0 means any free port, so it is left out. */
 function portsOf({ server, admin, api }: Config): number[] {
   return [server.port, admin.port, api.port].filter((port) => port !== 0);
 }
 
-/** Start addresses of crawls. */
+/** The start addresses of crawls. */
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)
     .flatMap(({ sites }) => sites)

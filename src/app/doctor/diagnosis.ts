@@ -19,11 +19,11 @@ type DiagnosisCheck =
 export interface Diagnosis {
   readonly check: DiagnosisCheck;
   readonly subject: string;
-  /** `skipped`: not checked; the message says why. */
+  /** For `skipped`, the message says why it was not checked. */
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;
-  /** Also of a warning that would be a fault elsewhere. */
+  /** Also set for a warning that would be a fault in another situation. */
   readonly code: ErrorCode | null;
 }
 

@@ -8,7 +8,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { answer, ProgressBar, table } from '../output.ts';
+import { ProgressBar, printResult, table } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
 
 const SHOWN_MAX = 50;
@@ -26,12 +26,12 @@ export function bundleAuditCommand(): Command {
     .action(async (version: string, options: SiteChoice & { readonly basePath?: string }) => {
       const { config } = await loadSite(options);
       const { basePath } = options;
-      if (basePath !== undefined) answer(options, await auditBasePath(version, basePath, config), basePathText);
-      else answer(options, await auditStored(version, config), textOf);
+      if (basePath !== undefined) printResult(options, await auditBasePath(version, basePath, config), basePathText);
+      else printResult(options, await auditStored(version, config), textOf);
     });
 }
 
-/** As an export job checks a site, in the way that docshelf serves it. */
+/** Runs the check of an export job on a stored version. */
 async function auditStored(version: string, config: Config) {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, FindingList } = await import('../../export/index.ts');
@@ -72,14 +72,14 @@ function textOf({ version, pages, counts, findings }: Audit): string {
 
 interface FileLeft {
   readonly file: string;
-  /** Distinct, as they are written; none: the file is too large to be rewritten. */
+  /** Distinct addresses as written. Empty if the file is too large to be rewritten. */
   readonly addresses: readonly string[];
 }
 
 type BasePathAudit = Awaited<ReturnType<typeof auditBasePath>>;
 
 const BASE_PATH = /^\/(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+(?:\/|$))*$/;
-/** Of one file. */
+/** Maximum number of addresses to show for one file. */
 const ADDRESSES_SHOWN_MAX = 3;
 
 /** What of a stored version would still lead out of a base path. @throws DocshelfError `usage`, `version_not_found`. */

@@ -10,7 +10,7 @@ import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '..
 import { escapeHtml } from '../../web/escape-html.ts';
 import { type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { answer, ProgressBar, table } from '../output.ts';
+import { ProgressBar, printResult, table } from '../output.ts';
 import { storedRelease } from '../stored-versions.ts';
 
 const SHOWN_MAX = 50;
@@ -26,7 +26,7 @@ export function bundleDiffCommand(): Command {
     .option('--html', 'print a page to hand on')
     .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
       const { config } = await loadSite(options);
-      answer(options, await diff(before, after, config), options.html ? htmlOf : textOf);
+      printResult(options, await diff(before, after, config), options.html ? htmlOf : textOf);
     });
 }
 
@@ -89,7 +89,7 @@ function textOf(diff: VersionsDiff): string {
 
 const inHtml = (cell: string): string => printable(escapeHtml(cell), (codePoint) => `&#${codePoint};`);
 
-/** One file, without scripts. */
+/** A page in one file, without scripts. */
 function htmlOf(diff: VersionsDiff): string {
   const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${inHtml(cell)}</td>`).join('')}</tr>`);
   return [

@@ -3,9 +3,9 @@ import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
 import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
-import { daemonStatus, findDaemon, placeOf } from '../daemon-client.ts';
-import { type ChosenSite, chosenSite, loadFor, loadSite } from '../load-config.ts';
-import { answer, namePlace, table, toMiB } from '../output.ts';
+import { commandTarget, daemonStatus, findDaemon } from '../daemon-client.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood, loadSite } from '../load-config.ts';
+import { printResult, printTarget, table, toMiB } from '../output.ts';
 import { listedSites, type SiteVersions, versionsOf } from '../stored-versions.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
@@ -42,7 +42,7 @@ export function bundleCommand(): Command {
   ]);
 }
 
-/** By the daemon where one runs, else on the folder itself. */
+/** Changes through the daemon if one runs, else in the data folder. */
 async function change(
   options: Options,
   operation: Pick<Operation, 'method' | 'path'>,
@@ -51,17 +51,17 @@ async function change(
 ): Promise<void> {
   const site = await loadSite(options);
   const daemon = await findDaemon(site, options);
-  const place = placeOf(daemon, site, options);
-  namePlace(options, place);
+  const place = commandTarget(daemon, site, options);
+  printTarget(options, place);
   const now = daemon === null ? await changeHere(site, options, here) : await daemon.call(operation, { parameters });
-  answer(options, { ...((now ?? { ok: true }) as ReleaseRef | { ok: true }), ...place }, (done) =>
+  printResult(options, { ...((now ?? { ok: true }) as ReleaseRef | { ok: true }), ...place }, (done) =>
     'ok' in done
       ? `Removed version ${parameters.version}.`
       : `Version ${done.version} (${done.digest.slice(0, 12)}) is the active version now.`,
   );
 }
 
-/** A daemon that began meanwhile may have looked at the folder before, and is asked for the same. */
+/** Then repeats the change at a daemon that started meanwhile, which may have read the folder before the change. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;
@@ -84,17 +84,17 @@ function bundleListCommand(): Command {
 }
 
 async function listVersions(options: Options): Promise<void> {
-  const loaded = await loadFor(options);
+  const loaded = await loadOrLastGood(options);
   const status = await daemonStatus(loaded.config, options, options.site ?? null);
   const all = options.site === undefined ? listedSites(loaded, status, options) : null;
   if (all === null) {
     const site = await chosenSite(loaded, options);
-    answer(options, await versionsOf(site, status, options), asText);
+    printResult(options, await versionsOf(site, status, options), asText);
     return;
   }
   const sites: (SiteVersions & { domain: string })[] = [];
   for (const site of all) sites.push({ domain: site.domain ?? '', ...(await versionsOf(site, status, options)) });
-  answer(options, { sites }, () => {
+  printResult(options, { sites }, () => {
     const rows = sites.flatMap(({ domain, ...versions }) => {
       const own = rowsOf(versions);
       return own.length === 0 ? [[domain, '-']] : own.map((row) => [domain, ...row]);

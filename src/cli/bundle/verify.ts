@@ -14,7 +14,7 @@ import { type OwnSearch, OwnSearchSurvey } from '../../web/own-search/survey.ts'
 import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
 import { parserOf, type SiteChoice, siteCommand } from '../command.ts';
 import { loadSite } from '../load-config.ts';
-import { answer, ProgressBar, ReportedFailure, table, toMiB } from '../output.ts';
+import { ProgressBar, printResult, ReportedFailure, table, toMiB } from '../output.ts';
 import { storedRelease, storedReleaseInfo } from '../stored-versions.ts';
 
 export function bundleInspectCommand(): Command {
@@ -28,11 +28,11 @@ export function bundleInspectCommand(): Command {
       const { config } = await loadSite(options);
       const isFile = (await stat(name).catch(() => null))?.isFile() === true;
       const facts = isFile ? await inspectFile(name, config) : await inspectStored(name, config);
-      answer(options, facts, () => table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
+      printResult(options, facts, () => table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
     });
 }
 
-/** Reads the listing, the site's rules and a few pages. */
+/** Reads the listing, the rules and a few pages, not the whole archive. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
   const reading = { name: basename(file), act: 'inspect', limits: archiveLimits(config), foldsCase: false } as const;
@@ -55,7 +55,7 @@ async function inspectStored(version: string, config: Config): Promise<Record<st
   return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
 }
 
-/** Searches that the pages bring themselves, and what each needs. */
+/** Built-in searches of the pages, and the service that each needs. */
 function searchFacts(own: readonly OwnSearch[]) {
   return own.map(({ kind, state, needs }) => ({ kind, state, needs }));
 }
@@ -80,7 +80,7 @@ const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'It is a SHA-256 digest: 64 hex digits.',
 );
-/** Shown to a person; `--json` has them all. */
+/** Maximum number of paths in text output. `--json` lists all. */
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {
@@ -99,11 +99,11 @@ export function bundleVerifyCommand(): Command {
         if ((await stat(name).catch(() => null))?.isFile() === true) {
           const verified = await verifyFile(name, options, config, progress);
           progress.end();
-          answer(options, verified, () => sentenceOf(name, verified));
+          printResult(options, verified, () => sentenceOf(name, verified));
         } else {
           const verified = await verifyStored(name, config, progress);
           progress.end();
-          answer(options, verified, () => linesOf(verified).join('\n'));
+          printResult(options, verified, () => linesOf(verified).join('\n'));
           if (verified.changed.length + verified.missing.length > 0) throw new ReportedFailure(DAMAGED);
         }
       } finally {

@@ -12,7 +12,7 @@ import { counted } from '../../domain/text.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
 import type { ChosenSite } from '../load-config.ts';
-import { answer, note, ProgressBar } from '../output.ts';
+import { note, ProgressBar, printResult } from '../output.ts';
 import {
   requestOf,
   type StartOptions,
@@ -53,12 +53,12 @@ export function exportPullCommand(): Command {
     .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
     .action((options: PullOptions) =>
       withService(options, async (opened, site, signal) => {
-        // Faults of the target are found before the service is set to work.
+        // Check the target before the service starts an export that takes minutes.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         const progress = new ProgressBar();
         const pulled = await pull({ options, opened, site, signal, target, progress }).finally(() => progress.end());
-        answer(options, pulled, pageOf);
+        printResult(options, pulled, pageOf);
       }),
     );
 }
@@ -117,7 +117,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // As a deployment labels a bundle that nobody names (contract, section 2).
+  // The same label that a deployment gives a bundle without one (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null) {
@@ -144,7 +144,7 @@ async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Pr
   return { folder, name: isFolder ? null : basename(path), keeps: true };
 }
 
-/** The server's name only where it is an archive's: a server must not choose any other file of ours. */
+/** Uses the server's file name only if it is that of an archive: a server must not overwrite other files. */
 function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloaded): string {
   if (fileName !== null && /^[A-Za-z0-9][\w.+-]*\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i.test(fileName)) return fileName;
   const name = domain === null || createdAt === null ? '' : bundleFileName({ domain, createdAt });
@@ -159,14 +159,14 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
   return lines.join('\n');
 }
 
-/** A YAML parser costs 28 ms. */
+/** Loaded on demand: a YAML parser takes 28 ms. */
 function valuesWriter() {
   return import('./write-values.ts');
 }
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];
-  /** Asked again where it expires on the way. */
+  /** Requests a link, and another one if it expires during the download. */
   readonly link: () => Promise<BundleAnswer>;
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
@@ -178,13 +178,13 @@ interface Downloaded {
   readonly bundle: BundleAnswer;
   readonly digest: string;
   readonly sizeBytes: number;
-  /** The server's name for it. */
+  /** File name that the server suggests. */
   readonly fileName: string | null;
 }
 
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** Only the command that began a part resumes it. */
+/** Parts never expire, because only the same command resumes them. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
@@ -207,7 +207,7 @@ export async function downloadBundle<T>(
   }
 }
 
-/** As readable as files are: it is no secret. */
+/** Gives the file the usual permissions, since it is not a secret. */
 export async function placeBundle(file: string, target: string): Promise<void> {
   await chmod(file, 0o666 & ~process.umask());
   await rename(file, target);

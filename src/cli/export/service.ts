@@ -8,7 +8,7 @@ import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
 import { Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
 import { parserOf, type SiteChoice, siteCommand, versionLabel } from '../command.ts';
-import { type ChosenSite, chosenSite, loadFor } from '../load-config.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood } from '../load-config.ts';
 import { type ProgressBar, table } from '../output.ts';
 
 export interface ExportOptions extends SiteChoice, AddressOptions {
@@ -23,7 +23,7 @@ export interface StartOptions extends ExportOptions {
 }
 
 export interface WaitingOptions extends ExportOptions {
-  /** Milliseconds. */
+  /** Milliseconds to wait for the export. */
   readonly timeout: number;
 }
 
@@ -54,7 +54,7 @@ export function withTimeout(subcommand: Command): Command {
   );
 }
 
-/** Ctrl-C and SIGTERM end the act in order. */
+/** Runs an action with an open service. Ctrl-C and SIGTERM abort it. */
 export async function withService(
   options: ExportOptions,
   act: (opened: OpenExportService, site: ChosenSite, signal: AbortSignal) => Promise<void>,
@@ -83,9 +83,9 @@ export async function withService(
   }
 }
 
-/** A service of exports needs none of our sites; what is imported does. */
+/** An export service needs no site of the config. An import does. */
 async function siteFor(options: ExportOptions): Promise<ChosenSite> {
-  const loaded = await loadFor(options);
+  const loaded = await loadOrLastGood(options);
   const isNeeded = loaded.sites.length === 1 || options.site !== undefined || options.into === true;
   return isNeeded ? chosenSite(loaded, options) : { config: loaded.config, domain: null };
 }
@@ -122,13 +122,13 @@ interface AddressOptions {
 
 const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 
-/** Bounded by what an Authorization header can carry. */
+/** Visible ASCII, as an Authorization header can carry it. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
 /**
- * Address and key of the service: the command line's, the environment's, or those of `staticExport.renew`, whose key is
- * sent to the config's service alone.
+ * Address and key from the command line, the environment, or `staticExport.renew`. The key of the config is sent only
+ * to the service of the config.
  * @throws DocshelfError `usage` where no address is said, `unauthorized` where no key is, `cannot_read`
  */
 export async function serviceAddress(

@@ -14,7 +14,7 @@ interface BundleValues {
 }
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** The link in it is a credential. */
+/** Only for its owner, since the link in it is a credential. */
 const MODE_NEW = 0o600;
 
 /** Before minutes are spent on an export. @throws DocshelfError `cannot_read`, `cannot_write`. */
@@ -31,7 +31,7 @@ export async function checkValuesFile(file: string): Promise<void> {
 }
 
 /**
- * Every other byte stays. The file is replaced in one step, with its mode; a new one is for its owner alone.
+ * Changes no other byte. Replaces the file in one step and keeps its mode. A new file is only for its owner.
  * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is as it was
  */
 export async function writeValues(file: string, { bundleUrl, version, sha256 }: BundleValues): Promise<void> {
@@ -41,7 +41,7 @@ export async function writeValues(file: string, { bundleUrl, version, sha256 }: 
   await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch(cannotWrite(file));
 }
 
-/** Path absolute, links followed. A missing file has no text and no mode. */
+/** Resolves links. A missing file has no text and no mode. */
 async function read(file: string): Promise<{ path: string; text: string; mode: number | null }> {
   try {
     const path = await realpath(file);
@@ -57,7 +57,7 @@ function cannotWrite(file: string) {
   return rethrowAs('cannot_write', `write "${file}"`, next, errnoState);
 }
 
-/** Sets `staticExport` keys in a YAML text. All else stays: comments, order, quotes, indentation, line ends. */
+/** Sets `staticExport` keys in a YAML text. Keeps comments, order, quotes, indentation and line ends. */
 
 const SECTION = 'staticExport';
 
@@ -71,7 +71,7 @@ export function editValues(text: string, values: Readonly<Record<string, string>
   for (const [key, value] of Object.entries(values)) {
     const before = dataOf(parse(edited));
     edited = setKey(edited, parse(edited), key, JSON.stringify(value));
-    // The proof: the key has its value, and nothing else has another one.
+    // Prove that the key has its value and that all other values are the same.
     const expected = { ...before, [SECTION]: { ...(before[SECTION] as object | null), [key]: value } };
     if (!isDeepStrictEqual(dataOf(parse(edited)), expected))
       throw cannotEdit('it is written in a way that cannot be edited');
@@ -111,7 +111,7 @@ function setKey(text: string, document: Document.Parsed, key: string, literal: s
   const [start, end] = rangeOf(value);
   if (end > start || map.flow === true)
     return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
-  // An empty section: its content begins on the next line.
+  // The section is empty, so its content begins on the next line.
   const indent = indentOf(text, section) + stepOf(text, map);
   return insertLine(text, start, `${indent}${key}: ${literal}`);
 }
@@ -120,7 +120,7 @@ function setInMap(text: string, map: ParsedMap, key: string, literal: string): s
   const pair = pairOf(map, key);
   if (pair === undefined) return addToMap(text, map, key, literal);
   const [start, end] = pair.value === null ? [rangeOf(pair.key)[1], rangeOf(pair.key)[1]] : rangeOf(pair.value);
-  // A key that stands alone in a flow map has not even its colon.
+  // A key without a value in a flow map has no colon.
   if (pair.value === null) return splice(text, start, end, `: ${literal}`);
   const lineEnd = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? '';
   return splice(text, start, end, spaced(text, start, end, literal) + lineEnd);
@@ -141,7 +141,7 @@ function addToMap(text: string, map: ParsedMap, key: string, literal: string): s
   return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
 }
 
-/** First: what comes last may be a comment, or a comma. */
+/** Adds the entry first, because a comment or a comma can come last. */
 function addToFlow(text: string, map: ParsedMap, entry: string): string {
   const inside = rangeOf(map)[0] + 1;
   const rest = map.items.length > 0 ? `,${text[inside] === ' ' ? '' : ' '}` : text[inside] === '}' ? ' ' : '';
@@ -153,7 +153,7 @@ function blockSection(text: string, indent: string, step: string, key: string, l
   return `${indent}${SECTION}:${eol}${indent}${step}${key}: ${literal}${eol}`;
 }
 
-/** Behind the line of `position`; behind a value that ends with its line, right there. */
+/** Inserts after the line of `position`, or right at `position` if that begins a line. */
 function insertLine(text: string, position: number, line: string): string {
   const eol = eolOf(text);
   if (position > 0 && text[position - 1] === '\n') return splice(text, position, position, line + eol);
@@ -161,7 +161,7 @@ function insertLine(text: string, position: number, line: string): string {
   return end < 0 ? `${text}${eol}${line}${eol}` : splice(text, end + 1, end + 1, line + eol);
 }
 
-/** Set off from a colon before it and a comment behind it, where it takes the place of nothing. */
+/** Adds spaces after a colon and before a comment if the value replaces nothing. */
 function spaced(text: string, start: number, end: number, value: string): string {
   if (end > start) return value;
   return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;

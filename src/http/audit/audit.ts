@@ -10,12 +10,12 @@ import { requestIdOf } from '../listener/request-id.ts';
 
 const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
 
-/** Who acts: with the admin token, in a session of the console, through the daemon's socket, or with an API key. */
+/** Who acts, and by which credential: admin token, console session, socket of the daemon, or API key. */
 export interface Actor {
   readonly by: (typeof ACTOR_KINDS)[number];
-  /** Of the session or key; null for the others. Never a credential. */
+  /** Name of the session or id of the key. Null for other kinds. Never a credential. */
   readonly id: string | null;
-  /** Address of the other end; null through a socket. */
+  /** Remote address. Null through a socket. */
   readonly client: string | null;
   readonly requestId: string | null;
 }
@@ -25,7 +25,7 @@ export function actorOf(by: Actor['by'], env: Partial<HttpBindings> | undefined,
   return { by, id, client, requestId: requestIdOf(env) };
 }
 
-/** One change, or an attempt at one: who, what, from what to what, and how it ended. */
+/** A change or an attempt: who, what, from which state to which, and the result. */
 const auditLineSchema = {
   title: 'AuditLine',
   type: 'object',
@@ -80,7 +80,7 @@ export type AuditLine = ShapeOf<typeof auditLineSchema>;
 export type AuditPage = ShapeOf<typeof auditPageSchema>;
 
 interface AuditStore {
-  /** Resolves when it is written. Never rejects: what cannot be written is reported, and in the log. */
+  /** Resolves when the line is written. Never rejects: errors are reported, and the line is in the log. */
   append(line: AuditLine): Promise<void>;
   /** The newest first. @param before RFC 3339: lines of an earlier time alone @throws DocshelfError `cannot_read` */
   read(limit: number, before: string | null): Promise<AuditPage>;
@@ -88,7 +88,7 @@ interface AuditStore {
 
 export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
 
-/** Each change as a line: in the log first, then in the store, before who asked for it has the answer. */
+/** Records each change before the client gets its response: first in the log, then in the store. */
 export class AuditTrail {
   readonly #store: AuditStore;
   readonly #log: (line: AuditLine) => void;
@@ -99,7 +99,7 @@ export class AuditTrail {
     this.#log = log;
   }
 
-  /** Lines since the start: another number with each. */
+  /** Number of lines since the start. It changes with each line. */
   get count(): number {
     return this.#count;
   }
@@ -108,7 +108,7 @@ export class AuditTrail {
     return this.#store.read(limit, before);
   }
 
-  /** What the act gives or throws. @param after what is known only by its result */
+  /** Runs `act` and records its result or error. @param after facts that only the result has */
   async record<Result>(
     actor: Actor,
     action: string,
@@ -144,17 +144,17 @@ interface AuditFileOptions {
   readonly bytesMax?: number;
 }
 
-/** Some 12,000 lines. */
+/** About 12,000 lines. */
 const BYTES_MAX = 4 * 1024 ** 2;
-/** Full ones beside that which is written: 32 MiB in all. */
+/** Full files to keep besides the current one, 32 MiB in total. */
 const FULL_MAX = 7;
 const LOCK_MS_MAX = 5_000;
 const CURRENT = 'audit.jsonl';
 const FULL = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
 /**
- * Lines of JSON, appended whole by all daemons on the folder; a full file is put aside under the time when it was full, and the
- * oldest goes. A line that a crash has cut off is left out.
+ * Lines of JSON that all daemons on the folder append. A full file is renamed with the current time, and the oldest file is
+ * removed. Readers ignore a line that a crash has cut off.
  */
 export class AuditFile implements AuditStore {
   readonly #options: AuditFileOptions;
@@ -178,7 +178,7 @@ export class AuditFile implements AuditStore {
       lines.push(...found.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
       if (lines.length > limit) break;
     }
-    // Lines of one millisecond stand on one page: it is asked for by time.
+    // Keep lines of one millisecond on one page, because pages are requested by time.
     const last = lines[limit - 1]?.at;
     const rest = lines.slice(limit);
     const end = limit + rest.length - rest.filter(({ at }) => at !== last).length;
@@ -197,7 +197,7 @@ export class AuditFile implements AuditStore {
     const { size } = await handle.stat();
     const last = Buffer.alloc(1, '\n');
     if (size > 0) await handle.read(last, 0, 1, size - 1);
-    // One write: what others append at once is before or behind it.
+    // Write once, so that lines of other daemons cannot come in between.
     const written = Buffer.from(last.toString() === '\n' ? line : `\n${line}`);
     await handle.appendFile(written);
     await handle.datasync();
@@ -207,7 +207,7 @@ export class AuditFile implements AuditStore {
   async #putAside(file: string): Promise<void> {
     const { dir } = this.#options;
     await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
-      // Another daemon may have done it meanwhile.
+      // Another daemon may have renamed it meanwhile.
       const info = await ifThere(stat(file));
       if (info === null || info.size <= this.#bytesMax) return;
       await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
@@ -215,7 +215,7 @@ export class AuditFile implements AuditStore {
     });
   }
 
-  /** The oldest first. */
+  /** Names of full files, oldest first. */
   async #full(): Promise<string[]> {
     return (await readdir(this.#options.dir)).filter((name) => FULL.test(name)).sort();
   }

@@ -5,14 +5,14 @@ import type { KeyActions } from '../keys/key-desk.ts';
 import { isKey } from '../keys/new-key.ts';
 import type { Actor, AuditFacts, AuditTrail } from './audit.ts';
 
-/** What lines say of a site beside what is done to it. */
+/** Facts of a site for its audit lines. */
 interface AuditedSite {
   readonly domain: string;
-  /** The label of the version that is served. */
+  /** Label of the active version. */
   readonly active: () => string | null;
 }
 
-/** The same actions, each with its line. @param siteOf as `actions.site` chooses */
+/** Wraps actions so that each change writes an audit line. @param siteOf the facts of the site that `actions.site` chooses */
 export function auditedActions(
   actions: AdminActions,
   siteOf: (domain: string | null) => AuditedSite,
@@ -51,7 +51,7 @@ function auditedSite(actions: SiteActions, site: AuditedSite, trail: AuditTrail,
   };
 }
 
-/** A list is no change. */
+/** Listing is not recorded, because it changes nothing. */
 function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyActions {
   return {
     list: (organization) => actions.list(organization),

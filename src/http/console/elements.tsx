@@ -4,7 +4,7 @@ import { nounOf } from '../../domain/text.ts';
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** `1.4 MiB`: three digits at most. */
+/** Formats a size with at most three digits, such as `1.4 MiB`. */
 export function bytesInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -28,7 +28,7 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
 
-/** A time to come, by a wrong clock, is `just now`. */
+/** A time in the future, from a wrong clock, is `just now`. */
 export function agoInWords(rfc3339: string, now: Date): string {
   const seconds = (now.getTime() - Date.parse(rfc3339)) / 1000;
   if (seconds < MINUTE_S) return 'just now';
@@ -84,10 +84,10 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
   return <span class={`chip ${tone}`}>{children}</span>;
 }
 
-/** Characters of an identifier, such as a key's, that fit into a column. */
+/** Longest identifier, in characters, that fits into a column. */
 const SHORT_LENGTH_MAX = 24;
 
-/** An identifier: it stays on one line, and breaks only if it is longer than the line. */
+/** An identifier. It stays on one line and breaks only if it is longer than the line. */
 export function Name({ children: name }: { readonly children: string }) {
   return <span class={name.length <= SHORT_LENGTH_MAX ? 'name short' : 'name'}>{name}</span>;
 }
@@ -97,13 +97,13 @@ interface TableProps {
   readonly title: string;
   readonly note?: string;
   readonly columns: readonly string[];
-  /** Names of columns whose cells are numbers. */
+  /** Columns whose cells are numbers. */
   readonly numbers?: readonly string[];
   readonly empty: string;
   readonly rows: readonly Child[];
 }
 
-/** With its heading. On a phone each row is a card, whose cells name their column by `data-column`. */
+/** A table with its heading. On a phone, each row is a card whose cells show `data-column` as their label. */
 export function Table({ id, title, note, columns, numbers = [], empty, rows }: TableProps) {
   return (
     <section>

@@ -4,8 +4,8 @@ import { Explained, Name } from './elements.tsx';
 import { type ActionMessage, FORM_TOKEN, type Verdict } from './sessions.ts';
 import { type CallInput, type ConsoleVisit, call, type VisitProps } from './visit.ts';
 
-/** What an action has done, or why it has not; the first that a reader of screens hears. */
-export function Said({ root, message }: { readonly root: string; readonly message: ActionMessage }) {
+/** The result of an action. It gets the focus, so that screen readers announce it first. */
+export function ActionResult({ root, message }: { readonly root: string; readonly message: ActionMessage }) {
   const { text, problem, link, each = [] } = message;
   const isGood = [message, ...each].every((verdict) => verdict.problem === null);
   return (
@@ -45,13 +45,13 @@ function Why({ root, problem: { error, requestId, ...problem } }: WhyProps) {
 }
 
 interface PageCall extends CallInput {
-  /** To who is not signed in, where the call is for who is. */
+  /** Shown instead of the call's result if it needs a sign-in. */
   readonly hint?: Child;
-  /** Absent: the problem's title. */
+  /** Heading of an error. The default is the title of the problem. */
   readonly failed?: string;
 }
 
-/** @returns what the call answers; or null, the status of its problem, and what the page shows instead */
+/** @returns the value of the call; or null, with the status of its problem and the content to show instead */
 export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, { hint, failed, ...input }: PageCall) {
   const { session, root } = visit;
   if (session === null && operations[id].security !== null)
@@ -59,23 +59,23 @@ export async function callForPage<Value>(visit: ConsoleVisit, id: OperationId, {
   const called = await call(visit, id, input);
   const { problem } = called;
   if (problem === null) return { value: called.value as Value, status: 200 };
-  const instead = <Said root={root} message={{ text: failed ?? problem.title, problem }} />;
+  const instead = <ActionResult root={root} message={{ text: failed ?? problem.title, problem }} />;
   return { value: null, status: problem.status, instead };
 }
 
 interface ActionFormProps extends VisitProps {
-  /** Below the root: `sites/acme/activate`. */
+  /** Address relative to the root, such as `sites/acme/activate`. */
   readonly action: string;
   readonly class?: string;
   readonly enctype?: 'multipart/form-data';
   readonly 'aria-labelledby'?: string;
-  /** It leads back to its page: where scripts run it is sent without leaving that (`live.js`). */
+  /** The action redirects to the same page, so `live.js` sends the form without leaving it. */
   readonly stays?: true;
   readonly fields?: Readonly<Record<string, string>>;
   readonly children?: Child;
 }
 
-/** A form that changes something, with the session's token. Nothing where nobody is signed in: pages are read-only then. */
+/** A form with the session's token. Renders nothing if nobody is signed in, because pages are read-only then. */
 export function ActionForm({ visit, action, stays, fields = {}, children, ...rest }: ActionFormProps) {
   if (visit.session === null) return null;
   return (

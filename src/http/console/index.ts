@@ -30,7 +30,7 @@ import { SignInAudit } from './sign-in-audit.ts';
 import { EVENT_HEADERS, StatusEvents } from './status-events.ts';
 import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit } from './visit.ts';
 
-/** All pages and what can be done on them. Another is a file of `pages/`, a line here, and one of `NAVIGATION` in `layout.tsx`. */
+/** All pages and their actions. To add a page, add a file in `pages/`, a line here, and one in `NAVIGATION` of `layout.tsx`. */
 const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...siteRoutes,
@@ -44,7 +44,7 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   ...manualRoutes,
 ];
 
-/** This origin alone; no script and no style in a page. */
+/** Allows only this origin, and no inline scripts or styles. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -55,7 +55,7 @@ const HEADERS = {
   'Referrer-Policy': 'same-origin',
 };
 
-/** The pages of the admin listener, and what they have done. Faults are pages for browsers, problem documents for others. */
+/** The console of the admin listener. Browsers get errors as pages, other clients as problem documents. */
 export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const app = new Hono<AdminEnv>();
   const sessions = new Sessions({ token: parts.token });
@@ -79,7 +79,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const asset = assets.find(c.req.param('name'));
     return asset === null ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
   });
-  // Of the answer to HEAD nobody would end the stream.
+  // No client would end the stream of a response to HEAD.
   app.get('/events', (c) => (c.req.method === 'HEAD' ? c.body(null, 200, EVENT_HEADERS) : events.answer()));
   const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
     const peer = c.env?.incoming?.socket.remoteAddress ?? '';
@@ -105,7 +105,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
     return problemPage(visitOf(c), (await answer.json()) as Problem, answer.headers);
   };
-  // Answered and not thrown: what is thrown here goes past the headers above.
+  // Return the error instead of throwing it: a thrown error would not get the headers above.
   app.notFound((c) => {
     const state = `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`;
     const next = 'The page at / links to what there is, and /openapi.json describes it.';

@@ -3,18 +3,18 @@ import { DocshelfError } from '../../domain/errors.ts';
 /** One field of a form, or one of its files. */
 export interface FormPart {
   readonly name: string;
-  /** Null: no file. Empty: a file that nobody has chosen. */
+  /** Null for a field. Empty if no file was chosen. */
   readonly fileName: string | null;
-  /** To be read to its end, or left: the rest of it goes by before the next part. */
+  /** The caller may stop reading early: the next part skips the rest. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
 }
 
 const TYPE = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 const HEAD_BYTES_MAX = 16 * 1024;
-/** A form has half a dozen fields, and as many files as somebody selects. */
+/** A form has half a dozen fields and any number of selected files. */
 const PARTS_MAX = 1_000;
 
-/** Parts of a form with files (RFC 7578), one after the other, in memory never more than a chunk. @throws DocshelfError `unsupported_media_type`, `bad_request` */
+/** Reads a form with files (RFC 7578) part by part and chunk by chunk. @throws DocshelfError `unsupported_media_type`, `bad_request` */
 export async function* formParts(request: Request): AsyncGenerator<FormPart, void> {
   const found = TYPE.exec(request.headers.get('content-type') ?? '');
   if (found === null || request.body === null)
@@ -27,16 +27,16 @@ export async function* formParts(request: Request): AsyncGenerator<FormPart, voi
     const body = bytes.untilBoundary();
     yield { name: parameterOf(head, 'name') ?? '', fileName: parameterOf(head, 'filename'), body };
     for await (const _ of body);
-    // A reader that has ended it early leaves the rest.
+    // Skip the rest if the caller stopped early.
     for await (const _ of bytes.untilBoundary());
   }
 }
 
-/** The bytes of a body, cut at its boundaries. */
+/** Splits a body at its boundaries. */
 class PartBytes {
   readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
   readonly #boundary: Buffer;
-  /** The first boundary may stand at the very beginning. */
+  /** Begins with a line break, because the first boundary has none before it. */
   #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
   #isAtBoundary = false;
 
@@ -45,7 +45,7 @@ class PartBytes {
     this.#boundary = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** What comes before the next boundary; nothing where that has come. */
+  /** The bytes before the next boundary. Empty if that has been reached. */
   async *untilBoundary(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     while (!this.#isAtBoundary) {
       const at = this.#kept.indexOf(this.#boundary);
@@ -58,7 +58,7 @@ class PartBytes {
     }
   }
 
-  /** False behind the last one. */
+  /** False after the last part. */
   async hasPart(): Promise<boolean> {
     while (this.#kept.length < 2) await this.#more();
     return this.#kept.subarray(0, 2).toString() !== '--';
@@ -85,7 +85,7 @@ class PartBytes {
   }
 }
 
-/** As browsers write it (HTML standard, section 4.10.21.8): quotes and line breaks are percent-encoded. */
+/** Decodes quotes and line breaks, which browsers percent-encode (HTML standard, section 4.10.21.8). */
 function parameterOf(head: string, name: string): string | null {
   const written = new RegExp(`^content-disposition:[^\\r\\n]*;\\s*${name}="([^"]*)"`, 'im').exec(head)?.[1];
   if (written === undefined) return null;

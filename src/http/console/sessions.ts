@@ -10,31 +10,31 @@ import { isSame } from '../bearer.ts';
 import type { CreatedKey } from '../keys/key-schemas.ts';
 import { SiteCookie } from '../sign-in/oidc/cookies.ts';
 
-/** A day's work; whoever leaves a screen open signs in again. */
+/** A working day. After that, operators sign in again. */
 const SESSION_MS = 12 * 3600_000;
-/** 2 KiB each with its messages. The one used least recently goes first. */
+/** A session with its messages takes 2 KiB. The least recently used one is dropped first. */
 const SESSIONS_MAX = 1_000;
 
 export interface ConsoleSession {
-  /** For audit lines: it tells sessions apart and opens none. */
+  /** Identifies the session in audit lines, and does not open it. */
   readonly name: string;
-  /** What each form of the session carries. */
+  /** Token in each form of the session. */
   readonly formToken: string;
   readonly messages: Messages;
-  /** That it was opened with. */
+  /** The admin token that opened it. */
   readonly token: Secret;
 }
 
 interface SessionsOptions {
-  /** Null: none is set. */
+  /** The current admin token. Null if none is set. */
   readonly token: () => Secret | null;
   readonly now?: () => number;
 }
 
-/** Signed-in operators, in memory: a restart ends all, a changed token those of the former. */
+/** Sessions in memory. A restart ends all, and a changed admin token ends those of the former token. */
 export class Sessions {
   readonly #token: SessionsOptions['token'];
-  /** By the digest of the cookie's value: what memory holds opens nothing. */
+  /** Keyed by the digest of the cookie's value, so that a memory dump opens no session. */
   readonly #kept: LRUCache<string, ConsoleSession>;
 
   constructor({ token, now = () => performance.now() }: SessionsOptions) {
@@ -42,7 +42,7 @@ export class Sessions {
     this.#kept = new LRUCache({ max: SESSIONS_MAX, ttl: SESSION_MS, ttlResolution: 0, perf: { now } });
   }
 
-  /** @param token that was just found right. @returns the cookie's value */
+  /** @param token an admin token that was just verified. @returns the cookie's value */
   open(token: Secret): string {
     const value = randomBytes(32).toString('hex');
     const key = keyOf(value);
@@ -59,7 +59,7 @@ export class Sessions {
     return null;
   }
 
-  /** Whether one that was found has not ended since: by a sign-out, its age or another token. */
+  /** False if the session has ended since it was found: by a sign-out, its age or another token. */
   isOpen(session: ConsoleSession): boolean {
     return session.token.equals(this.#token()) && [...this.#kept.values()].includes(session);
   }
@@ -73,27 +73,27 @@ function keyOf(value: string): string {
   return createHash('sha256').update(value).digest('hex');
 }
 
-/** What became of it, or of one of its parts. */
+/** The result of an action, or of one part of it. */
 export interface Verdict {
   readonly text: string;
-  /** Null: it succeeded. */
+  /** Null if it succeeded. */
   readonly problem: Problem | null;
 }
 
-/** What became of an action, told on the page that follows it. */
+/** The result of an action, for the page that follows it. */
 export interface ActionMessage extends Verdict {
-  /** Of an action on several: on each, the refused ones first. */
+  /** Results of an action on several files, rejected ones first. */
   readonly each?: readonly Verdict[];
-  /** To open, or to hand on: a credential, shown and never loaded. */
+  /** A link that is a credential. The page shows it and never loads it. */
   readonly link?: string;
-  /** Typed into a form that was refused: nobody types it twice. */
+  /** Values of a rejected form, so that the operator need not type them again. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly made?: CreatedKey;
 }
 
 const KEPT_MAX = 20;
 
-/** Named by the address that an action leads to: a link from elsewhere can make a page say nothing. */
+/** Messages by name. An address carries only the name, so that a foreign link cannot make a page show text. */
 class Messages {
   readonly #kept = new Map<string, ActionMessage>();
 
@@ -106,7 +106,7 @@ class Messages {
     return name;
   }
 
-  /** Shown this once. */
+  /** Removes the message, so that it is shown once. */
   take(name: string | undefined): ActionMessage | null {
     const found = this.find(name);
     this.#kept.delete(name ?? '');
@@ -120,12 +120,12 @@ class Messages {
 
 const NAME = 'docshelf-console';
 
-/** Cookies know no ports (RFC 6265, section 8.5): daemons of one host tell theirs by its name. */
+/** The name has the port, because cookies do not (RFC 6265, section 8.5) and a host can run several daemons. */
 function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
   return new SiteCookie(port === '' ? NAME : `${NAME}-${port}`, '/', isSecure, 'Strict');
 }
 
-/** Values of the request. Over TLS those that a page without it cannot have set (RFC 6265bis, section 4.1.3.2). */
+/** Values of the request. Over TLS, only those that a page without TLS cannot have set (RFC 6265bis, section 4.1.3.2). */
 export function sessionValues(c: Context): string[] {
   const url = new URL(c.req.url);
   const isTls = url.protocol === 'https:';
@@ -133,7 +133,7 @@ export function sessionValues(c: Context): string[] {
   return cookies.flatMap((cookie) => cookie.valuesIn(c.req.header('cookie')));
 }
 
-/** A proxy may speak TLS in front: the page's own origin says so. */
+/** The origin of the page shows whether a proxy in front uses TLS. */
 export function setSession(c: Context, value: string): void {
   c.header('Set-Cookie', cookieOf(new URL(c.req.url), isSecure(c)).set(value, SESSION_MS), { append: true });
 }
@@ -159,7 +159,7 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
   });
 }
 
-/** Of the field in each form that changes something. */
+/** Name of the field with the session's form token. */
 export const FORM_TOKEN = 'formToken';
 
 const HELP = 'Open the console in a tab of its own, and act on its own pages.';
@@ -167,9 +167,9 @@ const BEHIND_TLS =
   'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
 
 /**
- * Refuses what another page has sent: one of another site, and one of the same host on another port, which for a browser is
- * the same site and gets its cookies (contract, section 9.5).
- * @param own the listener's origin, as its pages have it. @throws DocshelfError `forbidden`
+ * Rejects requests from other pages: of another site, or of another port of the same host. For a browser, ports are the
+ * same site and get its cookies (contract, section 9.5).
+ * @param own origin of the listener's pages. @throws DocshelfError `forbidden`
  */
 export function requireOwnPage(request: Request, own: string): void {
   const fetchSite = request.headers.get('sec-fetch-site');
@@ -182,8 +182,8 @@ export function requireOwnPage(request: Request, own: string): void {
 }
 
 /**
- * Over TLS where the listener speaks it, or a trusted proxy before it says so. The host and its port are the same.
- * @param isTrusted whether `X-Forwarded-Proto` is believed
+ * The origin of the listener's pages. It has https if the listener uses TLS, or a trusted proxy in front does.
+ * @param isTrusted whether `X-Forwarded-Proto` is used
  */
 export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string {
   const isTls = isTrusted && headers.get('x-forwarded-proto')?.toLowerCase() === 'https';

@@ -3,7 +3,7 @@ import type { SiteStatusReport, StatusReport } from '../../domain/status.ts';
 import { Explained, TimeAgo } from './elements.tsx';
 import type { VisitProps } from './visit.ts';
 
-/** As of a list, where there is one site too. */
+/** The sites of a list, or the only site in the same form. */
 export function shelfSites(status: StatusReport): readonly SiteStatusReport[] {
   return status.sites ?? [{ ...status, title: null, hosts: [], basePath: '/' }];
 }
@@ -21,7 +21,7 @@ export function shelfSite(status: StatusReport, domain: string): SiteStatusRepor
   );
 }
 
-/** `handbook.acme.dev/guides/`; null: all hosts that no other site names. */
+/** Hosts and base path of a site in words. */
 export function placeOf({ hosts, basePath }: SiteStatusReport): string {
   return hosts.length === 0 ? `All other hosts, path ${basePath}` : `${hosts.join(', ')} ${basePath}`;
 }

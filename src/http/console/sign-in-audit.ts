@@ -5,18 +5,18 @@ import { type AuditTrail, actorOf } from '../audit/audit.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import type { ConsoleSession } from './sessions.ts';
 
-/** Of lines for failed ones, all clients together: 1,440 a day fill the files in two months, and changes stay readable until then. */
+/** Limit of lines for failed sign-ins of all clients: 1,440 a day leave room for two months of changes. */
 const FAILED_RATE = { burst: 20, perSecond: 1 / 60 };
 const ALL = 'all clients';
 
 type Env = Partial<HttpBindings> | undefined;
 
-/** Sign-ins and sign-outs as audit lines. Whoever floods the sign-in writes no more than a line a minute. */
+/** Writes audit lines for sign-ins and sign-outs. Floods of failed sign-ins write one line a minute. */
 export class SignInAudit {
   readonly #trail: Pick<AuditTrail, 'record'>;
   readonly #failures: ClientRates;
-  /** Failed ones since the last line. */
-  #untold = 0;
+  /** Failed sign-ins since the last line. */
+  #unreported = 0;
 
   constructor(trail: Pick<AuditTrail, 'record'>, now: () => number = () => performance.now()) {
     this.#trail = trail;
@@ -35,14 +35,14 @@ export class SignInAudit {
     try {
       this.#failures.take(ALL);
     } catch {
-      this.#untold += 1;
+      this.#unreported += 1;
       return;
     }
     const more =
-      this.#untold === 0
+      this.#unreported === 0
         ? ''
-        : ` (${counted(this.#untold, 'other has', 'others have')} failed since the last line of one)`;
-    this.#untold = 0;
+        : ` (${counted(this.#unreported, 'other has', 'others have')} failed since the last line of one)`;
+    this.#unreported = 0;
     await this.#record(env, 'sign-in', null, { result: code, error: message + more });
   }
 

@@ -40,10 +40,10 @@ export interface ConsoleVisit {
   readonly assets: ConsoleAssets;
   /** Null if nobody is signed in: the page is read-only then. */
   readonly session: ConsoleSession | null;
-  /** From the page to `/`, so that links hold behind a proxy's path too: `./`, `../`. */
+  /** Relative path to `/`, such as `../`, so that links also work behind a proxy path. */
   readonly root: string;
   readonly now: Date;
-  /** As when it was asked for. */
+  /** Revision of the state when the page was requested. */
   readonly changes: string;
 }
 
@@ -65,8 +65,8 @@ export interface SignedVisit extends SessionVisit {
 type Answer = Response | Promise<Response>;
 
 /**
- * A page; an action of a signed-in operator, which ends with the address of a page; one that reads its own form, its token included;
- * or what a form does before a session.
+ * A page (`run`), an action of a signed-in operator that redirects to a page (`act`), one that reads its own form and checks its
+ * token (`take`), or a form without a session (`enter`).
  */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
@@ -78,23 +78,23 @@ export type ConsoleRoute = { readonly path: string } & (
 export type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
 
 export interface CallInput {
-  /** Of the site that it is for; absent: for none, or the only one. */
+  /** Domain of the site. Absent if the call has no site, or for the only one. */
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Undefined is left out. */
+  /** Undefined values are not sent. */
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Sent as JSON; a stream as it is. */
+  /** Objects are sent as JSON, streams and texts as they are. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
 }
 
-/** Makes one call of the admin listener in the name of the session. @throws DocshelfError `unauthorized` where it needs one */
+/** Calls the admin listener in the name of the session. @throws DocshelfError `unauthorized` if the call needs one */
 export async function call(
   { c, parts, sessions, session }: ConsoleVisit,
   id: OperationId,
   input: CallInput = {},
 ): Promise<Called> {
   const operation: Operation = operations[id];
-  // Calls are made behind the door's own guard. A form of archives is read for minutes, in which its session may end.
+  // The call skips the guard of the listener, so check here. An upload takes minutes, in which its session can end.
   if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
@@ -114,7 +114,7 @@ export async function call(
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }
 
-/** To the page that shows what became of an action (RFC 9110, section 15.4.4). @param page below the root, encoded: `sites/acme` */
+/** Redirects to a page that shows the result (RFC 9110, section 15.4.4). @param page encoded path from the root: `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
 }
@@ -126,12 +126,12 @@ export function fieldOf({ form }: SignedVisit, name: string): string {
   throw new DocshelfError('bad_request', `Cannot act: the field "${name}" is missing`, { fields: { field: name } });
 }
 
-/** Decoded. */
+/** A decoded parameter of the path. */
 export function parameterOf({ c }: ConsoleVisit, name: string): string {
   return c.req.param(name) ?? '';
 }
 
-/** Of the console's pages, below its root. */
+/** Addresses of pages, relative to the root of the console. */
 
 export const siteAddress = (domain: string | null): string => `sites/${encodeURIComponent(domain ?? '')}`;
 
@@ -139,13 +139,13 @@ export const jobAddress = (jobId: string): string => `jobs/${encodeURIComponent(
 
 export const keysAddress = (organization: string): string => `organizations/${encodeURIComponent(organization)}/keys`;
 
-/** Of the form that leads back to this page. */
+/** Address of the sign-in form that redirects back to this page. */
 export function signInAddress({ c }: ConsoleVisit): string {
   const to = c.req.path.slice(1);
   return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
 }
 
-/** Each stands for itself: one that another imports would need its hashed name. */
+/** Scripts must not import each other, because an import would need the hashed name. */
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
 type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
 
@@ -162,7 +162,7 @@ export class ConsoleAssets {
     ]);
   }
 
-  /** Its address below the console's root. */
+  /** Address relative to the root of the console. */
   address(file: AssetName): string {
     return `assets/${this.#byFile.get(file)?.name}`;
   }

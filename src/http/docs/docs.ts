@@ -6,7 +6,7 @@ import { refuseMethod } from '../routes.ts';
 
 const PAGE = '/docs';
 
-/** This origin alone, and nothing inline. */
+/** Allows only this origin and nothing inline. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -18,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** What `/openapi.json` of a listener says, for people. @param document of `openApiDocument` */
+/** Adds a page for people that shows `/openapi.json` of a listener. @param document result of `openApiDocument` */
 export function addDocs<E extends Env>(app: Hono<E>, document: () => object): void {
   let read: Readonly<Record<'css' | 'js', HashedAsset>> | null = null;
   const assets = () => {
@@ -44,10 +44,10 @@ export function addDocs<E extends Env>(app: Hono<E>, document: () => object): vo
   });
 }
 
-/** Addresses of the page's own files, relative to it. */
+/** Addresses of the page's style and script, relative to the page. */
 type DocsFiles = Readonly<Record<'css' | 'js', string>>;
 
-/** Complete without a script, which adds the forms that send a call. Relative: it holds behind a proxy's path, too. */
+/** The page is complete without its script, which adds forms that send calls. Relative addresses also work behind a proxy path. */
 function docsPage(document: OpenApiText, files: DocsFiles): string {
   const { info, tags, components } = document;
   const calls = callsOf(document);
@@ -95,7 +95,7 @@ function callsOf({ paths }: OpenApiText): DescribedCall[] {
   );
 }
 
-/** Names in backquotes, as OpenAPI's Markdown has them. A name without spaces stays on one line. */
+/** Marks names in backquotes as code. A name without spaces stays on one line. */
 function prose(text: string): string {
   return escapeHtml(text).replaceAll(
     /`([^`]+)`/g,
@@ -108,7 +108,7 @@ const callLink = ({ method, operation: { operationId, summary } }: DescribedCall
 
 const methodBadge = (method: string): string => `<b class="badge ${method.toLowerCase()}">${method}</b>`;
 
-/** Breaks before a slash alone. */
+/** Allows line breaks only before slashes. */
 const pathParts = (path: string): string =>
   path
     .split(/(?=\/)/)
@@ -204,7 +204,7 @@ ${inputs.join('')}${body}<button>Send</button> <output></output>
 `;
 }
 
-/** What the page of an interface shows of its OpenAPI document. */
+/** The members of an OpenAPI document that the page shows. */
 interface OpenApiText {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
@@ -265,14 +265,14 @@ interface ShownParameter {
   readonly description: string;
 }
 
-/** The first, of the thing itself or of its content; undefined where there is none. */
+/** The first example of the object or of its content. Undefined if it has none. */
 function exampleOf({ example, examples, content }: WithContent): unknown {
   const own = example ?? Object.values(examples ?? {})[0]?.value;
   const [first] = Object.values(content ?? {});
   return own ?? (first === undefined ? undefined : exampleOf(first));
 }
 
-/** The fields of a JSON object; null for what is none. */
+/** Fields of a JSON object. Null for other bodies. */
 function bodyFields(described: WithContent | undefined, { components }: OpenApiText): ShownParameter[] | null {
   const [first] = Object.values(described?.content ?? {});
   const written = first?.schema;
@@ -292,10 +292,10 @@ function typeOf({ type, enum: values, const: only }: ShownSchema): string {
   return typeof type === 'string' ? type : (type ?? []).join(' or ');
 }
 
-/** In place of the address of the daemon, where nobody says how it is reached; the page's script knows. */
+/** Placeholder for an unknown address of the daemon. The script of the page replaces it. */
 const SERVER = '$DOCSHELF_URL';
 
-/** As it is pasted into a shell. @param server `/` where it is not known */
+/** A command for a shell. @param server `/` if unknown */
 function curlLine({ method, path, operation }: DescribedCall, server: string, hasKey: boolean): string {
   const { parameters = [], requestBody } = operation;
   const filled = path.replaceAll(/\{(\w+)\}/g, (written, name: string) => {

@@ -5,9 +5,9 @@ import { firstFrom } from '../../files/first-from.ts';
 import { encodeUnsafe } from '../../search/extract/site-address.ts';
 import { decodeOrKeep } from '../../web/percent-decode.ts';
 import { requestChecker } from '../read-request.ts';
-import { addressOf, type Documentation, placeOf, servedRelease, shown } from './documentation.ts';
+import { addressOf, type Documentation, parseAddress, servedRelease, shown } from './documentation.ts';
 
-/** A tool as assistants see it, and what runs it. */
+/** A tool, its description for assistants, and its implementation. */
 interface AssistantTool {
   readonly name: string;
   readonly title: string;
@@ -20,12 +20,12 @@ interface AssistantTool {
 /** UTF-16 code units, about 5,000 tokens: common assistants warn from 10,000 on and cut at 25,000. */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
-/** Of all results together; what is longer is cut, and read by its address. */
+/** Maximum length of all results together. Longer text is cut; assistants read the rest by its address. */
 const FOUND_LENGTH_MAX = 60_000;
 const LIST_DEFAULT = 100;
 const LIST_MAX = 500;
 const VERSION_LENGTH_MAX = 128;
-/** No path of a release is longer (archives.md), each byte of it escaped; with an origin. */
+/** Longest path of a release (archives.md) with each byte escaped, and an origin. */
 const ADDRESS_LENGTH_MAX = 16 * 1024;
 
 const versionSchema = {
@@ -130,7 +130,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
     const { title, headings, version: said, language, tags, score } = metadata;
     const shown = cut(content, 0, left);
     left -= shown.length;
-    // A hosted search may name whole addresses.
+    // A hosted search can return absolute URLs.
     const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
     return { address, title, headings, version: said ?? version, language, tags, score, content: shown };
   });
@@ -139,7 +139,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
 
 async function readPage(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
   const { address, offset = 0, length = READ_DEFAULT, version: named = null } = checkRead(written);
-  const place = placeOf(address, site);
+  const place = parseAddress(address, site);
   if (place === null) throw noPage(address);
   const release = await servedRelease(site, named ?? place.version);
   const page = await release.read(place.target, signal);
@@ -162,7 +162,7 @@ async function readPage(site: Documentation, written: unknown, signal: AbortSign
 
 async function listPages(site: Documentation, written: unknown): Promise<readonly string[]> {
   const { folder = '/', recursive = false, limit = LIST_DEFAULT, cursor, version: asked = null } = checkList(written);
-  const place = placeOf(folder, site);
+  const place = parseAddress(folder, site);
   if (place === null) throw noPage(folder);
   const release = await servedRelease(site, asked ?? place.version);
   const { basePath } = release;
@@ -197,13 +197,13 @@ export function noPage(address: string): DocshelfError {
   });
 }
 
-/** No pair of surrogates is parted: half a character is no text. */
+/** Never splits a surrogate pair. */
 export function cut(text: string, from: number, length: number): string {
   const start = startOf(text, from);
   const end = Math.min(text.length, start + Math.max(0, length));
   const isParted = end > start && isLow(text.charCodeAt(end)) && isHigh(text.charCodeAt(end - 1));
   if (!isParted) return text.slice(start, end);
-  // Who asks for one by one comes on, too.
+  // Return at least one character, so that a caller with length 1 makes progress.
   return text.slice(start, end - start > 1 ? end - 1 : end + 1);
 }
 
@@ -213,32 +213,32 @@ const startOf = (text: string, from: number): number =>
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Without keywords that only docshelf knows: some clients refuse a schema with others than those of JSON Schema. */
+/** Removes the keywords of docshelf, because some clients reject unknown keywords. */
 function withoutHints(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value))) as object;
 }
 
-/** What stands in a folder. */
+/** An entry of a folder. */
 type TreeEntry =
   | { readonly kind: 'page'; readonly path: string }
-  /** `pages`: below it, at any depth. */
+  /** For a folder, `pages` counts the pages under it at any depth. */
   | { readonly kind: 'folder'; readonly path: string; readonly pages: number };
 
 export interface TreeQuestion {
-  /** With a slash at both ends. */
+  /** Path with a slash at both ends. */
   readonly folder: string;
-  /** All pages below it, without folders. */
+  /** True lists all pages under the folder and no folders. */
   readonly isRecursive: boolean;
-  /** Path of the last entry before; null: from the first. */
+  /** Path of the last entry of the former answer. Null starts at the first. */
   readonly after: string | null;
   readonly limit: number;
 }
 
 interface TreeAnswer {
   readonly entries: readonly TreeEntry[];
-  /** Of the folder. */
+  /** Number of pages under the folder. */
   readonly total: number;
-  /** Path to go on after; null: these were the last. */
+  /** Value for `after` in the next question. Null at the end. */
   readonly next: string | null;
 }
 
@@ -249,7 +249,7 @@ export function listTree(pages: readonly string[], { folder, isRecursive, after,
     firstPathFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`),
   );
   const own = folder === '/' ? undefined : pages[firstPathFrom(pages, folder.slice(0, -1))];
-  // `/guides` is the page of `/guides/` where the site writes folders without their slash.
+  // If the site writes folders without their slash, `/guides` is the page of `/guides/`.
   const below = own === folder.slice(0, -1) ? [own, ...inside] : inside;
   const entries = isRecursive ? below.map(pageEntry) : entriesOf(below, folder);
   const rest = after === null ? entries : entries.filter(({ path }) => path > after);
@@ -257,7 +257,7 @@ export function listTree(pages: readonly string[], { folder, isRecursive, after,
   return { entries: shown, total: entries.length, next: rest.length > limit ? (shown.at(-1)?.path ?? null) : null };
 }
 
-/** The character that follows the slash. */
+/** The character after the slash in ASCII. */
 const BEHIND_SLASH = '0';
 
 const pageEntry = (path: string): TreeEntry => ({ kind: 'page', path });
@@ -274,13 +274,13 @@ function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
     }
   }
   for (const [path, count] of counts) {
-    // A folder with its own page alone is that page.
+    // A folder that only has its own page is that page.
     const isPage = count === 1 && pages[firstPathFrom(pages, path)] === path;
     entries.push(isPage ? pageEntry(path) : { kind: 'folder', path, pages: count });
   }
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Place of the first path that is not before this one. */
+/** Index of the first path that does not sort before this one. */
 const firstPathFrom = (pages: readonly string[], path: string): number =>
   firstFrom(pages.length, (at) => (pages[at] ?? '') < path);

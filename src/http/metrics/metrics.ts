@@ -8,12 +8,12 @@ import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 import type { Cell, CountedRequest } from './request-metrics.ts';
 
 export interface Readings {
-  /** Of each site that has a label of its own; `site: null` in the single form. */
+  /** The state of each site with its own label. `site` is null in the single form. */
   readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
   readonly isReady: boolean;
-  /** Null where none are here, or countable now. */
+  /** Null if this process has no jobs, or cannot count them now. */
   readonly jobs: ExportJobs | null;
-  /** Of the data folder; null where the system does not tell. */
+  /** Space of the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
   /** Null where one process serves alone. */
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
@@ -26,7 +26,7 @@ export interface VolumeSpace {
 
 export type ExportJobs = StatusReport['jobs'];
 
-/** Twenty ticks a second are no load, and a delay that readers notice is longer. */
+/** Twenty ticks a second cost nothing, and readers only notice longer delays. */
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
@@ -39,12 +39,12 @@ export class Metrics {
   readonly #namesSites: () => boolean;
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
-  /** @param namesSites false: no series has the label `site`, of which there would be too many */
+  /** @param namesSites false if there are so many sites that series must not have the label `site` */
   constructor(namesSites: () => boolean = () => true) {
     this.#namesSites = namesSites;
     addProcessMetrics(this.#registry);
     this.#loopDelay.enable();
-    // Series begin at 0: one that began with its first event would show no rate for it.
+    // Start series at 0. A series that starts with its first event shows no rate for it.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
     this.#metrics.isConfigSound.set(1);
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
@@ -52,7 +52,7 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** Counters and gauges of one site carry its domain; those of the single form, null, have no such label. */
+  /** Metrics of one site, labeled with its domain. Null means the single form, without that label. */
   of(site: string | null): SiteMetrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
@@ -72,7 +72,7 @@ export class Metrics {
     }
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
-    // A sample is the time between two ticks of its timer.
+    // A sample is the time between two ticks, so subtract the interval.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();
     return this.#registry.metrics();
@@ -96,7 +96,7 @@ export class Metrics {
     this.#metrics.wrongTokens.inc();
   }
 
-  /** On the shelf page, which is no site. */
+  /** Counts wrong sign-ins on the shelf page, which belongs to no site. */
   onWrongSignIn(): void {
     this.#metrics.wrongSignIns.inc();
   }
@@ -109,7 +109,7 @@ export class Metrics {
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
-/** What one site counts. */
+/** Metrics of one site. */
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
   readonly #label: { readonly site?: string };
@@ -120,7 +120,7 @@ export class SiteMetrics {
   constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
     this.#metrics = metrics;
     this.#label = site === null ? {} : { site };
-    // Series begin at 0: one that began with its first event would show no rate for it.
+    // Start series at 0. A series that starts with its first event shows no rate for it.
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
     const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
     for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
@@ -172,10 +172,10 @@ export class SiteMetrics {
     }
   }
 
-  /** A site that has left the config: what it counted stays, what it is goes. */
+  /** Removes the gauges of a site that left the config. Its counters stay. */
   forget(): void {
     this.#setActiveVersion(null);
-    // Without a label it is that of the sites that stay, too.
+    // Without the label, the sites that stay share this gauge.
     if (this.#label.site !== undefined) this.#metrics.lastActivation.remove(this.#label);
   }
 

@@ -1,17 +1,17 @@
 import { Counter, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
 
-/** Seconds: a file from memory takes under a millisecond, an upload minutes. */
+/** Bounds in seconds: a file from memory takes under a millisecond, an upload takes minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
-/** Of one listener and one site of it. */
+/** Series of one listener and one site. */
 interface RequestCells {
-  /** By the first digit of the status. */
+  /** Indexed by the first digit of the status. */
   readonly classes: (Cell | undefined)[];
   readonly bytes: Cell;
 }
 
-/** What counts of a request. */
+/** The facts of a request that are counted. */
 export type CountedRequest = Pick<ServedRequest, 'listener' | 'site' | 'status' | 'bytes' | 'durationMs'>;
 
 export class RequestMetrics {
@@ -55,7 +55,7 @@ export class RequestMetrics {
 
 const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
 
-/** A series that each request counts in: an addition, where prom-client's own takes labels apart. */
+/** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
 export interface Cell {
   value: number;
 }
@@ -65,7 +65,7 @@ interface MetricName {
   readonly help: string;
 }
 
-/** A counter whose series are summed when they are read. */
+/** A counter that sums its series when they are read. */
 export class CellCounter<T extends string> {
   readonly #cells: { readonly labels: LabelValues<T>; value: number }[] = [];
 
@@ -83,7 +83,7 @@ export class CellCounter<T extends string> {
     });
   }
 
-  /** Begins at 0; several of the same labels are one series. */
+  /** Adds a series that begins at 0. Cells with the same labels are summed. */
   cell(labels: LabelValues<T>): Cell {
     const cell = { labels, value: 0 };
     this.#cells.push(cell);
@@ -91,10 +91,10 @@ export class CellCounter<T extends string> {
   }
 }
 
-/** Observations of one label, by bucket; prom-client's histogram has no door for counts that are there already. */
+/** A histogram with one label. It replaces prom-client's, which cannot expose counts from outside. */
 class CellHistogram<T extends string> {
   readonly #bounds: readonly number[];
-  /** One more than the bounds: the last is of all that is over them. */
+  /** Counts have one entry more than the bounds, for values above the last bound. */
   readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
 
   constructor(registry: Registry, { name, help }: MetricName, label: T, bounds: readonly number[]) {

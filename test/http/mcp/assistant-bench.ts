@@ -6,7 +6,7 @@ import { SitePages } from '../../../src/app/assistants/site-pages.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
 import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import { type McpDoorOptions, mcpDoor } from '../../../src/http/mcp/mcp-door.ts';
+import { type McpDoorOptions, mcpDoor } from '../../../src/http/mcp/mcp-endpoint.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
 import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';

@@ -24,7 +24,7 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
       {called && (called.value === null ? called.instead : <Diff diff={called.value} />)}
     </>
   );
-  // Versions do not change: nothing is compared again because the daemon does something else.
+  // Versions do not change, so the page need not reload and compare them again.
   return showPage(visit, { title: `${domain}: what changed`, isStill: true, content });
 }
 
@@ -85,12 +85,12 @@ function PageRow({ tone, change, page, title, what = '–' }: PageRowProps) {
 
 interface DiffFormProps extends VisitProps {
   readonly site: SiteStatusReport;
-  /** Chosen before; else from the active version to the newest, or to that from the one before it. */
+  /** Former choice. The default compares the active version, or the second newest, with the newest. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** Chooses two versions to compare. Nothing where nobody is signed in: it reads pages that may have readers of their own. */
+/** Chooses two versions to compare. Needs a sign-in, because the comparison reads pages that readers may have to sign in for. */
 export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
   const labels = site.versions.map(({ version }) => version);
   if (visit.session === null || labels.length < 2) return null;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { raw } from 'hono/html';
 import type { Problem } from '../../../domain/problem.ts';
-import { Said } from '../forms.tsx';
+import { ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
 
-/** In place of a page or of what an action leads to. @param headers of the problem document */
+/** The page of an error. @param headers headers of the problem document */
 export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Headers): Promise<Response> {
   const { status, title } = problem;
   return showPage(visit, {
@@ -15,7 +15,7 @@ export function problemPage(visit: ConsoleVisit, problem: Problem, headers: Head
     content: (
       <>
         <h1>{title}</h1>
-        <Said root={visit.root} message={{ text: 'What has happened', problem }} />
+        <ActionResult root={visit.root} message={{ text: 'What has happened', problem }} />
       </>
     ),
   });
@@ -25,7 +25,7 @@ export const manualRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/m
 
 const TITLE = 'Errors, and what to do';
 
-/** A page of the manual, for machines that reach no other. `scripts/generate.ts` makes its text of `docs/errors.md`. */
+/** A page of the manual for machines without internet. `scripts/generate.ts` generates its text from `docs/errors.md`. */
 function showErrors(visit: ConsoleVisit): Promise<Response> {
   const text = readFileSync(new URL('../assets/errors.html', import.meta.url), 'utf8').replaceAll(
     /<code>(?=[^\s<]{1,24}<)/g,

@@ -44,7 +44,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** What a report lists of a thousand findings; the others are in the document. */
+/** Findings to show of a thousand. The JSON document lists all. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
@@ -161,7 +161,7 @@ function JobRow({ visit, job }: JobProps) {
   );
 }
 
-/** Names of buttons say of which job: a list of them is what some readers hear. */
+/** Button names include the job, because screen readers can list buttons without their rows. */
 function JobActs({ visit, job: { jobId, status } }: JobProps) {
   const [act, name] = isTerminal(status) ? (['retry', 'Start again'] as const) : (['cancel', 'Cancel'] as const);
   return (
@@ -186,7 +186,7 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
     );
     return showPage(visit, { title: 'Export job', page: 'jobs', status: called.status, content });
   }
-  // Reports name pages, also of sites whose readers sign in.
+  // Reports name pages, also of sites whose readers sign in, so they need a sign-in.
   const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see the report.'];
   const report = isTerminal(job.status)
     ? await callForPage<ExportReport>(visit, 'showReport', { ...input, hint })
@@ -272,7 +272,7 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
   );
 }
 
-/** Each makes one call of the admin listener, and leads to its job. */
+/** Each action makes one call of the admin listener and redirects to its job. */
 
 async function startJob(visit: SignedVisit): Promise<Response> {
   const [domain, version] = [fieldOf(visit, 'domain'), visit.form.get('version')?.trim() ?? ''];

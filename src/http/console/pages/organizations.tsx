@@ -55,8 +55,8 @@ function showOrganizations(visit: ConsoleVisit): Promise<Response> {
 
 export const keyRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/organizations/:id/keys', run: showKeys },
-  { method: 'POST', path: '/organizations/:id/keys', act: makeKey },
-  { method: 'GET', path: '/organizations/:id/keys/made', run: showMade },
+  { method: 'POST', path: '/organizations/:id/keys', act: createKey },
+  { method: 'GET', path: '/organizations/:id/keys/made', run: showCreatedKey },
   { method: 'POST', path: '/organizations/:id/keys/revoke', act: revokeKey },
 ];
 
@@ -98,7 +98,7 @@ function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly 
 
 interface NewKeyFormProps extends VisitProps {
   readonly id: string;
-  /** Of a form that was refused. */
+  /** Values of a rejected form. */
   readonly typed: Readonly<Record<string, string>>;
 }
 
@@ -177,7 +177,7 @@ function KeyRow({ visit, id, listed: key }: VisitProps & { readonly id: string; 
   );
 }
 
-async function makeKey(visit: SignedVisit): Promise<Response> {
+async function createKey(visit: SignedVisit): Promise<Response> {
   const { id } = organizationOf(visit);
   const [name, type] = [fieldOf(visit, 'name'), fieldOf(visit, 'type')];
   const expires = visit.form.get('expires') ?? '';
@@ -191,13 +191,13 @@ async function makeKey(visit: SignedVisit): Promise<Response> {
   return visit.c.redirect(`${visit.root}${keysAddress(id)}/made?key=${made}`, 303);
 }
 
-/** Once: the key is then nowhere any more but with who made it. */
-async function showMade(visit: ConsoleVisit): Promise<Response> {
+/** Shows a created key once. After that, only its creator has it. */
+async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
   const organization = organizationOf(visit);
   const name = visit.c.req.query('key');
   const kept = visit.session?.messages.find(name)?.made;
   const trial = kept && (await keyTrial(visit, organization, kept.type));
-  // Last: it is nowhere else where the page cannot be made.
+  // Take the key last: if an earlier step fails, the operator can load the page again.
   const made = visit.session?.messages.take(name)?.made ?? null;
   const content = (
     <>
@@ -208,7 +208,7 @@ async function showMade(visit: ConsoleVisit): Promise<Response> {
       {made === null || trial === undefined ? (
         <p class="card empty">A key is shown once. Make another one, and revoke that which is lost.</p>
       ) : (
-        <MadeKeyShown visit={visit} made={made} trial={trial} />
+        <CreatedKeyShown visit={visit} made={made} trial={trial} />
       )}
     </>
   );
@@ -233,7 +233,7 @@ function organizationOf(visit: ConsoleVisit): Organization {
   });
 }
 
-/** A call of the API that a key of the organization works for; or why there is none, with what to do. */
+/** A call of the API to try a key with; or the reason why there is none, with what to do. */
 type KeyTrial =
   | { readonly address: string; readonly body: object; readonly missing: null }
   | { readonly missing: string };
@@ -266,8 +266,8 @@ async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, bas
   return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
 }
 
-/** With the line that tries it. The button appears with its script. */
-function MadeKeyShown({ visit, made, trial }: VisitProps & { readonly made: CreatedKey; readonly trial: KeyTrial }) {
+/** The key and a command that tries it. The script shows the buttons. */
+function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: CreatedKey; readonly trial: KeyTrial }) {
   return (
     <>
       <section class="alert good">

@@ -111,7 +111,7 @@ function SiteRow({ visit, site }: VisitProps & { readonly site: SiteStatusReport
   );
 }
 
-/** Of the daemon as a whole: its config, and its work. */
+/** Facts of the daemon as a whole: its config, jobs and start. */
 function DaemonFacts({ visit, status }: VisitProps & { readonly status: StatusReport }) {
   const { lastReload, pending, jobs, startedAt, deployment } = status;
   return (

@@ -15,7 +15,7 @@ export const searchRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/search', run: showSearch },
 ];
 
-/** Text of pages, also of sites whose readers sign in: for operators alone. */
+/** Only for operators: results show text of pages, also of sites whose readers sign in. */
 async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const { c, root, parts, session } = visit;
   const domain = parameterOf(visit, 'domain');
@@ -124,7 +124,7 @@ function Reason({ name, value, note }: { readonly name: string; readonly value: 
   );
 }
 
-/** Its content, with the words of the query. */
+/** The content with the words of the query marked. */
 function Marked({ result: { content, metadata } }: { readonly result: SearchResult }) {
   const { highlights } = metadata;
   return (
@@ -146,11 +146,11 @@ function inDigits(value: number): string {
 
 interface SearchBoxProps extends VisitProps {
   readonly domain: string;
-  /** As it was asked for. */
+  /** Query of the current page. */
   readonly query?: string;
 }
 
-/** Asks a page of its own, by its address. */
+/** Links to the search page by its address. */
 export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
   const { maxLength } = searchRequestSchema.properties.query;
   return (

@@ -3,7 +3,7 @@ import type { Problem } from '../../../domain/problem.ts';
 import { Secret } from '../../../domain/secret.ts';
 import { requestIdOf } from '../../listener/request-id.ts';
 import { answerFault } from '../../problem.ts';
-import { Said } from '../forms.tsx';
+import { ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { clearSession, sessionValues, setSession } from '../sessions.ts';
 import type { ConsoleRoute, ConsoleVisit, SignedVisit } from '../visit.ts';
@@ -14,14 +14,14 @@ export const signInRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/sign-out', act: signOut },
 ];
 
-/** A page of the console, below the root: nothing that leads elsewhere. */
+/** A page of the console relative to the root, so that a sign-in never redirects elsewhere. */
 const OWN_PAGE = /^(?:[a-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
 
 const WRONG = new DocshelfError('unauthorized', 'Cannot sign in: that is not the admin.token of the config', {
   next: 'Paste the value of admin.token, or of what its variable or file holds.',
 });
 
-/** Wrong tokens are counted and slowed by client, with those of the interface; a right one never is. */
+/** The guard counts and delays wrong tokens per client, together with those of the API. It never delays a right one. */
 async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
   const { c, parts, sessions, signIns, root } = visit;
   const token = form.get('token')?.trim() ?? '';
@@ -54,7 +54,7 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
   const content = (
     <>
       <h1>Sign in</h1>
-      {problem && <Said root={visit.root} message={{ text: 'You are not signed in', problem }} />}
+      {problem && <ActionResult root={visit.root} message={{ text: 'You are not signed in', problem }} />}
       {isOpen ? (
         <form method="post" action={`${visit.root}sign-in`} class="card narrow">
           <input type="hidden" name="to" value={to} />

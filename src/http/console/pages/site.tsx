@@ -61,7 +61,7 @@ interface SiteProps extends VisitProps {
   readonly site: SiteStatusReport;
 }
 
-/** One site in full. */
+/** All about one site. */
 export function SiteContent({ visit, site }: SiteProps) {
   const { deployment, title, state, notices } = site;
   const observed = visit.parts.observe(deployment.domain ?? '');
@@ -213,7 +213,7 @@ function VersionRow({ visit, site, version: each }: SiteProps & { readonly versi
   );
 }
 
-/** Names of buttons say of which version: a list of them is what some readers hear. */
+/** Button names include the version, because screen readers can list buttons without their rows. */
 function VersionActions({ visit, site, version, isActive }: SiteProps & { version: string; isActive: boolean }) {
   const base = siteAddress(site.deployment.domain);
   const fields = { version };
@@ -247,23 +247,23 @@ function VersionActions({ visit, site, version, isActive }: SiteProps & { versio
   );
 }
 
-/** Each makes one call of the admin listener, and leads back to its site. */
+/** Each action makes one call of the admin listener and redirects to its site. */
 
 function activate(visit: SignedVisit): Promise<Response> {
   const version = fieldOf(visit, 'version');
   const made = call(visit, 'activate', { domain: domainOf(visit), parameters: { version } });
-  return tell(visit, made, () => `Version ${version} is active`, `Version ${version} was not activated`);
+  return report(visit, made, () => `Version ${version} is active`, `Version ${version} was not activated`);
 }
 
 function rollback(visit: SignedVisit): Promise<Response> {
   const made = call(visit, 'rollback', { domain: domainOf(visit) });
-  return tell(visit, made, (value) => `Rolled back: version ${value.version} is active`, 'It was not rolled back');
+  return report(visit, made, (value) => `Rolled back: version ${value.version} is active`, 'It was not rolled back');
 }
 
 function remove(visit: SignedVisit): Promise<Response> {
   const version = fieldOf(visit, 'version');
   const made = call(visit, 'remove', { domain: domainOf(visit), parameters: { version } });
-  return tell(visit, made, () => `Version ${version} is removed`, `Version ${version} was not removed`);
+  return report(visit, made, () => `Version ${version} is removed`, `Version ${version} was not removed`);
 }
 
 async function preview(visit: SignedVisit): Promise<Response> {
@@ -276,7 +276,7 @@ async function preview(visit: SignedVisit): Promise<Response> {
   return answer(visit, { text, problem: null, link });
 }
 
-async function tell(
+async function report(
   visit: SignedVisit,
   made: Promise<Called>,
   done: (value: { readonly version: string }) => string,
@@ -302,13 +302,13 @@ const TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
   unavailable: 'none',
 };
 
-/** There are two of one kind. */
+/** Distinguishes the two features for search. */
 const NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
   search: 'of the hosted service',
   localSearch: 'of this daemon',
 };
 
-/** Of one site; of a list each has its own. */
+/** Features of one site. In a list, each site has its own. */
 function Features({ all, domain }: { readonly all: DaemonFeatures; readonly domain: string | null }) {
   const { features } = all.sites?.find((site) => site.domain === domain) ?? all;
   return (
@@ -336,7 +336,7 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
   );
 }
 
-/** What becomes of what pages ask for elsewhere. */
+/** Texts for each mode of `features.enforce`. */
 const POLICIES: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
   on: {
     note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
@@ -352,7 +352,7 @@ const POLICIES: Readonly<Record<SiteFindings['policy'], { readonly note: string;
   },
 };
 
-/** What its pages ask other origins for, and what its own rules say in vain. */
+/** Requests of the pages to other origins, and invalid rules of the bundle. */
 function Findings({ findings }: { readonly findings: SiteFindings }) {
   const { policy, origins, ruleFaults, ruleFaultCount } = findings;
   const left = ruleFaultCount - ruleFaults.length;

@@ -15,7 +15,7 @@ import { backTo, call, parameterOf, type SessionVisit, siteAddress, type VisitPr
 
 const ARCHIVES = '.tar,.gz,.tgz,.zst,.zip';
 
-/** Files are chosen, or with `upload.js` dropped; that shows each one's progress and verdict. */
+/** A form for files. `upload.js` also accepts dropped files and shows the progress and result of each. */
 export function UploadForm({ visit, domain }: VisitProps & { readonly domain: string }) {
   if (visit.session === null) return null;
   return (
@@ -61,7 +61,7 @@ export function UploadForm({ visit, domain }: VisitProps & { readonly domain: st
 
 const FIELD_BYTES_MAX = 64 * 1024;
 
-/** Takes archives in, each as it comes: fields and signatures stand before them in the form. A script is told in JSON. */
+/** Imports archives as they arrive. Fields and signatures come first in the form. Scripts get the results as JSON. */
 export async function upload(visit: SessionVisit): Promise<Response> {
   const { c } = visit;
   const verdicts: Verdict[] = [];
@@ -70,14 +70,14 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   for await (const part of formParts(c.req.raw)) {
     if (part.fileName === null) fields.set(part.name, await textOf(part));
     if (part.fileName === null || part.fileName === '') continue;
-    // Before a byte of a file is read.
+    // Check the token before reading any byte of a file.
     requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
     if (part.name === 'signature') signatures.set(part.fileName, await textOf(part));
     else {
       const own = signatures.get(part.fileName + SIGNATURE_EXTENSION);
-      // One that was chosen for one archive may bear another name.
+      // A single signature for a single archive can have any name.
       const only = verdicts.length === 0 && signatures.size === 1 ? signatures.values().next().value : undefined;
-      verdicts.push(await takeIn(visit, part, fields, own ?? only ?? null));
+      verdicts.push(await importOne(visit, part, fields, own ?? only ?? null));
     }
   }
   requireFormToken(fields.get(FORM_TOKEN) ?? null, visit.session);
@@ -87,7 +87,7 @@ export async function upload(visit: SessionVisit): Promise<Response> {
   return backTo(visit, siteAddress(parameterOf(visit, 'domain')), inOne(verdicts));
 }
 
-async function takeIn(
+async function importOne(
   visit: SessionVisit,
   { fileName, body }: FormPart,
   fields: ReadonlyMap<string, string>,

@@ -26,9 +26,9 @@ export interface McpDoorOptions extends FaultHooks {
 
 type AnswerAssistant = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
 
-/** Protocol version 2025-03-26 alone has batches; each message of one counts as a request. */
+/** Only protocol version 2025-03-26 has batches. Each message of a batch counts as a request. */
 const BATCH_MAX = 20;
-/** A tool takes seconds at the most; a request that its own batch cancels is never answered. */
+/** Tools take seconds at most, but a request that its own batch cancels never ends. */
 const ANSWER_MS_MAX = 60_000;
 
 const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
@@ -36,10 +36,10 @@ const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Res
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'text/event-stream';
 
-/** What the connection is for, the listener says: HTTP/2 refuses it (RFC 9113, section 8.2.2). */
+/** Only the listener sets connection headers: HTTP/2 forbids them (RFC 9113, section 8.2.2). */
 const OF_CONNECTION = ['connection', 'x-accel-buffering'];
 
-/** The Model Context Protocol by streamable HTTP, without sessions: each request is answered whole, and forgotten. */
+/** Serves the Model Context Protocol by streamable HTTP. It has no sessions: each request gets one complete response. */
 export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
   const { site, place, trustedProxies, programVersion, metrics, onError } = options;
   const { clients = new ClientRates({ act: 'answer the assistant' }) } = options;
@@ -53,7 +53,7 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
     };
     try {
       requireOwnOrigin(request, place());
-      // Not counted: clients of older protocol versions ask once for a stream, as they should.
+      // Do not count this request: clients of older protocol versions try once to open a stream.
       if (request.method !== 'POST') return problemResponse(notAllowed(request.method), requestId);
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
@@ -66,7 +66,7 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
       const messages = Array.isArray(parsedBody) ? parsedBody.length : 1;
       if (messages > BATCH_MAX)
         return protocolFault(-32600, `Invalid Request: a batch has at most ${BATCH_MAX} messages`);
-      // What a batch cancels of itself is never answered, and the batch neither.
+      // A batch that cancels one of its own requests would never get a response.
       if (Array.isArray(parsedBody) && parsedBody.some(isCancellation))
         return protocolFault(-32600, 'Invalid Request: a batch cannot cancel its own requests');
       for (let message = 1; message < messages; message++) clients.take(client);
@@ -90,7 +90,7 @@ export function mcpDoor(options: McpDoorOptions): AnswerAssistant {
   };
 }
 
-/** `either`: the client names both, as clients of the protocol must, and the package chooses. Null: it takes neither. */
+/** With `either`, the client accepts both, as the protocol demands, and the package chooses. Null: it accepts neither. */
 type Form = 'json' | 'stream' | 'either';
 
 function formOf(accept: string | null): Form | null {
@@ -115,17 +115,17 @@ function requireOwnOrigin(request: Request, place: OriginPlace): void {
   });
 }
 
-/** By what a site knows its own origins. */
+/** Facts from which a site derives its own origins. */
 interface OriginPlace {
-  /** `server.publicUrl`; its scheme and port are those of all sites. */
+  /** `server.publicUrl`, whose scheme and port apply to all sites. */
   readonly publicUrl: string | null;
-  /** Host names of the site; none: every host that no other site names. */
+  /** Host names of the site. Empty means all hosts that no other site names. */
   readonly hosts: readonly string[];
 }
 
 /**
- * True for the origin of pages of the site itself. A page whose name is made to lead here (DNS rebinding) sends that name as its
- * host and its origin: the host that was asked counts only where the config names it, or where nobody else can give it away.
+ * True for origins of the site's own pages. With DNS rebinding, a foreign page sends its own name both as host and as
+ * origin. So the requested host counts only if the config names it, or if no other party can control it.
  * @param origin the `Origin` header, as browsers serialise it (RFC 6454, section 6.1)
  * @param host the `Host` header
  */
@@ -138,7 +138,7 @@ export function isOwnOrigin(origin: string, host: string | undefined, { publicUr
     const ours = names.length === 0 ? [own.hostname] : names;
     if (url.protocol === own.protocol && url.port === own.port && ours.includes(url.hostname)) return true;
   }
-  // A proxy may speak TLS in front: the scheme is not compared.
+  // Ignore the scheme, because a proxy in front may use TLS.
   if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
   const name = hostName(url.host);
   return names.includes(name) || isOfThisMachine(name);
@@ -156,7 +156,7 @@ function notAllowed(method: string): DocshelfError {
   });
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -165,12 +165,12 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The package responds with the same object to a request that it cannot read (JSON-RPC 2.0, section 5.1). */
+/** The same object as the package returns for an unreadable request (JSON-RPC 2.0, section 5.1). */
 function protocolFault(code: number, message: string, status = 400): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: HEADERS });
 }
 
-/** Without the body. The package rejects clients that do not name both forms. */
+/** Removes headers of the body, and accepts both forms, without which the package rejects a request. */
 function forHandler(headers: Headers): Headers {
   const others = new Headers(headers);
   for (const name of ['content-length', 'transfer-encoding']) others.delete(name);
@@ -184,7 +184,7 @@ interface WholeForm {
   readonly isBatch: boolean;
 }
 
-/** Nothing is sent before it is done: a fault has its status, and a client that leaves ends the work. */
+/** Waits for the whole body, so that an error gets its status and a client that leaves ends the work. */
 async function whole(answer: Response, { signal, isJson, isBatch }: WholeForm): Promise<Response> {
   const text = answer.body === null ? null : await answer.text();
   signal.throwIfAborted();
@@ -199,7 +199,7 @@ async function whole(answer: Response, { signal, isJson, isBatch }: WholeForm): 
   return new Response(body, { status: answer.status, headers });
 }
 
-/** The responses in a stream of events. The notifications between them concern requests that have ended. */
+/** Extracts the responses from a stream of events. The notifications between them concern ended requests. */
 function jsonOf(events: string, isBatch: boolean): string {
   const responses = events
     .split('\n')
