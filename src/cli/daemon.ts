@@ -63,7 +63,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 /** systemd-notify waits until the service manager has read the message. */
 const NOTIFY_MS_MAX = 5_000;
 
@@ -78,7 +78,7 @@ async function notifyServiceManager(
 ): Promise<void> {
   if ((process.env.NOTIFY_SOCKET ?? '') === '') return;
   try {
-    await run('systemd-notify', [state, `STATUS=${status}`], { timeout: NOTIFY_MS_MAX });
+    await runFile('systemd-notify', [state, `STATUS=${status}`], { timeout: NOTIFY_MS_MAX });
   } catch (error) {
     onFailure(`Cannot tell the service manager "${status}": ${(error as Error).message.split('\n')[0]}`);
   }
@@ -110,7 +110,7 @@ export function reloadCommand(): Command {
 }
 
 /** Container engines and orchestrators also stop waiting after a few seconds. */
-const TIMEOUT_MS = 3_000;
+const HEALTH_MS_MAX = 3_000;
 
 interface HealthOptions extends CommonOptions {
   readonly live?: boolean;
@@ -126,7 +126,7 @@ export function healthcheckCommand(): Command {
     .action(async (options: HealthOptions) => {
       const { config } = await loadOrLastGood(options);
       const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
-      const response = await askDaemon(url, AbortSignal.timeout(TIMEOUT_MS));
+      const response = await askDaemon(url, AbortSignal.timeout(HEALTH_MS_MAX));
       const state = response === null ? 'it does not answer' : (await response.text()).trim();
       if (response?.ok !== true) {
         throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {

@@ -145,9 +145,9 @@ async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnsw
 }
 
 /** Only for the owner: a config can contain a token later. */
-const MODE = 0o600;
+const OWNER_ONLY = 0o600;
 const LINK_FILE = 'bundle-url';
-const STATES: Readonly<Record<string, string>> = {
+const WRITE_STATES: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ENOTDIR: 'a part of its path is no folder',
   EEXIST: 'a part of its path is no folder',
@@ -171,8 +171,8 @@ async function writeConfig(file: string, answers: InitAnswers, force: boolean): 
 }
 
 async function publish(file: string, text: string, force: boolean): Promise<void> {
-  if (force) return writing(file, replaceFile(file, text, MODE));
-  if (await writing(file, writeOnce(file, text, MODE))) return;
+  if (force) return writing(file, replaceFile(file, text, OWNER_ONLY));
+  if (await writing(file, writeOnce(file, text, OWNER_ONLY))) return;
   throw new DocshelfError('cannot_write', `Cannot write "${file}": it is there already`, {
     next: 'Name another file with --config, or replace it with --force.',
   });
@@ -183,7 +183,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   const state = (cause: unknown): string => {
     const errno = errnoOf(cause);
     if (errno === undefined) throw cause;
-    return STATES[errno] ?? errno;
+    return WRITE_STATES[errno] ?? errno;
   };
   return step.catch(
     rethrowAs('cannot_write', `write "${path}"`, 'Name a file with --config that can be written.', state),
@@ -193,7 +193,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
 /** Loads the text from the folder of the config, where its relative paths begin. */
 async function checkText(text: string, folder: string): Promise<void> {
   const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
-  await writing(folder, writeFile(candidate, text, { mode: MODE, flag: 'wx' }));
+  await writing(folder, writeFile(candidate, text, { mode: OWNER_ONLY, flag: 'wx' }));
   try {
     await loadConfig({ file: candidate, env: {}, cwd: folder });
   } catch (error) {

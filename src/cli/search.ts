@@ -57,7 +57,9 @@ export function searchCommand(): Command {
       const { searchOnce } = await import('../app/index.ts');
       const found = await searchOnce(config, versions, request);
       const results = isOfOne ? found.map(({ site: _, ...result }) => result) : found;
-      printResult(options, results, () => (found.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
+      printResult(options, results, () =>
+        found.length === 0 ? 'Nothing found.' : results.map(resultText).join('\n\n'),
+      );
     });
 }
 
@@ -100,7 +102,7 @@ async function versionsIn(
   return versions;
 }
 
-function asText({ content, path, metadata, ...of }: SearchResult & { readonly site?: string }): string {
+function resultText({ content, path, metadata, ...of }: SearchResult & { readonly site?: string }): string {
   const place = [
     ...(of.site === undefined ? [] : [of.site]),
     metadata.title,

@@ -122,7 +122,7 @@ function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
   return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'AT', 'TITLE'], ...rows]);
 }
 
-const HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
+const FEATURE_HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
 
 export function featuresCommand(): Command {
   return siteCommand(
@@ -149,8 +149,8 @@ function featuresText({ deploymentType, domain, features, sites }: DaemonFeature
   const rowsOf = (each: DaemonFeatures['features']): string[][] =>
     each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
   if (sites === undefined) {
-    return `${deploymentType} deployment of ${domain}\n\n${table([HEADER, ...rowsOf(features)])}`;
+    return `${deploymentType} deployment of ${domain}\n\n${table([FEATURE_HEADER, ...rowsOf(features)])}`;
   }
   const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
-  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...HEADER], ...rows])}`;
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...FEATURE_HEADER], ...rows])}`;
 }

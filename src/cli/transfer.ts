@@ -105,10 +105,10 @@ async function packTransfer(options: PackOptions): Promise<{ folder: string; fil
   const keys = await Promise.all(publicKey.map(readKey));
   const work = await makeWork(folder);
   try {
-    if (image !== undefined) await take(image, work, 'image');
-    if (chart !== undefined) await take(chart, work, 'chart');
-    for (const file of bundle) await takeBundle(file, work, keys);
-    await takeSbom(options.sbomFile, work);
+    if (image !== undefined) await copyInto(image, work, 'image');
+    if (chart !== undefined) await copyInto(chart, work, 'chart');
+    for (const file of bundle) await copyBundle(file, work, keys);
+    await copySbom(options.sbomFile, work);
     await writeFile(join(work, 'README.txt'), readmeText(options));
     const files = await digestFolder(work);
     const sums = join(work, SUMS_FILE);
@@ -124,7 +124,7 @@ async function packTransfer(options: PackOptions): Promise<{ folder: string; fil
   }
 }
 
-async function takeBundle(file: string, work: string, keys: readonly string[]): Promise<void> {
+async function copyBundle(file: string, work: string, keys: readonly string[]): Promise<void> {
   await refuseUnreadable(file);
   await inspectArchive(file, { name: basename(file), limits: ARCHIVE_LIMITS, foldsCase: false });
   const signature = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
@@ -134,11 +134,11 @@ async function takeBundle(file: string, work: string, keys: readonly string[]): 
     });
   }
   if (keys.length > 0 && signature !== null) await verifyFile(file, signature, keys);
-  await take(file, work, 'bundles');
+  await copyInto(file, work, 'bundles');
   if (signature !== null) await writeFile(join(work, 'bundles', basename(file) + SIGNATURE_EXTENSION), signature);
 }
 
-async function take(file: string, work: string, place: string): Promise<void> {
+async function copyInto(file: string, work: string, place: string): Promise<void> {
   const name = basename(file);
   if (!PLAIN_NAME.test(name)) {
     throw new DocshelfError('usage', `Cannot pack "${file}": its name is not plain`, {
@@ -154,7 +154,7 @@ async function take(file: string, work: string, place: string): Promise<void> {
   );
 }
 
-async function takeSbom(file: string | undefined, work: string): Promise<void> {
+async function copySbom(file: string | undefined, work: string): Promise<void> {
   const next = '"npm run build" writes it beside the program; --sbom-file names another.';
   const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(rethrowAs('cannot_read', 'read the list of parts', next));
   await writeFile(join(work, 'sbom.cdx.json'), text);
@@ -281,7 +281,7 @@ interface TransferFile {
 /** Names that every file system and sha256sum accept without escapes. */
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
-const LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
+const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
 const SUMS_BYTES_MAX = 1024 ** 2;
 
 function sumsText(files: readonly TransferFile[]): string {
@@ -331,7 +331,7 @@ async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
   );
   const sums = new Map<string, string>();
   for (const line of text.split('\n').filter((each) => each !== '')) {
-    const { path, sha256 } = LINE.exec(line)?.groups ?? {};
+    const { path, sha256 } = SUMS_LINE.exec(line)?.groups ?? {};
     if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} has a line that is none`);
     sums.set(path, sha256);
   }

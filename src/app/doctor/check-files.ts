@@ -12,7 +12,7 @@ import { bundleLink, organizationsSlice } from '../slices.ts';
 import { certificateFindings, presentedCertificates } from '../tls.ts';
 import { certificateState, type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
-const SUBJECT = 'storage.dir';
+const DATA_FOLDER = 'storage.dir';
 const GiB = 1024 ** 3;
 /** Mode bits with which other users can list or enter a folder. */
 const OTHERS_READ = 0o005;
@@ -29,23 +29,27 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   if (written !== null) {
     const next = 'Make storage.dir a folder that the user of docshelf may write to.';
     return [
-      faulty('folder', SUBJECT, { code: 'cannot_write', message: `Cannot write to "${existing}": ${written}`, next }),
+      faulty('folder', DATA_FOLDER, {
+        code: 'cannot_write',
+        message: `Cannot write to "${existing}": ${written}`,
+        next,
+      }),
     ];
   }
-  if (existing !== dir) return [sound('folder', SUBJECT, `"${dir}" is not there yet, and can be made.`)];
+  if (existing !== dir) return [sound('folder', DATA_FOLDER, `"${dir}" is not there yet, and can be made.`)];
   const old = await refuseOldLayout(dataPaths(dir)).then(() => null, toDocshelfError);
-  if (old !== null) return [faulty('folder', SUBJECT, old)];
+  if (old !== null) return [faulty('folder', DATA_FOLDER, old)];
   const strangers = await foldersElsewhere(dir);
   if (strangers.length > 0) {
     const names = strangers.map((folder) => `"${folder}"`).join(', ');
     const message = `Cannot move releases within "${dir}": ${names} stands on another file system`;
     const next = 'Mount one volume at storage.dir, and none below it.';
-    return [faulty('folder', SUBJECT, { code: 'cannot_write', message, next })];
+    return [faulty('folder', DATA_FOLDER, { code: 'cannot_write', message, next })];
   }
-  const found = [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`)];
+  const found = [sound('folder', DATA_FOLDER, `"${dir}" can be written, and is one file system.`)];
   if (((await stat(dir)).mode & OTHERS_READ) !== 0) {
     const state = `"${dir}" may be read by every user of this machine, keys and links in it.`;
-    found.push(warning('folder', SUBJECT, state, `Close it: chmod o-rwx "${dir}".`));
+    found.push(warning('folder', DATA_FOLDER, state, `Close it: chmod o-rwx "${dir}".`));
   }
   return found;
 }
@@ -97,19 +101,19 @@ export async function checkSpace(config: Config, store: SiteStore): Promise<Diag
   if (files > 0 && ffree < nextFiles) return [noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`)];
   const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
   if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE)) {
-    return [warning('space', SUBJECT, `There are ${free}, ${counted(ffree, 'inode')}.`, NEXT)];
+    return [warning('space', DATA_FOLDER, `There are ${free}, ${counted(ffree, 'inode')}.`, MAKE_ROOM)];
   }
   const { totalBytesMax } = config.staticExport.limits;
   const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
   const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
-  return [sound('space', SUBJECT, `There are ${free}; ${counted(stored.length, 'stored release')}.${largest}`)];
+  return [sound('space', DATA_FOLDER, `There are ${free}; ${counted(stored.length, 'stored release')}.${largest}`)];
 }
 
-const NEXT = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';
+const MAKE_ROOM = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';
 
 function noSpace(state: string): Diagnosis {
   const message = `Cannot take in the next bundle: ${state}`;
-  return faulty('space', SUBJECT, { code: 'not_enough_space', message, next: NEXT });
+  return faulty('space', DATA_FOLDER, { code: 'not_enough_space', message, next: MAKE_ROOM });
 }
 
 function inGiB(bytes: number): string {

@@ -76,7 +76,7 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   return now;
 }
 
-const HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
+const VERSION_HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
 
 function bundleListCommand(): Command {
   const description = 'list the stored versions, of all sites where none is named';
@@ -89,25 +89,25 @@ async function listVersions(options: Options): Promise<void> {
   const all = options.site === undefined ? listedSites(loaded, status, options) : null;
   if (all === null) {
     const site = await chosenSite(loaded, options);
-    printResult(options, await versionsOf(site, status, options), asText);
+    printResult(options, await versionsOf(site, status, options), versionsText);
     return;
   }
   const sites: (SiteVersions & { domain: string })[] = [];
   for (const site of all) sites.push({ domain: site.domain ?? '', ...(await versionsOf(site, status, options)) });
   printResult(options, { sites }, () => {
     const rows = sites.flatMap(({ domain, ...versions }) => {
-      const own = rowsOf(versions);
+      const own = versionRows(versions);
       return own.length === 0 ? [[domain, '-']] : own.map((row) => [domain, ...row]);
     });
-    return table([['SITE', ...HEADER], ...rows]);
+    return table([['SITE', ...VERSION_HEADER], ...rows]);
   });
 }
 
-function asText(site: SiteVersions): string {
-  return site.versions.length === 0 ? 'No version is stored.' : table([HEADER, ...rowsOf(site)]);
+function versionsText(site: SiteVersions): string {
+  return site.versions.length === 0 ? 'No version is stored.' : table([VERSION_HEADER, ...versionRows(site)]);
 }
 
-function rowsOf({ active, pinned, versions }: SiteVersions): string[][] {
+function versionRows({ active, pinned, versions }: SiteVersions): string[][] {
   return versions.map((known) => [
     known.version,
     [known.version === active?.version ? 'active' : '', known.version === pinned ? 'pinned' : '']

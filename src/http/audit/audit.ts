@@ -79,22 +79,15 @@ export const auditPageSchema = {
 export type AuditLine = ShapeOf<typeof auditLineSchema>;
 export type AuditPage = ShapeOf<typeof auditPageSchema>;
 
-interface AuditStore {
-  /** Resolves when the line is written. Never rejects: errors are reported, and the line is in the log. */
-  append(line: AuditLine): Promise<void>;
-  /** The newest first. @param before RFC 3339: lines of an earlier time alone @throws DocshelfError `cannot_read` */
-  read(limit: number, before: string | null): Promise<AuditPage>;
-}
-
 export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
 
 /** Records each change before the client gets its response: first in the log, then in the store. */
 export class AuditTrail {
-  readonly #store: AuditStore;
+  readonly #store: Pick<AuditFile, 'append' | 'read'>;
   readonly #log: (line: AuditLine) => void;
   #count = 0;
 
-  constructor(store: AuditStore, log: (line: AuditLine) => void) {
+  constructor(store: Pick<AuditFile, 'append' | 'read'>, log: (line: AuditLine) => void) {
     this.#store = store;
     this.#log = log;
   }
@@ -147,16 +140,16 @@ interface AuditFileOptions {
 /** About 12,000 lines. */
 const BYTES_MAX = 4 * 1024 ** 2;
 /** Full files to keep besides the current one, 32 MiB in total. */
-const FULL_MAX = 7;
+const FULL_FILES_MAX = 7;
 const LOCK_MS_MAX = 5_000;
-const CURRENT = 'audit.jsonl';
-const FULL = /^audit-\d{8}T\d{9}Z\.jsonl$/;
+const CURRENT_FILE = 'audit.jsonl';
+const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
 
 /**
  * Lines of JSON that all daemons on the folder append. A full file is renamed with the current time, and the oldest file is
  * removed. Readers ignore a line that a crash has cut off.
  */
-export class AuditFile implements AuditStore {
+export class AuditFile {
   readonly #options: AuditFileOptions;
   #writing: Promise<void> = Promise.resolve();
 
@@ -164,15 +157,17 @@ export class AuditFile implements AuditStore {
     this.#options = options;
   }
 
+  /** Resolves when the line is written. Never rejects: it reports errors, and the line is in the log. */
   append(line: AuditLine): Promise<void> {
     this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
     return this.#writing;
   }
 
+  /** Newest lines first. @param before RFC 3339: only lines of an earlier time @throws DocshelfError `cannot_read` */
   async read(limit: number, before: string | null): Promise<AuditPage> {
     const { dir } = this.#options;
     const lines: AuditLine[] = [];
-    for (const name of [CURRENT, ...(await this.#full()).reverse()]) {
+    for (const name of [CURRENT_FILE, ...(await this.#full()).reverse()]) {
       const text = await readIfThere(join(dir, name)).catch(rethrowAs('cannot_read', `read "${join(dir, name)}"`));
       const found = linesOf(text ?? '').filter(({ at }) => before === null || at < before);
       lines.push(...found.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
@@ -186,7 +181,7 @@ export class AuditFile implements AuditStore {
   }
 
   async #append(line: AuditLine): Promise<void> {
-    const file = join(this.#options.dir, CURRENT);
+    const file = join(this.#options.dir, CURRENT_FILE);
     const size = await this.#write(file, `${printableJson(JSON.stringify(line))}\n`);
     if (size > this.#bytesMax) await this.#putAside(file);
   }
@@ -211,13 +206,13 @@ export class AuditFile implements AuditStore {
       const info = await ifThere(stat(file));
       if (info === null || info.size <= this.#bytesMax) return;
       await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
-      for (const name of (await this.#full()).slice(0, -FULL_MAX)) await rm(join(dir, name), { force: true });
+      for (const name of (await this.#full()).slice(0, -FULL_FILES_MAX)) await rm(join(dir, name), { force: true });
     });
   }
 
   /** Names of full files, oldest first. */
   async #full(): Promise<string[]> {
-    return (await readdir(this.#options.dir)).filter((name) => FULL.test(name)).sort();
+    return (await readdir(this.#options.dir)).filter((name) => FULL_FILE.test(name)).sort();
   }
 
   get #bytesMax(): number {

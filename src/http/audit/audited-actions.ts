@@ -75,13 +75,13 @@ function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyA
 }
 
 function auditedJobs(actions: JobActions, trail: AuditTrail, actor: Actor): JobActions {
-  const told = ({ domain, organization, jobId }: OperatedJob): AuditFacts => ({
+  const jobFacts = ({ domain, organization, jobId }: OperatedJob): AuditFacts => ({
     site: domain,
     organization,
     target: jobId,
   });
   const on = (action: string, facts: AuditFacts, act: () => Promise<OperatedJob>): Promise<OperatedJob> =>
-    trail.record(actor, action, facts, act, told);
+    trail.record(actor, action, facts, act, jobFacts);
   return {
     board: (cursor) => actions.board(cursor),
     get: (jobId) => actions.get(jobId),

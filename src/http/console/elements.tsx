@@ -2,18 +2,18 @@ import type { Child } from 'hono/jsx';
 import type { DeployState } from '../../domain/status.ts';
 import { nounOf } from '../../domain/text.ts';
 
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** Formats a size with at most three digits, such as `1.4 MiB`. */
 export function bytesInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  while (value >= 1024 && unit < UNITS.length - 1) {
+  while (value >= 1024 && unit < BYTE_UNITS.length - 1) {
     value /= 1024;
     unit++;
   }
   const digits = unit === 0 || value >= 100 ? 0 : 1;
-  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+  return `${value.toFixed(digits)} ${BYTE_UNITS[unit]}`;
 }
 
 export function countInWords(count: number): string {
@@ -85,11 +85,11 @@ export function Chip({ tone, children }: { readonly tone: ChipTone; readonly chi
 }
 
 /** Longest identifier, in characters, that fits into a column. */
-const SHORT_LENGTH_MAX = 24;
+const SHORT_NAME_MAX = 24;
 
 /** An identifier. It stays on one line and breaks only if it is longer than the line. */
 export function Name({ children: name }: { readonly children: string }) {
-  return <span class={name.length <= SHORT_LENGTH_MAX ? 'name short' : 'name'}>{name}</span>;
+  return <span class={name.length <= SHORT_NAME_MAX ? 'name short' : 'name'}>{name}</span>;
 }
 
 interface TableProps {

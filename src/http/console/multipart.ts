@@ -9,14 +9,14 @@ export interface FormPart {
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
 }
 
-const TYPE = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
+const MULTIPART_TYPE = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 const HEAD_BYTES_MAX = 16 * 1024;
 /** A form has half a dozen fields and any number of selected files. */
 const PARTS_MAX = 1_000;
 
 /** Reads a form with files (RFC 7578) part by part and chunk by chunk. @throws DocshelfError `unsupported_media_type`, `bad_request` */
 export async function* formParts(request: Request): AsyncGenerator<FormPart, void> {
-  const found = TYPE.exec(request.headers.get('content-type') ?? '');
+  const found = MULTIPART_TYPE.exec(request.headers.get('content-type') ?? '');
   if (found === null || request.body === null)
     throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not a form with files');
   const bytes = new PartBytes(request.body, found[1] ?? found[2] ?? '');

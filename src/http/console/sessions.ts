@@ -118,11 +118,11 @@ class Messages {
   }
 }
 
-const NAME = 'docshelf-console';
+const COOKIE_NAME = 'docshelf-console';
 
 /** The name has the port, because cookies do not (RFC 6265, section 8.5) and a host can run several daemons. */
 function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
-  return new SiteCookie(port === '' ? NAME : `${NAME}-${port}`, '/', isSecure, 'Strict');
+  return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
 }
 
 /** Values of the request. Over TLS, only those that a page without TLS cannot have set (RFC 6265bis, section 4.1.3.2). */
@@ -146,11 +146,11 @@ function isSecure(c: Context): boolean {
   return c.req.url.startsWith('https:') || (c.req.header('origin') ?? '').startsWith('https:');
 }
 
-const TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
 /** @throws DocshelfError `unsupported_media_type`, `payload_too_large` */
 export async function readForm(request: Request): Promise<URLSearchParams> {
-  if (!TYPE.test(request.headers.get('content-type') ?? ''))
+  if (!FORM_TYPE.test(request.headers.get('content-type') ?? ''))
     throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not a form');
   const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, BODY_BYTES_MAX);
   if (bytes !== null) return new URLSearchParams(bytes.toString());
@@ -162,8 +162,8 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
 /** Name of the field with the session's form token. */
 export const FORM_TOKEN = 'formToken';
 
-const HELP = 'Open the console in a tab of its own, and act on its own pages.';
-const BEHIND_TLS =
+const OWN_PAGE_HELP = 'Open the console in a tab of its own, and act on its own pages.';
+const BEHIND_TLS_HELP =
   'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
 
 /**
@@ -178,7 +178,7 @@ export function requireOwnPage(request: Request, own: string): void {
   const origin = request.headers.get('origin');
   if (origin === null) throw foreign('it does not say which page has sent it');
   if (origin !== own)
-    throw foreign('a page of another origin has sent it', origin === tlsOrigin(own) ? BEHIND_TLS : HELP);
+    throw foreign('a page of another origin has sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
 }
 
 /**
@@ -208,6 +208,6 @@ export function requireFormToken(given: string | null, { formToken }: ConsoleSes
     });
 }
 
-function foreign(state: string, next = HELP): DocshelfError {
+function foreign(state: string, next = OWN_PAGE_HELP): DocshelfError {
   return new DocshelfError('forbidden', `Cannot act on this request: ${state}`, { next });
 }

@@ -296,14 +296,14 @@ function domainOf(visit: SignedVisit): string {
   return parameterOf(visit, 'domain');
 }
 
-const TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
+const SUPPORT_TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
   available: 'good',
   configurable: 'info',
   unavailable: 'none',
 };
 
 /** Distinguishes the two features for search. */
-const NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
+const FEATURE_NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
   search: 'of the hosted service',
   localSearch: 'of this daemon',
 };
@@ -321,10 +321,10 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
       rows={features.map(({ id, name, support, enabled, reason }) => (
         <tr id={`feature-${id}`}>
           <th scope="row">
-            {name} <code>{id}</code> {NOTES[id] && <small>{NOTES[id]}</small>}
+            {name} <code>{id}</code> {FEATURE_NOTES[id] && <small>{FEATURE_NOTES[id]}</small>}
           </th>
           <td data-column="Support">
-            <Chip tone={TONES[support]}>{support}</Chip>
+            <Chip tone={SUPPORT_TONES[support]}>{support}</Chip>
           </td>
           <td data-column="Here">{enabled ? <strong>on</strong> : <span class="soft">off</span>}</td>
           <td data-column="Why" class="soft">
@@ -337,7 +337,7 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
 }
 
 /** Texts for each mode of `features.enforce`. */
-const POLICIES: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
+const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
   on: {
     note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
     empty: 'No browser has reported that a page asks another origin for anything.',
@@ -361,10 +361,10 @@ function Findings({ findings }: { readonly findings: SiteFindings }) {
       <Table
         id="origins"
         title="Requests to other origins"
-        note={POLICIES[policy].note}
+        note={ENFORCE_TEXTS[policy].note}
         columns={['Origin', 'Reports']}
         numbers={['Reports']}
-        empty={POLICIES[policy].empty}
+        empty={ENFORCE_TEXTS[policy].empty}
         rows={origins.map(({ origin, reports }) => (
           <tr>
             <th scope="row">{origin}</th>
