@@ -92,6 +92,12 @@ export function Name({ children: name }: { readonly children: string }) {
   return <span class={name.length <= SHORT_NAME_MAX ? 'name short' : 'name'}>{name}</span>;
 }
 
+/** A row of a table. The first cell is its heading. */
+export interface TableRow {
+  readonly id?: string;
+  readonly cells: readonly Child[];
+}
+
 interface TableProps {
   readonly id: string;
   readonly title: string;
@@ -100,11 +106,12 @@ interface TableProps {
   /** Columns whose cells are numbers. */
   readonly numbers?: readonly string[];
   readonly empty: string;
-  readonly rows: readonly Child[];
+  readonly rows: readonly TableRow[];
 }
 
 /** A table with its heading. On a phone, each row is a card whose cells show `data-column` as their label. */
 export function Table({ id, title, note, columns, numbers = [], empty, rows }: TableProps) {
+  const classOf = (name = '') => (numbers.includes(name) ? 'number' : name === 'Actions' ? 'acts' : undefined);
   return (
     <section>
       <div class="title">
@@ -125,7 +132,21 @@ export function Table({ id, title, note, columns, numbers = [], empty, rows }: T
                 ))}
               </tr>
             </thead>
-            <tbody>{rows}</tbody>
+            <tbody>
+              {rows.map((row) => (
+                <tr id={row.id}>
+                  {row.cells.map((cell, at) =>
+                    at === 0 ? (
+                      <th scope="row">{cell}</th>
+                    ) : (
+                      <td data-column={columns[at]} class={classOf(columns[at])}>
+                        {cell}
+                      </td>
+                    ),
+                  )}
+                </tr>
+              ))}
+            </tbody>
           </table>
         </div>
       )}

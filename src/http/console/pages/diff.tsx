@@ -1,6 +1,6 @@
 import type { SiteStatusReport } from '../../../domain/status.ts';
 import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
-import { Chip, type ChipTone, countInWords, Table, Up } from '../elements.tsx';
+import { Chip, type ChipTone, countInWords, Table, type TableRow, Up } from '../elements.tsx';
 import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSite } from '../shown-sites.tsx';
@@ -50,37 +50,19 @@ function Diff({ diff }: { readonly diff: VersionsDiff }) {
   );
 }
 
-function rowsOf({ added, removed, moved, changed }: VersionsDiff) {
+function rowsOf({ added, removed, moved, changed }: VersionsDiff): TableRow[] {
+  const row = (tone: ChipTone, change: string, { page, title }: { page: string; title: string }, words = '–') => ({
+    cells: [page, <Chip tone={tone}>{change}</Chip>, title, words],
+  });
   return [
-    ...added.map((page) => <PageRow tone="good" change="added" {...page} />),
-    ...removed.map((page) => <PageRow tone="bad" change="removed" {...page} />),
-    ...moved.map((page) => <PageRow tone="info" change="moved" {...page} what={`from ${page.from}`} />),
+    ...added.map((page) => row('good', 'added', page)),
+    ...removed.map((page) => row('bad', 'removed', page)),
+    ...moved.map((page) => row('info', 'moved', page, `from ${page.from}`)),
     ...changed.map(({ wordsAdded, wordsRemoved, ...page }) => {
-      const what = `${countInWords(wordsAdded)} more, ${countInWords(wordsRemoved)} gone`;
-      return <PageRow tone="warn" change="changed" {...page} what={wordsAdded + wordsRemoved === 0 ? '–' : what} />;
+      const words = `${countInWords(wordsAdded)} more, ${countInWords(wordsRemoved)} gone`;
+      return row('warn', 'changed', page, wordsAdded + wordsRemoved === 0 ? '–' : words);
     }),
   ];
-}
-
-interface PageRowProps {
-  readonly tone: ChipTone;
-  readonly change: string;
-  readonly page: string;
-  readonly title: string;
-  readonly what?: string;
-}
-
-function PageRow({ tone, change, page, title, what = '–' }: PageRowProps) {
-  return (
-    <tr>
-      <th scope="row">{page}</th>
-      <td data-column="Change">
-        <Chip tone={tone}>{change}</Chip>
-      </td>
-      <td data-column="Title">{title}</td>
-      <td data-column="Words">{what}</td>
-    </tr>
-  );
 }
 
 interface DiffFormProps extends VisitProps {

@@ -10,6 +10,7 @@ import {
   FaultCode,
   Name,
   Table,
+  type TableRow,
   TimeAgo,
   Up,
 } from '../elements.tsx';
@@ -71,7 +72,7 @@ function Board({ visit, board }: VisitProps & { readonly board: JobBoard }) {
         columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', ...(visit.session ? ['Actions'] : [])]}
         numbers={['Pages']}
         empty="No job was started yet."
-        rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
+        rows={jobs.map((job) => jobRow(visit, job))}
       />
       {nextCursor !== null && (
         <p>
@@ -123,42 +124,28 @@ function JobState({ job: { status, progress } }: { readonly job: Job }) {
   );
 }
 
-function JobRow({ visit, job }: JobProps) {
+function jobRow(visit: ConsoleVisit, job: OperatedJob): TableRow {
   const { jobId, domain, organization, version, pageCount, createdAt, error, fault } = job;
-  return (
-    <tr id={jobId}>
-      <th scope="row">
-        <a href={visit.root + jobAddress(jobId)}>
-          <Name>{jobId}</Name>
-        </a>
-      </th>
-      <td data-column="Site">
-        {domain} <small>{organization}</small>
-      </td>
-      <td data-column="Version">
-        <Name>{version ?? 'none'}</Name>
-      </td>
-      <td data-column="State">
-        <JobState job={job} /> {error !== null && <small>{error}</small>}{' '}
-        {fault && (
-          <small>
-            <FaultCode root={visit.root} code={fault.code} />
-          </small>
-        )}
-      </td>
-      <td data-column="Pages" class="number">
-        {countInWords(pageCount)}
-      </td>
-      <td data-column="Started">
-        <TimeAgo at={createdAt} now={visit.now} />
-      </td>
-      {visit.session && (
-        <td data-column="Actions" class="acts">
-          <JobActs visit={visit} job={job} />
-        </td>
+  const cells = [
+    <a href={visit.root + jobAddress(jobId)}>
+      <Name>{jobId}</Name>
+    </a>,
+    <>
+      {domain} <small>{organization}</small>
+    </>,
+    <Name>{version ?? 'none'}</Name>,
+    <>
+      <JobState job={job} /> {error !== null && <small>{error}</small>}{' '}
+      {fault && (
+        <small>
+          <FaultCode root={visit.root} code={fault.code} />
+        </small>
       )}
-    </tr>
-  );
+    </>,
+    countInWords(pageCount),
+    <TimeAgo at={createdAt} now={visit.now} />,
+  ];
+  return { id: jobId, cells: visit.session === null ? cells : [...cells, <JobActs visit={visit} job={job} />] };
 }
 
 /** Button names include the job, because screen readers can list buttons without their rows. */
@@ -251,17 +238,7 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
         note={`${countInWords(total)} ${nounOf(total, 'finding')}${left}`}
         columns={['Kind', 'Page', 'What']}
         empty="Nothing was."
-        rows={shown.map(({ kind, page, detail }) => (
-          <tr>
-            <th scope="row">
-              <Name>{kind}</Name>
-            </th>
-            <td data-column="Page">
-              <code>{page}</code>
-            </td>
-            <td data-column="What">{detail}</td>
-          </tr>
-        ))}
+        rows={shown.map(({ kind, page, detail }) => ({ cells: [<Name>{kind}</Name>, <code>{page}</code>, detail] }))}
       />
       {findings.length > shown.length && (
         <p>

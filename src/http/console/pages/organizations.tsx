@@ -2,7 +2,7 @@ import { DocshelfError } from '../../../domain/errors.ts';
 import { EXPORTING_PLAN, type KeyType, type Organization } from '../../../domain/organization.ts';
 import type { JobBoard } from '../../jobs/job-schemas.ts';
 import type { CreatedKey, ListedKey } from '../../keys/key-schemas.ts';
-import { Chip, Name, Table, Time, TimeAgo, Up } from '../elements.tsx';
+import { Chip, Name, Table, type TableRow, Time, TimeAgo, Up } from '../elements.tsx';
 import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSites } from '../shown-sites.tsx';
@@ -35,18 +35,15 @@ function showOrganizations(visit: ConsoleVisit): Promise<Response> {
         note="as the config says"
         columns={['Organization', 'Plan', 'Domains', 'Keys']}
         empty="The config has none."
-        rows={organizations.map(({ id, plan, sites }) => (
-          <tr id={`organization-${id}`}>
-            <th scope="row">{id}</th>
-            <td data-column="Plan">{plan}</td>
-            <td data-column="Domains">
-              {sites.length === 0 ? <span class="soft">none</span> : sites.map(({ domain }) => domain).join(', ')}
-            </td>
-            <td data-column="Keys">
-              <a href={visit.root + keysAddress(id)}>API keys of {id}</a>
-            </td>
-          </tr>
-        ))}
+        rows={organizations.map(({ id, plan, sites }) => ({
+          id: `organization-${id}`,
+          cells: [
+            id,
+            plan,
+            sites.length === 0 ? <span class="soft">none</span> : sites.map(({ domain }) => domain).join(', '),
+            <a href={visit.root + keysAddress(id)}>API keys of {id}</a>,
+          ],
+        }))}
       />
     </>
   );
@@ -90,7 +87,7 @@ function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly 
         note="of each its digest alone is kept"
         columns={['Name', 'Type', 'Made', 'Expires', 'Last used', 'Actions']}
         empty="There is no key yet."
-        rows={keys.map((key) => <KeyRow visit={visit} id={id} listed={key} />)}
+        rows={keys.map((key) => keyRow(visit, id, key))}
       />
     </>
   );
@@ -130,51 +127,37 @@ function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
   );
 }
 
-function KeyRow({ visit, id, listed: key }: VisitProps & { readonly id: string; readonly listed: ListedKey }) {
-  return (
-    <tr id={`key-${key.readOnly ? 'config-' : ''}${key.id}`}>
-      <th scope="row">
-        {key.name}{' '}
-        {!key.readOnly && (
-          <small>
-            <Name>{key.id}</Name>
-          </small>
-        )}
-      </th>
-      <td data-column="Type">{key.type}</td>
-      <td data-column="Made">{key.createdAt === null ? 'in the config' : <Time at={key.createdAt} />}</td>
-      <td data-column="Expires">
-        {key.expiresAt === null ? 'never' : <Time at={key.expiresAt} />}{' '}
-        {key.expired && <Chip tone="bad">expired</Chip>}
-      </td>
-      <td data-column="Last used">
-        {key.lastUsedAt === null ? (
-          <span class="soft">not known</span>
-        ) : (
-          <TimeAgo at={key.lastUsedAt} now={visit.now} />
-        )}
-      </td>
-      <td data-column="Actions" class="acts">
-        {key.readOnly ? (
-          <span class="soft">revoked in the config</span>
-        ) : (
-          <details id={`revoke-${key.id}`}>
-            <summary aria-label={`Revoke ${key.name}`}>Revoke</summary>
-            <ActionForm
-              visit={visit}
-              action={`${keysAddress(id)}/revoke`}
-              stays
-              fields={{ key: key.id, name: key.name }}
-            >
-              <button type="submit" class="danger">
-                Revoke {key.name} for good
-              </button>
-            </ActionForm>
-          </details>
-        )}
-      </td>
-    </tr>
-  );
+function keyRow(visit: ConsoleVisit, organizationId: string, key: ListedKey): TableRow {
+  const { id, name, type, createdAt, expiresAt, expired, lastUsedAt, readOnly } = key;
+  const cells = [
+    <>
+      {name}{' '}
+      {!readOnly && (
+        <small>
+          <Name>{id}</Name>
+        </small>
+      )}
+    </>,
+    type,
+    createdAt === null ? 'in the config' : <Time at={createdAt} />,
+    <>
+      {expiresAt === null ? 'never' : <Time at={expiresAt} />} {expired && <Chip tone="bad">expired</Chip>}
+    </>,
+    lastUsedAt === null ? <span class="soft">not known</span> : <TimeAgo at={lastUsedAt} now={visit.now} />,
+    readOnly ? (
+      <span class="soft">revoked in the config</span>
+    ) : (
+      <details id={`revoke-${id}`}>
+        <summary aria-label={`Revoke ${name}`}>Revoke</summary>
+        <ActionForm visit={visit} action={`${keysAddress(organizationId)}/revoke`} stays fields={{ key: id, name }}>
+          <button type="submit" class="danger">
+            Revoke {name} for good
+          </button>
+        </ActionForm>
+      </details>
+    ),
+  ];
+  return { id: `key-${readOnly ? 'config-' : ''}${id}`, cells };
 }
 
 async function createKey(visit: SignedVisit): Promise<Response> {

@@ -1,5 +1,5 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
-import { countInWords, FaultCode, Name, StateChip, Table, Time, TimeAgo } from '../elements.tsx';
+import { countInWords, FaultCode, Name, StateChip, Table, type TableRow, Time, TimeAgo } from '../elements.tsx';
 import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { DaemonAlerts, placeOf, shelfSites } from '../shown-sites.tsx';
@@ -62,53 +62,47 @@ function AllSites({ visit, status, sites }: AllSitesProps) {
         columns={['Site', 'State', 'Version', 'Pages', 'Search', 'Address', 'Last error']}
         numbers={['Pages']}
         empty="The config has no site."
-        rows={sites.map((site) => <SiteRow visit={visit} site={site} />)}
+        rows={sites.map((site) => siteRow(visit, site))}
       />
     </>
   );
 }
 
-function SiteRow({ visit, site }: VisitProps & { readonly site: SiteStatusReport }) {
+function siteRow(visit: ConsoleVisit, site: SiteStatusReport): TableRow {
   const { deployment, title, state, active, search, lastError, activity } = site;
   const domain = deployment.domain ?? '';
-  return (
-    <tr id={`site-${domain}`}>
-      <th scope="row">
-        <a href={visit.root + siteAddress(domain)}>{domain}</a>
-        {title && <small>{title}</small>}
-      </th>
-      <td data-column="State">
-        <StateChip state={state} />
-        {activity && <small>{activity}</small>}
-      </td>
-      <td data-column="Version">
-        {active === null ? (
-          <span class="soft">none</span>
-        ) : (
-          <>
-            <Name>{active.version}</Name>{' '}
-            <small class="ago">
-              since <Time at={active.activatedAt} />
-            </small>
-          </>
-        )}
-      </td>
-      <td data-column="Pages" class="number">
-        {active === null ? '–' : countInWords(active.pages)}
-      </td>
-      <td data-column="Search">{search?.keyword ?? 'off'}</td>
-      <td data-column="Address">{placeOf(site)}</td>
-      <td data-column="Last error">
-        {lastError === null ? (
-          <span class="soft">none</span>
-        ) : (
-          <>
-            {lastError.message} <FaultCode root={visit.root} code={lastError.code} />
-          </>
-        )}
-      </td>
-    </tr>
-  );
+  const none = <span class="soft">none</span>;
+  const cells = [
+    <>
+      <a href={visit.root + siteAddress(domain)}>{domain}</a>
+      {title && <small>{title}</small>}
+    </>,
+    <>
+      <StateChip state={state} />
+      {activity && <small>{activity}</small>}
+    </>,
+    active === null ? (
+      none
+    ) : (
+      <>
+        <Name>{active.version}</Name>{' '}
+        <small class="ago">
+          since <Time at={active.activatedAt} />
+        </small>
+      </>
+    ),
+    active === null ? '–' : countInWords(active.pages),
+    search?.keyword ?? 'off',
+    placeOf(site),
+    lastError === null ? (
+      none
+    ) : (
+      <>
+        {lastError.message} <FaultCode root={visit.root} code={lastError.code} />
+      </>
+    ),
+  ];
+  return { id: `site-${domain}`, cells };
 }
 
 /** Facts of the daemon as a whole: its config, jobs and start. */

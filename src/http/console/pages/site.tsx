@@ -12,6 +12,7 @@ import {
   STATES,
   StateChip,
   Table,
+  type TableRow,
   Time,
   TimeAgo,
   Up,
@@ -178,72 +179,50 @@ function Versions({ visit, site }: SiteProps) {
       columns={['Version', 'Digest', 'Pages', 'Files', 'Size', 'From', 'Created', ...(isSignedIn ? ['Actions'] : [])]}
       numbers={['Pages', 'Files', 'Size']}
       empty="No version is stored yet."
-      rows={versions.map((version) => <VersionRow visit={visit} site={site} version={version} />)}
+      rows={versions.map((version) => versionRow(visit, site, version))}
     />
   );
 }
 
-function VersionRow({ visit, site, version: each }: SiteProps & { readonly version: StoredVersion }) {
-  const { version, digest, pages, files, bytes, source, createdAt } = each;
+function versionRow(visit: ConsoleVisit, site: SiteStatusReport, stored: StoredVersion): TableRow {
+  const { version, digest, pages, files, bytes, source, createdAt } = stored;
   const isActive = version === site.active?.version && digest === site.active.digest;
-  return (
-    <tr id={`version-${version}`}>
-      <th scope="row">
-        <Name>{version}</Name> {isActive && <Chip tone="good">active</Chip>}{' '}
-        {version === site.pinned && <Chip tone="none">pinned</Chip>}
-      </th>
-      <td data-column="Digest">
-        <Digest digest={digest} />
-      </td>
-      <td data-column="Pages" class="number">
-        {countInWords(pages)}
-      </td>
-      <td data-column="Files" class="number">
-        {countInWords(files)}
-      </td>
-      <td data-column="Size" class="number">
-        {bytesInWords(bytes)}
-      </td>
-      <td data-column="From">{SOURCES[source]}</td>
-      <td data-column="Created">
-        <Time at={createdAt} />
-      </td>
-      {visit.session && <VersionActions visit={visit} site={site} version={version} isActive={isActive} />}
-    </tr>
+  const name = (
+    <>
+      <Name>{version}</Name> {isActive && <Chip tone="good">active</Chip>}{' '}
+      {version === site.pinned && <Chip tone="none">pinned</Chip>}
+    </>
   );
+  const sizes = [countInWords(pages), countInWords(files), bytesInWords(bytes)];
+  const facts = [name, <Digest digest={digest} />, ...sizes, SOURCES[source], <Time at={createdAt} />];
+  const actions = !isActive && <VersionActions visit={visit} site={site} version={version} />;
+  return { id: `version-${version}`, cells: visit.session === null ? facts : [...facts, actions] };
 }
 
 /** Button names include the version, because screen readers can list buttons without their rows. */
-function VersionActions({ visit, site, version, isActive }: SiteProps & { version: string; isActive: boolean }) {
+function VersionActions({ visit, site, version }: SiteProps & { readonly version: string }) {
   const base = siteAddress(site.deployment.domain);
   const fields = { version };
   return (
-    <td data-column="Actions" class="acts">
-      {!isActive && (
-        <>
-          <ActionForm visit={visit} action={`${base}/activate`} stays fields={fields}>
-            <button type="submit" aria-label={`Activate ${version}`}>
-              Activate
-            </button>
-          </ActionForm>
-          <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
-            <button type="submit" aria-label={`Preview ${version}`}>
-              Preview
-            </button>
-          </ActionForm>
-          <details id={`remove-${version}`}>
-            <summary class="button" aria-label={`Remove ${version}`}>
-              Remove
-            </summary>
-            <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
-              <button type="submit" class="danger">
-                Remove {version} for good
-              </button>
-            </ActionForm>
-          </details>
-        </>
-      )}
-    </td>
+    <>
+      {(['Activate', 'Preview'] as const).map((name) => (
+        <ActionForm visit={visit} action={`${base}/${name.toLowerCase()}`} stays fields={fields}>
+          <button type="submit" aria-label={`${name} ${version}`}>
+            {name}
+          </button>
+        </ActionForm>
+      ))}
+      <details id={`remove-${version}`}>
+        <summary class="button" aria-label={`Remove ${version}`}>
+          Remove
+        </summary>
+        <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
+          <button type="submit" class="danger">
+            Remove {version} for good
+          </button>
+        </ActionForm>
+      </details>
+    </>
   );
 }
 
@@ -318,20 +297,17 @@ function Features({ all, domain }: { readonly all: DaemonFeatures; readonly doma
       note={`in this ${all.deploymentType} deployment`}
       columns={['Feature', 'Support', 'Here', 'Why']}
       empty="There are none."
-      rows={features.map(({ id, name, support, enabled, reason }) => (
-        <tr id={`feature-${id}`}>
-          <th scope="row">
+      rows={features.map(({ id, name, support, enabled, reason }) => ({
+        id: `feature-${id}`,
+        cells: [
+          <>
             {name} <code>{id}</code> {FEATURE_NOTES[id] && <small>{FEATURE_NOTES[id]}</small>}
-          </th>
-          <td data-column="Support">
-            <Chip tone={SUPPORT_TONES[support]}>{support}</Chip>
-          </td>
-          <td data-column="Here">{enabled ? <strong>on</strong> : <span class="soft">off</span>}</td>
-          <td data-column="Why" class="soft">
-            {reason}
-          </td>
-        </tr>
-      ))}
+          </>,
+          <Chip tone={SUPPORT_TONES[support]}>{support}</Chip>,
+          enabled ? <strong>on</strong> : <span class="soft">off</span>,
+          <span class="soft">{reason}</span>,
+        ],
+      }))}
     />
   );
 }
@@ -365,14 +341,7 @@ function Findings({ findings }: { readonly findings: SiteFindings }) {
         columns={['Origin', 'Reports']}
         numbers={['Reports']}
         empty={ENFORCE_TEXTS[policy].empty}
-        rows={origins.map(({ origin, reports }) => (
-          <tr>
-            <th scope="row">{origin}</th>
-            <td data-column="Reports" class="number">
-              {countInWords(reports)}
-            </td>
-          </tr>
-        ))}
+        rows={origins.map(({ origin, reports }) => ({ cells: [origin, countInWords(reports)] }))}
       />
       {ruleFaultCount > 0 && (
         <Table
@@ -382,17 +351,7 @@ function Findings({ findings }: { readonly findings: SiteFindings }) {
           columns={['File', 'Line', 'Why']}
           numbers={['Line']}
           empty=""
-          rows={ruleFaults.map(({ file, line, reason }) => (
-            <tr>
-              <th scope="row">
-                <code>{file}</code>
-              </th>
-              <td data-column="Line" class="number">
-                {line ?? 'all'}
-              </td>
-              <td data-column="Why">{reason}</td>
-            </tr>
-          ))}
+          rows={ruleFaults.map(({ file, line, reason }) => ({ cells: [<code>{file}</code>, line ?? 'all', reason] }))}
         />
       )}
     </>
