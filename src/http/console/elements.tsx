@@ -93,7 +93,7 @@ export function Name({ children: name }: { readonly children: string }) {
 }
 
 /** A row of a table. The first cell is its heading. */
-export interface TableRow {
+export interface RowOfCells {
   readonly id?: string;
   readonly cells: readonly Child[];
 }
@@ -106,7 +106,7 @@ interface TableProps {
   /** Columns whose cells are numbers. */
   readonly numbers?: readonly string[];
   readonly empty: string;
-  readonly rows: readonly TableRow[];
+  readonly rows: readonly RowOfCells[];
 }
 
 /** A table with its heading. On a phone, each row is a card whose cells show `data-column` as their label. */

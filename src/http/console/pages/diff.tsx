@@ -1,6 +1,6 @@
 import type { SiteStatusReport } from '../../../domain/status.ts';
 import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
-import { Chip, type ChipTone, countInWords, Table, type TableRow, Up } from '../elements.tsx';
+import { Chip, type ChipTone, countInWords, type RowOfCells, Table, Up } from '../elements.tsx';
 import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSite } from '../shown-sites.tsx';
@@ -50,7 +50,7 @@ function Diff({ diff }: { readonly diff: VersionsDiff }) {
   );
 }
 
-function rowsOf({ added, removed, moved, changed }: VersionsDiff): TableRow[] {
+function rowsOf({ added, removed, moved, changed }: VersionsDiff): RowOfCells[] {
   const row = (tone: ChipTone, change: string, { page, title }: { page: string; title: string }, words = '–') => ({
     cells: [page, <Chip tone={tone}>{change}</Chip>, title, words],
   });

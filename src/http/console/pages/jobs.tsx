@@ -9,8 +9,8 @@ import {
   Explained,
   FaultCode,
   Name,
+  type RowOfCells,
   Table,
-  type TableRow,
   TimeAgo,
   Up,
 } from '../elements.tsx';
@@ -124,7 +124,7 @@ function JobState({ job: { status, progress } }: { readonly job: Job }) {
   );
 }
 
-function jobRow(visit: ConsoleVisit, job: OperatedJob): TableRow {
+function jobRow(visit: ConsoleVisit, job: OperatedJob): RowOfCells {
   const { jobId, domain, organization, version, pageCount, createdAt, error, fault } = job;
   const cells = [
     <a href={visit.root + jobAddress(jobId)}>

@@ -2,7 +2,7 @@ import { DocshelfError } from '../../../domain/errors.ts';
 import { EXPORTING_PLAN, type KeyType, type Organization } from '../../../domain/organization.ts';
 import type { JobBoard } from '../../jobs/job-schemas.ts';
 import type { CreatedKey, ListedKey } from '../../keys/key-schemas.ts';
-import { Chip, Name, Table, type TableRow, Time, TimeAgo, Up } from '../elements.tsx';
+import { Chip, Name, type RowOfCells, Table, Time, TimeAgo, Up } from '../elements.tsx';
 import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { shelfSites } from '../shown-sites.tsx';
@@ -127,7 +127,7 @@ function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
   );
 }
 
-function keyRow(visit: ConsoleVisit, organizationId: string, key: ListedKey): TableRow {
+function keyRow(visit: ConsoleVisit, organizationId: string, key: ListedKey): RowOfCells {
   const { id, name, type, createdAt, expiresAt, expired, lastUsedAt, readOnly } = key;
   const cells = [
     <>

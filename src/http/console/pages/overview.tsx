@@ -1,5 +1,5 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
-import { countInWords, FaultCode, Name, StateChip, Table, type TableRow, Time, TimeAgo } from '../elements.tsx';
+import { countInWords, FaultCode, Name, type RowOfCells, StateChip, Table, Time, TimeAgo } from '../elements.tsx';
 import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
 import { DaemonAlerts, placeOf, shelfSites } from '../shown-sites.tsx';
@@ -68,7 +68,7 @@ function AllSites({ visit, status, sites }: AllSitesProps) {
   );
 }
 
-function siteRow(visit: ConsoleVisit, site: SiteStatusReport): TableRow {
+function siteRow(visit: ConsoleVisit, site: SiteStatusReport): RowOfCells {
   const { deployment, title, state, active, search, lastError, activity } = site;
   const domain = deployment.domain ?? '';
   const none = <span class="soft">none</span>;

@@ -9,10 +9,10 @@ import {
   type ChipTone,
   countInWords,
   Name,
+  type RowOfCells,
   STATES,
   StateChip,
   Table,
-  type TableRow,
   Time,
   TimeAgo,
   Up,
@@ -184,7 +184,7 @@ function Versions({ visit, site }: SiteProps) {
   );
 }
 
-function versionRow(visit: ConsoleVisit, site: SiteStatusReport, stored: StoredVersion): TableRow {
+function versionRow(visit: ConsoleVisit, site: SiteStatusReport, stored: StoredVersion): RowOfCells {
   const { version, digest, pages, files, bytes, source, createdAt } = stored;
   const isActive = version === site.active?.version && digest === site.active.digest;
   const name = (
