@@ -19,11 +19,9 @@ import {
 } from '../elements.tsx';
 import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import type { ActionMessage } from '../sessions.ts';
 import { placeOf, SiteAlerts, shelfSite } from '../shown-sites.tsx';
 import {
   backTo,
-  type Called,
   type ConsoleRoute,
   type ConsoleVisit,
   call,
@@ -39,10 +37,22 @@ import { UploadForm, upload } from './upload.tsx';
 
 export const siteRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain', run: showSite },
-  { method: 'POST', path: '/sites/:domain/activate', act: activate },
-  { method: 'POST', path: '/sites/:domain/rollback', act: rollback },
-  { method: 'POST', path: '/sites/:domain/remove', act: remove },
-  { method: 'POST', path: '/sites/:domain/preview', act: preview },
+  siteAction('activate', {
+    done: (version) => `Version ${version} is active`,
+    failed: (version) => `Version ${version} was not activated`,
+  }),
+  siteAction('rollback', {
+    done: (_, result) => `Rolled back: version ${result?.version} is active`,
+    failed: () => 'It was not rolled back',
+  }),
+  siteAction('remove', {
+    done: (version) => `Version ${version} is removed`,
+    failed: (version) => `Version ${version} was not removed`,
+  }),
+  siteAction('preview', {
+    done: (version) => `Whoever has this link reads version ${version} for a day`,
+    failed: (version) => `There is no preview of version ${version}`,
+  }),
   { method: 'POST', path: '/sites/:domain/upload', take: upload },
 ];
 
@@ -226,53 +236,23 @@ function VersionActions({ visit, site, version }: SiteProps & { readonly version
   );
 }
 
-/** Each action makes one call of the admin listener and redirects to its site. */
-
-function activate(visit: SignedVisit): Promise<Response> {
-  const version = fieldOf(visit, 'version');
-  const made = call(visit, 'activate', { domain: domainOf(visit), parameters: { version } });
-  return report(visit, made, () => `Version ${version} is active`, `Version ${version} was not activated`);
+interface ActionTexts {
+  readonly done: (version: string, result: { readonly version: string } | null) => string;
+  readonly failed: (version: string) => string;
 }
 
-function rollback(visit: SignedVisit): Promise<Response> {
-  const made = call(visit, 'rollback', { domain: domainOf(visit) });
-  return report(visit, made, (value) => `Rolled back: version ${value.version} is active`, 'It was not rolled back');
-}
-
-function remove(visit: SignedVisit): Promise<Response> {
-  const version = fieldOf(visit, 'version');
-  const made = call(visit, 'remove', { domain: domainOf(visit), parameters: { version } });
-  return report(visit, made, () => `Version ${version} is removed`, `Version ${version} was not removed`);
-}
-
-async function preview(visit: SignedVisit): Promise<Response> {
-  const version = fieldOf(visit, 'version');
-  const made = await call(visit, 'preview', { domain: domainOf(visit), parameters: { version } });
-  if (made.problem !== null)
-    return answer(visit, { text: `There is no preview of version ${version}`, problem: made.problem });
-  const { link } = made.value as { readonly link: string };
-  const text = `Whoever has this link reads version ${version} for a day`;
-  return answer(visit, { text, problem: null, link });
-}
-
-async function report(
-  visit: SignedVisit,
-  made: Promise<Called>,
-  done: (value: { readonly version: string }) => string,
-  failed: string,
-): Promise<Response> {
-  const { problem, ...called } = await made;
-  if (problem !== null) return answer(visit, { text: failed, problem });
-  const { value } = called as { readonly value: { readonly version: string } };
-  return answer(visit, { text: done(value), problem: null });
-}
-
-function answer(visit: SignedVisit, message: ActionMessage): Response {
-  return backTo(visit, siteAddress(domainOf(visit)), message);
-}
-
-function domainOf(visit: SignedVisit): string {
-  return parameterOf(visit, 'domain');
+/** An action that makes the call of its name at the admin listener and redirects to its site. */
+function siteAction(id: 'activate' | 'rollback' | 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
+  const act = async (visit: SignedVisit): Promise<Response> => {
+    const domain = parameterOf(visit, 'domain');
+    const version = id === 'rollback' ? '' : fieldOf(visit, 'version');
+    const { problem, ...called } = await call(visit, id, { domain, parameters: { version } });
+    if (problem !== null) return backTo(visit, siteAddress(domain), { text: failed(version), problem });
+    const { value } = called as { readonly value: { readonly version: string; readonly link?: string } | null };
+    const link = value?.link === undefined ? {} : { link: value.link };
+    return backTo(visit, siteAddress(domain), { text: done(version, value), problem, ...link });
+  };
+  return { method: 'POST', path: `/sites/:domain/${id}`, act };
 }
 
 const SUPPORT_TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
