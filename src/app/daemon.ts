@@ -187,7 +187,8 @@ export class Daemon {
       ),
     ]);
     await this.#parts.traces.stop();
-    await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop(), this.#listeners?.flush()]);
+    await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop()]);
+    this.#listeners?.closeRates();
     await Promise.all([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
   }
 

@@ -52,7 +52,7 @@ export interface Listeners {
   /** Takes certificates anew, for new connections. */
   useConfig(config: Config): void;
   /** Of the rate limit's counts. */
-  flush(): Promise<void>;
+  closeRates(): void;
 }
 
 type Answers = Pick<ListenerOptions, 'fetch' | 'plain'>;
@@ -139,7 +139,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
         if (tls !== null) listener.useTls(tls);
       }
     };
-    return { site, admin, api, commands, redirects, useConfig, flush: async () => rates?.flush() };
+    return { site, admin, api, commands, redirects, useConfig, closeRates: () => rates?.close() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
     throw error;

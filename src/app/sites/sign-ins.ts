@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config, SiteConfig } from '../../config/index.ts';
-import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
-import { LateAnswers } from '../../http/limits/late-answers.ts';
+import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { requestField } from '../../http/listener/request-field.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';

@@ -1,7 +1,6 @@
 import type { Secret } from '../../domain/secret.ts';
 import { bearerToken, requireToken } from '../bearer.ts';
-import { ClientRates } from '../limits/client-rates.ts';
-import { LateAnswers } from '../limits/late-answers.ts';
+import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 
 interface TokenGuardOptions {
   /** Null: none is set. */

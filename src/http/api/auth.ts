@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import { EXPORTING_PLAN, type KeyType, type OwnedSite, type SiteDirectory } from '../../domain/organization.ts';
-import type { RateVerdict } from '../limits/sliding-log.ts';
+import type { RateVerdict } from '../limits/organization-rates.ts';
 import { shown } from '../routes.ts';
 import type { Access, HeldKey } from './keys.ts';
 

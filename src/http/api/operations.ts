@@ -9,7 +9,7 @@ import {
 } from '../../domain/job.ts';
 import type { Operation, SecurityScheme } from '../../domain/operation.ts';
 import { searchRequestSchema, searchResultsSchema } from '../../domain/search.ts';
-import { ORGANIZATION_RATE } from '../limits/sliding-log.ts';
+import { ORGANIZATION_RATE } from '../limits/organization-rates.ts';
 import { RETRY_AFTER } from '../openapi.ts';
 import * as examples from './examples.ts';
 

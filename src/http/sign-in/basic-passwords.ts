@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { ClientRates } from '../limits/client-rates.ts';
-import type { LateAnswers } from '../limits/late-answers.ts';
+import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import { ownPage } from './own-page.ts';
 import type { Passwords } from './passwords/password-check.ts';
 import type { SignIn, SignInEvents } from './sign-in.ts';

@@ -4,8 +4,7 @@ import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { requireOwnName } from '../../../src/http/admin/own-names.ts';
 import { TokenGuard } from '../../../src/http/admin/token-guard.ts';
-import { ClientRates } from '../../../src/http/limits/client-rates.ts';
-import { LateAnswers } from '../../../src/http/limits/late-answers.ts';
+import { ClientRates, LateAnswers } from '../../../src/http/limits/client-rates.ts';
 
 describe('requireOwnName()', () => {
   it.each([

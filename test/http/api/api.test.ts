@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { LocalCounter } from '../../../src/http/limits/local-counter.ts';
-import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
 import { codeOf } from '../problem-code.ts';
-import { ADMIN_KEY, apiWith, KEY, noStore, OTHER_KEY, post, RESULTS } from './api-example.ts';
+import { ADMIN_KEY, apiWith, KEY, OTHER_KEY, post, RESULTS, ratesOf } from './api-example.ts';
 
 const PATH = '/v1/search/acme';
 const QUERY = { query: 'rotate keys' };
@@ -187,7 +185,7 @@ describe('the body of a request', () => {
 describe('the rate limit', () => {
   const limited = (requestsMax: number, clock = { nowMs: 0 }) => {
     const policy = { requestsMax, windowMs: 3600_000 };
-    return apiWith({ rates: new OrganizationRates(new LocalCounter(noStore, { policy, now: () => clock.nowMs })) });
+    return apiWith({ rates: ratesOf({ policy, now: () => clock.nowMs }) });
   };
 
   it('is told with every answer that counts, faults too', async () => {
