@@ -4,7 +4,7 @@ import type { Config } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { BundleStore, JobCounts, JobQueue, SharedFiles } from '../export/ports.ts';
-import type { AnswerDownload } from '../http/api/api.ts';
+import type { AnswerDownload } from '../http/api/exports.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
 import type { Logger } from './log/log.ts';
@@ -161,7 +161,7 @@ async function openStore(
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
     import('../export/stores/disk-bundle-store.ts'),
-    import('../http/api/bundle-download.ts'),
+    import('../http/api/exports.ts'),
   ]);
   const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });
   const onFault = (error: unknown, requestId: string | null): void => logFailure(log, 'download', error, requestId);

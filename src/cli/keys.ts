@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
-import { newKey } from '../http/keys/new-key.ts';
+import { newKey } from '../http/keys/key-store.ts';
 import { answer, type CommonOptions, command, group } from './command.ts';
 
 interface CreateOptions extends CommonOptions {

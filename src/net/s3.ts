@@ -11,8 +11,7 @@ import { bareHost, portOf, type S3Place, urlHost } from '../domain/egress.ts';
 import { Secret } from '../domain/secret.ts';
 import { readCertificates } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
-import { gatedFetch } from './gated-fetch.ts';
-import type { HttpClient } from './http-client.ts';
+import { gatedFetch, type HttpClient } from './http-client.ts';
 
 type Credentials = Extract<S3ClientConfig['credentials'], (...given: never[]) => unknown>;
 

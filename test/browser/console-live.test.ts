@@ -4,7 +4,7 @@ import type { Organization } from '../../src/domain/organization.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { AuditLine } from '../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../src/http/job-desk.ts';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { appWith, TOKEN } from '../http/admin/admin-example.ts';
 import { exportsInMemory } from '../http/api/exports-in-memory.ts';

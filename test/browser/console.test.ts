@@ -6,7 +6,7 @@ import type { StoredJob } from '../../src/export/ports.ts';
 import type { AdminActions } from '../../src/http/admin/actions.ts';
 import type { AuditLine } from '../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../src/http/job-desk.ts';
 import type { ListedKey } from '../../src/http/keys/key-schemas.ts';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { actionsThatNote, appWith, DIGEST, KEY, observedAt, TOKEN } from '../http/admin/admin-example.ts';

@@ -9,7 +9,7 @@ import type { BundleStore } from '../../src/export/ports.ts';
 import { DiskBundleStore } from '../../src/export/stores/disk-bundle-store.ts';
 import { PART_BYTES } from '../../src/export/stores/s3-upload.ts';
 import type { ApiEnv } from '../../src/http/api/auth.ts';
-import { bundleDownload } from '../../src/http/api/bundle-download.ts';
+import { bundleDownload } from '../../src/http/api/exports.ts';
 import { openListener } from '../../src/http/listener/listener.ts';
 import { answerFault } from '../../src/http/problem.ts';
 import { packedBundle } from '../export/stores/packed-bundle.ts';

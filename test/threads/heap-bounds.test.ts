@@ -9,7 +9,7 @@ import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { openJobThread } from '../../src/export/jobs/job-thread.ts';
 import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { PasswordCheck } from '../../src/http/sign-in/passwords/password-check.ts';
+import { PasswordCheck } from '../../src/http/sign-in/basic-passwords.ts';
 import { mayPass } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';

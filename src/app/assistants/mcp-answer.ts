@@ -1,6 +1,6 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { FaultHooks } from '../../http/problem.ts';
-import { publicOrigin } from '../../http/site/shelf-address.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { Search } from '../../search/index.ts';
 import type { BodyCache } from '../../serve/index.ts';

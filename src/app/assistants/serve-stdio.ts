@@ -3,7 +3,7 @@ import type { ReleaseRef } from '../../deploy/index.ts';
 import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import { printable } from '../../domain/text.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
-import { publicOrigin } from '../../http/site/shelf-address.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
 import { MountedSearch, type Search } from '../../search/index.ts';
 import { BodyCache } from '../../serve/index.ts';
 import { openEngine } from '../open-search.ts';

@@ -3,7 +3,7 @@ import type { LastReload } from '../../domain/status.ts';
 import type { AdminActions, AdminOptions } from '../../http/admin/actions.ts';
 import type { AuditTrail } from '../../http/audit/audit-trail.ts';
 import { auditedActions } from '../../http/audit/audited-actions.ts';
-import { JobDesk } from '../../http/jobs/job-desk.ts';
+import { JobDesk } from '../../http/job-desk.ts';
 import type { Exports } from '../open-exports.ts';
 import { siteActions } from '../sites/site-actions.ts';
 import type { Sites } from '../sites/sites.ts';

@@ -1,10 +1,25 @@
 import type { Config } from '../../config/index.ts';
+import type { Database } from '../../database/database.ts';
 import { type Organization, organizationsOf, withKeys } from '../../domain/organization.ts';
-import { type Access, accessOf } from '../../http/api/keys.ts';
+import { type Access, accessOf } from '../../http/api/auth.ts';
+import { FolderKeys } from '../../http/keys/folder-keys.ts';
 import { type KeyActions, KeyDesk } from '../../http/keys/key-desk.ts';
 import type { KeyStore } from '../../http/keys/key-store.ts';
 import type { Sites } from '../sites/sites.ts';
 import { organizationsSlice } from '../slices.ts';
+
+interface KeyStoreParts {
+  /** Null: keys made at run time are of this data folder. */
+  readonly database: Database | null;
+  readonly dir: string;
+  readonly onFault: (error: unknown) => void;
+}
+
+export async function openKeyStore({ database, dir, onFault }: KeyStoreParts): Promise<KeyStore> {
+  if (database === null) return FolderKeys.open({ dir, onFault });
+  const { PostgresKeys } = await import('../../http/keys/postgres-keys.ts');
+  return PostgresKeys.open({ database, onFault });
+}
 
 interface ServiceKeysParts {
   readonly store: KeyStore;

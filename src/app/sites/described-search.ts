@@ -1,11 +1,6 @@
 import type { SiteConfig } from '../../config/index.ts';
-import {
-  type DescribedSearch,
-  OPEN_SEARCH_PATH,
-  OPEN_SEARCH_TYPE,
-  shortName,
-} from '../../http/site/search-description.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
+import { siteOrigin } from '../../http/site/site-routes.ts';
 import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 

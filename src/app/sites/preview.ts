@@ -1,6 +1,6 @@
 import type { SiteConfig } from '../../config/index.ts';
 import { PREVIEW_MS, PreviewPasses } from '../../http/site/preview-passes.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { siteOrigin } from '../../http/site/site-routes.ts';
 import { sessionKeys } from './session-keys.ts';
 
 /** What `docshelf bundle preview` answers. */

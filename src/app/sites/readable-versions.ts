@@ -12,8 +12,8 @@ import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { type ReleaseView, versionRoot } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
-import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
 import {
   type BodyCache,

@@ -2,13 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
-import { requestField } from '../../http/listener/request-field.ts';
-import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
-import type { Issuer } from '../../http/sign-in/oidc/issuer.ts';
-import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
-import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
-import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { requestField } from '../../http/listener/request.ts';
+import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
+import type { Issuer } from '../../http/sign-in/identity-provider.ts';
+import { isSignInAddress, type SignIn, type SignInEvents, TrustedHeader } from '../../http/sign-in/sign-in.ts';
+import { siteOrigin } from '../../http/site/site-routes.ts';
 import type { Network } from '../network.ts';
 import { sessionKeys } from './session-keys.ts';
 
@@ -64,9 +62,9 @@ export class SignIns {
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
     const make = async (): Promise<SignIn> => {
       const [{ IdentityProvider }, { OidcSignIn }, { Seals }] = await Promise.all([
-        import('../../http/sign-in/oidc/identity-provider.ts'),
-        import('../../http/sign-in/oidc/oidc-sign-in.ts'),
-        import('../../http/sign-in/oidc/seals.ts'),
+        import('../../http/sign-in/identity-provider.ts'),
+        import('../../http/sign-in/oidc-sign-in.ts'),
+        import('../../http/sign-in/sealed-cookies.ts'),
       ]);
       const provider = new IdentityProvider({
         issuer: await this.#issuer(issuer ?? ''),
@@ -105,8 +103,8 @@ export class SignIns {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;
     const make = async (): Promise<Issuer> => {
-      const { Issuer: OpenIdIssuer } = await import('../../http/sign-in/oidc/issuer.ts');
-      const { gatedFetch } = await import('../../net/gated-fetch.ts');
+      const { Issuer: OpenIdIssuer } = await import('../../http/sign-in/identity-provider.ts');
+      const { gatedFetch } = await import('../../net/http-client.ts');
       return new OpenIdIssuer({ issuer, fetch: gatedFetch(() => this.#network.client()) });
     };
     const made = make();

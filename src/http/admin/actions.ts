@@ -10,22 +10,80 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
+import { collect } from '../../files/index.ts';
 import type { VersionsDiff } from '../../serve/versions/diff-pages.ts';
 import { type Actor, actorOf } from '../audit/actor.ts';
 import type { AuditTrail } from '../audit/audit-trail.ts';
-import type { JobActions } from '../jobs/job-desk.ts';
+import type { JobActions } from '../job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
 import type { ExportJobs, Metrics, Readings } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
+import { openApiDocument, withOwnNames } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
-import { AUDIT_LIMIT_DEFAULT } from './audit-operation.ts';
-import { adminDocument } from './document.ts';
+import type { TokenGuard } from './guards.ts';
 import type { ObservedSite } from './observed-site.ts';
-import { type OperationId, operations } from './operations.ts';
-import { type PendingSignatures, readSignature } from './pending-signatures.ts';
-import { ofSite } from './site-operations.ts';
-import type { TokenGuard } from './token-guard.ts';
+import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, ofSite, operations } from './operations.ts';
+
+interface DocumentOptions {
+  readonly features: () => Pick<DaemonFeatures, 'domain' | 'sites'>;
+  readonly service: () => { readonly organizations: readonly Organization[] };
+  readonly programVersion: string;
+}
+
+/** Its examples name the first site and the first organization of the daemon. */
+export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
+  const all = Object.values(operations).flatMap((each) => [each, ...ofSite(each)]);
+  const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
+  const { domain, sites } = features();
+  const own = domain ?? sites?.[0]?.domain;
+  const organization = service().organizations[0]?.id;
+  return own === undefined ? document : withOwnNames(document, { domain: own, host: null, organization });
+}
+
+/** Contract, section 2. */
+const KEEP_MS = 10 * 60_000;
+const KEPT_MAX = 100;
+/** Twice what minisign writes at most. */
+const SIGNATURE_BYTES_MAX = 20_000;
+
+/** By the name of the archive that follows. In memory: a restart forgets them. */
+export class PendingSignatures {
+  readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
+
+  put(fileName: string, text: string, nowMs = Date.now()): void {
+    this.#forgetOld(nowMs);
+    this.#kept.delete(fileName);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
+    this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
+  }
+
+  /** Kept until its archive is taken in: a failed upload may be tried again. */
+  get(fileName: string, nowMs = Date.now()): string | null {
+    this.#forgetOld(nowMs);
+    return this.#kept.get(fileName)?.text ?? null;
+  }
+
+  remove(fileName: string): void {
+    this.#kept.delete(fileName);
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [fileName, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(fileName);
+  }
+}
+
+/** @throws DocshelfError `payload_too_large`. */
+async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
+  const bytes = await collect(body, SIGNATURE_BYTES_MAX);
+  if (bytes !== null) return bytes.toString();
+  const message = `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  throw new DocshelfError('payload_too_large', message, {
+    next: 'Send the text of the .minisig file.',
+    fields: { bytesMax: SIGNATURE_BYTES_MAX },
+  });
+}
 
 export interface UploadOptions {
   readonly version: string | null;

@@ -1,15 +1,20 @@
 import { Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import { addDocs } from '../docs/docs.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf } from '../listener/request.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin, requireFolder } from './actions.ts';
-import { adminDocument } from './document.ts';
+import {
+  type AdminEnv,
+  type AdminOptions,
+  adminDocument,
+  adminRoutes,
+  PendingSignatures,
+  requireAdmin,
+  requireFolder,
+} from './actions.ts';
+import { requireOwnName, TokenGuard } from './guards.ts';
 import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
-import { requireOwnName } from './own-names.ts';
-import { PendingSignatures } from './pending-signatures.ts';
-import { TokenGuard } from './token-guard.ts';
 
 export type { AdminOptions } from './actions.ts';
 

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf } from '../listener/request.ts';
 
 export const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
 

@@ -1,8 +1,7 @@
 import type { AdminActions, SiteActions } from '../admin/actions.ts';
-import type { JobActions } from '../jobs/job-desk.ts';
-import type { OperatedJob } from '../jobs/job-schemas.ts';
+import type { JobActions, OperatedJob } from '../job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
-import { isKey } from '../keys/new-key.ts';
+import { isKey } from '../keys/key-store.ts';
 import type { Actor } from './actor.ts';
 import type { AuditFacts, AuditTrail } from './audit-trail.ts';
 

@@ -1,5 +1,4 @@
-import type { HashedAsset } from '../hashed-asset.ts';
-import { BASE_STYLE, ICON, ownAsset } from '../own-asset.ts';
+import { BASE_STYLE, type HashedAsset, ICON, ownAsset } from '../own-asset.ts';
 
 /** Each stands for itself: one that another imports would need its hashed name. */
 const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;

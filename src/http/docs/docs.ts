@@ -1,6 +1,5 @@
 import type { Env, Hono } from 'hono';
-import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
-import { BASE_STYLE, ownAsset } from '../own-asset.ts';
+import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
 import { refuseMethod } from '../routes.ts';
 import type { OpenApiText } from './described-call.ts';
 import { docsPage } from './docs-page.ts';

@@ -5,10 +5,48 @@ import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { KEY_TYPES } from '../../domain/organization.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { whileLocked } from '../../files/file-lock.ts';
-import { ifThere, replaceFile } from '../../files/index.ts';
-import { KEYS_MAX, type MadeKey, tooManyKeys } from './key-store.ts';
-import { KeyUsesFile } from './key-uses-file.ts';
-import { LookedKeys, type LookedKeysOptions } from './looked-keys.ts';
+import { ifThere, readIfThere, replaceFile } from '../../files/index.ts';
+import {
+  joinedUses,
+  KEYS_MAX,
+  LookedKeys,
+  type LookedKeysOptions,
+  type MadeKey,
+  tooManyKeys,
+  USES_MAX,
+  type UseStore,
+} from './key-store.ts';
+
+const USES_LOCK_MS_MAX = 1_000;
+
+/** A file beside the keys', so that no write of it, whenever it comes, brings a revoked key back. */
+class KeyUsesFile implements UseStore {
+  readonly #file: string;
+  readonly #lock: string;
+
+  constructor(file: string, lock: string) {
+    this.#file = file;
+    this.#lock = lock;
+  }
+
+  /** What is damaged is left out: these times guard nothing. */
+  async read(): Promise<ReadonlyMap<string, string>> {
+    const members = membersOf<Record<string, string>>(await readIfThere(this.#file));
+    return new Map(
+      Object.entries(members).filter(
+        (pair): pair is [string, string] => /^[0-9a-f]{64}$/.test(pair[0]) && typeof pair[1] === 'string',
+      ),
+    );
+  }
+
+  async join(uses: ReadonlyMap<string, string>): Promise<void> {
+    await whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: USES_LOCK_MS_MAX }, async () => {
+      const newest = [...joinedUses(await this.read(), uses)].sort(([, a], [, b]) => (a < b ? 1 : -1));
+      const text = JSON.stringify(Object.fromEntries(newest.slice(0, USES_MAX)), null, 1);
+      await replaceFile(this.#file, `${text}\n`, 0o600);
+    });
+  }
+}
 
 interface FolderKeysOptions extends LookedKeysOptions {
   readonly dir: string;

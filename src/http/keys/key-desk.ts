@@ -4,8 +4,7 @@ import type { Organization, OrganizationKey } from '../../domain/organization.ts
 import { showName } from '../../domain/secret.ts';
 import { badField } from '../read-request.ts';
 import type { CreatedKey, ListedKey, NewKey } from './key-schemas.ts';
-import type { KeyStore, MadeKey } from './key-store.ts';
-import { isKey, newKey } from './new-key.ts';
+import { isKey, type KeyStore, type MadeKey, newKey } from './key-store.ts';
 
 export interface KeyActions {
   /** Those of the config first, then the newest. Null: of all organizations, and of those that the config names no longer. */

@@ -1,9 +1,43 @@
 import type { Database, Session } from '../../database/database.ts';
 import { SCHEMA_NAME } from '../../database/schema-name.ts';
 import { statement } from '../../database/statement.ts';
-import { KEYS_MAX, type MadeKey, tooManyKeys } from './key-store.ts';
-import { LookedKeys, type LookedKeysOptions } from './looked-keys.ts';
-import { PostgresKeyUses } from './postgres-key-uses.ts';
+import {
+  KEYS_MAX,
+  LookedKeys,
+  type LookedKeysOptions,
+  type MadeKey,
+  tooManyKeys,
+  USES_MAX,
+  type UseStore,
+} from './key-store.ts';
+
+const READ_USES = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);
+/** In one order: daemons that write at once wait for each other, and in no circle. */
+const JOIN_USES = statement(`
+  INSERT INTO ${SCHEMA_NAME}.api_key_uses SELECT key, value::timestamptz FROM jsonb_each_text(:uses::jsonb) ORDER BY key
+  ON CONFLICT (sha256) DO UPDATE SET used_at = greatest(api_key_uses.used_at, excluded.used_at)`);
+const PRUNE_USES = statement(`
+  DELETE FROM ${SCHEMA_NAME}.api_key_uses
+  WHERE sha256 IN (SELECT sha256 FROM ${SCHEMA_NAME}.api_key_uses ORDER BY used_at DESC OFFSET :usesMax::int)`);
+
+/** A table beside the keys', of those of the config too. */
+export class PostgresKeyUses implements UseStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async read(): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.#database.run<{ readonly sha256: string; readonly usedAt: Date }>(READ_USES);
+    return new Map(rows.map(({ sha256, usedAt }) => [sha256, usedAt.toISOString()]));
+  }
+
+  async join(uses: ReadonlyMap<string, string>): Promise<void> {
+    await this.#database.run(JOIN_USES, { uses: JSON.stringify(Object.fromEntries(uses)) });
+    await this.#database.run(PRUNE_USES, { usesMax: USES_MAX });
+  }
+}
 
 interface PostgresKeysOptions extends LookedKeysOptions {
   readonly database: Database;

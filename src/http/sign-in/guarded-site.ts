@@ -1,13 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { noticeResponse, type PlainAnswer } from '../../serve/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
-import { requestIdOf } from '../listener/request-id.ts';
-import { siteRequest } from '../listener/site-request.ts';
+import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
 import { NOTHING_HERE, outsideAnswer } from '../site/site.ts';
 import type { SiteAssets } from '../site/site-assets.ts';
-import { ownPage } from './own-page.ts';
-import type { SignIn } from './sign-in.ts';
+import { ownPage, type SignIn } from './sign-in.ts';
 
 type AnswerSite = (request: Request, env: HttpBindings) => Response | Promise<Response>;
 

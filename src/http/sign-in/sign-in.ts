@@ -1,5 +1,55 @@
 import type { IncomingMessage } from 'node:http';
 import type { DocshelfError } from '../../domain/errors.ts';
+import { type Notice, noticeResponse } from '../../serve/index.ts';
+import { peerOf, trustedPeers } from '../listener/remote-address.ts';
+import { requestField } from '../listener/request.ts';
+
+/**
+ * A refusal, or a page of the sign-in itself, in no cache: the next request may be right. In the reader's own language: the
+ * site's would show what exists (contract, section 9.7).
+ */
+export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
+  const header = (name: string): string | undefined => requestField(headers, name);
+  const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
+  return noticeResponse({ method, header }, { ...notice, ...own });
+}
+
+interface TrustedHeaderOptions {
+  readonly name: string;
+  /** Addresses and networks in CIDR notation; from any other the header says nothing. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** A proxy has signed the reader in, and names him in a header. */
+export class TrustedHeader implements SignIn {
+  readonly vary: string;
+  readonly #name: string;
+  readonly #isTrusted: (peer: string) => boolean;
+
+  constructor({ name, trustedProxies }: TrustedHeaderOptions) {
+    this.vary = name;
+    this.#name = name.toLowerCase();
+    this.#isTrusted = trustedPeers(trustedProxies);
+  }
+
+  knows(incoming: IncomingMessage): boolean {
+    const { rawHeaders } = incoming;
+    const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
+    // Twice: the proxy has let the reader's own through beside it.
+    const isNamed = given.length === 1 && given[0]?.trim() !== '';
+    return isNamed && this.#isTrusted(peerOf(incoming));
+  }
+
+  admit(incoming: IncomingMessage): Response | null {
+    if (this.knows(incoming)) return null;
+    return ownPage(incoming, {
+      status: 401,
+      words: 'notSignedIn',
+      // RFC 9110, section 11.6.1, wants a challenge; browsers pass over a scheme that they do not know.
+      headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
+    });
+  }
+}
 
 /** A way in which readers sign in (contract, section 9.7). */
 export interface SignIn {

@@ -1,7 +1,6 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { SiteRequest } from '../../serve/index.ts';
-import { SiteCookie } from '../sign-in/oidc/cookies.ts';
-import { Seals } from '../sign-in/oidc/seals.ts';
+import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
 /** Contract, section 9.3: a day, of the link and of the cookie. */
 export const PREVIEW_MS = 24 * 3600_000;

@@ -1,9 +1,70 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
-import { BASE_STYLE, ownAsset } from '../own-asset.ts';
-import type { AssetFile } from './asset-folder.ts';
-import { searchBoxFiles } from './search-box-files.ts';
-import { SWITCHER_SCRIPT, SWITCHER_STYLE, switcherFiles } from './switcher-files.ts';
+import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
+import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
+
+interface AssetFile {
+  /** With its charset. */
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+interface AssetFolder {
+  /** `search-box-3f9ab2c41d7e0856`: its name changes with any of its files, so that those name each other as they are. */
+  readonly folder: string;
+  readonly files: ReadonlyMap<string, AssetFile>;
+}
+
+function assetFolder(name: string, files: ReadonlyMap<string, AssetFile>): AssetFolder {
+  const digest = createHash('sha256');
+  for (const [file, { bytes }] of files) digest.update(`${file}\n${bytes.length}\n`).update(bytes);
+  return { folder: `${name}-${digest.digest('hex').slice(0, 16)}`, files };
+}
+
+function textFile(type: string, text: string | Buffer): AssetFile {
+  return { type: `${type}; charset=utf-8`, bytes: Uint8Array.from(Buffer.from(text)) };
+}
+
+const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
+/** One of the first three is all that a page asks for by itself. The build minifies them, and joins what they import (scripts/search-box.mjs). */
+const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
+
+/** Of the search box, as pages load them. English is in the script, another language is a file. */
+export function searchBoxFiles(): AssetFolder {
+  const scripts = SCRIPTS.map(
+    (name) => [name, textFile('text/javascript', readFileSync(new URL(name, SEARCH_BOX_ASSETS)))] as const,
+  );
+  const words = PAGE_LANGUAGES.filter((language) => language !== ENGLISH).map(
+    ({ tag, words: { searchBox } }) =>
+      [`words-${tag}.json`, textFile('application/json', JSON.stringify(searchBox))] as const,
+  );
+  return assetFolder('search-box', new Map([...scripts, ...words]));
+}
+
+const SWITCHER_ASSETS = new URL('assets/switcher/', import.meta.url);
+/** A page's own rules for links and paragraphs are weaker than one with an identifier, which no element has. */
+const ON_PAGES = 'docshelf-versions:not(#_)';
+
+const SWITCHER_SCRIPT = 'switcher.js';
+const SWITCHER_STYLE = 'switcher.css';
+
+/** Of the switcher of versions: a script with words and style in it, and the style for pages that show a notice before it runs, or without it. */
+export function switcherFiles(): AssetFolder {
+  const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
+    readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),
+  );
+  const words = Object.fromEntries(PAGE_LANGUAGES.map(({ tag, words: { versions } }) => [tag, versions]));
+  const values = Object.entries({ WORDS: words, STYLE: style, ON_PAGES });
+  const whole = [...values.map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`), script].join('\n');
+  return assetFolder(
+    'switcher',
+    new Map([
+      [SWITCHER_SCRIPT, textFile('text/javascript', whole)],
+      [SWITCHER_STYLE, textFile('text/css', (style ?? '').replaceAll(':host', ON_PAGES))],
+    ]),
+  );
+}
 
 /** Below the base path of each site; free of sign-in. */
 export const ASSET_ADDRESSES = '/_docshelf/assets/';

@@ -6,13 +6,12 @@ import { OWN_HEADERS } from '../../serve/index.ts';
 import { prefersType } from '../../web/accept.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
-import { requestIdOf } from '../listener/request-id.ts';
-import { siteRequest, untilClientLeaves } from '../listener/site-request.ts';
-import { madeBody } from '../made-body.ts';
+import { requestIdOf, siteRequest, untilClientLeaves } from '../listener/request.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
+import { madeBody } from './page-answer.ts';
 import { ResultsAnswer, type ResultsPlace } from './results.ts';
-import type { ListedSite } from './shelf-page.ts';
+import type { ListedSite } from './shelf.ts';
 
 /** What of a shelf the readers of one of its sites may know of. */
 export interface ShelfScope {

@@ -15,12 +15,10 @@ import {
 } from '../../serve/index.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { pathOf, tellVersion } from '../listener/served-request.ts';
-import { siteRequest } from '../listener/site-request.ts';
-import { documentAnswer } from './page-answer.ts';
+import { type DescribedSearch, documentAnswer, OPEN_SEARCH_PATH, openSearchAnswer } from './page-answer.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
-import { type DescribedSearch, OPEN_SEARCH_PATH, openSearchAnswer } from './search-description.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { bareHost, urlHost } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf } from '../listener/request.ts';
 import { problemResponse } from '../problem.ts';
 
 interface RedirectTarget {

@@ -5,7 +5,7 @@ import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.t
 import type { ObservedSite, SiteFindings } from '../../../src/http/admin/observed-site.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../../src/http/job-desk.ts';
 import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
 import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';

@@ -2,8 +2,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { requireOwnName } from '../../../src/http/admin/own-names.ts';
-import { TokenGuard } from '../../../src/http/admin/token-guard.ts';
+import { requireOwnName, TokenGuard } from '../../../src/http/admin/guards.ts';
 import { ClientRates, LateAnswers } from '../../../src/http/limits/client-rates.ts';
 
 describe('requireOwnName()', () => {

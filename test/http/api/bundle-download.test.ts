@@ -8,10 +8,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { LinkedBundle } from '../../../src/export/ports.ts';
 import type { ApiEnv } from '../../../src/http/api/auth.ts';
-import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/api/bundle-download.ts';
-import { accessLog } from '../../../src/http/listener/access-log.ts';
+import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/api/exports.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import { accessLog, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { answerFault } from '../../../src/http/problem.ts';
 
 const SHA256 = 'ab'.repeat(32);

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
-import { queuedJob } from '../../../src/http/api/examples.ts';
+import { queuedJob } from '../../../src/http/api/operations.ts';
 import type { Actor } from '../../../src/http/audit/actor.ts';
 import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import { auditedActions } from '../../../src/http/audit/audited-actions.ts';
-import { newKey } from '../../../src/http/keys/new-key.ts';
+import { newKey } from '../../../src/http/keys/key-store.ts';
 
 const ACTOR: Actor = { by: 'session', id: 's-1', client: '10.1.2.3', requestId: 'r-1' };
 const DIGEST = 'd'.repeat(64);

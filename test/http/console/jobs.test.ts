@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExportReport } from '../../../src/domain/job.ts';
 import type { Organization } from '../../../src/domain/organization.ts';
-import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../../src/http/job-desk.ts';
 import { BEARER } from '../admin/admin-example.ts';
 import { exportsInMemory, failedBy, type MemoryQueue } from '../api/exports-in-memory.ts';
 import { Operator } from './operator.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
 import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../../src/http/job-desk.ts';
 import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
 import type { MadeKey } from '../../../src/http/keys/key-store.ts';
 import { exportsInMemory } from '../api/exports-in-memory.ts';

@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
-import { KEYS_MAX } from '../../../src/http/keys/key-store.ts';
-import { USES_MAX } from '../../../src/http/keys/key-uses.ts';
+import { KEYS_MAX, USES_MAX } from '../../../src/http/keys/key-store.ts';
 import { PostgresKeys } from '../../../src/http/keys/postgres-keys.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { HAS_POSTGRES, PostgresServer } from '../../helpers/postgres.ts';

@@ -72,7 +72,7 @@ describe('FolderCounter', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it.for<[string, (file: string) => Promise<() => Promise<unknown> | void>, string]>([
+  it.for<[string, (file: string) => Promise<() => Promise<void>>, string]>([
     ['its folder is a file', fileForFolder, 'rates'],
     ['its file is a symbolic link', linkForFile, 'it is a symbolic link'],
     ['another process holds the lock', lockedFile, 'database is locked'],
@@ -99,7 +99,7 @@ describe('FolderCounter', () => {
     expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
     clock.nowMs += 1_000;
     expect(await leftAfter()).toBe(2);
-    repair();
+    await repair();
   });
 
   it('does not write through a symbolic link', async () => {
@@ -134,5 +134,5 @@ async function lockedFile(file: string) {
   await mkdir(join(file, '..'), { recursive: true });
   const other = new DatabaseSync(file);
   other.exec('BEGIN EXCLUSIVE');
-  return () => other.close();
+  return async () => other.close();
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { accessLog } from '../../../src/http/listener/access-log.ts';
 import { remoteAddressBehind } from '../../../src/http/listener/remote-address.ts';
-import { RequestIds } from '../../../src/http/listener/request-id.ts';
-import { pathOf, type ServedRequest } from '../../../src/http/listener/served-request.ts';
+import { RequestIds } from '../../../src/http/listener/request.ts';
+import { accessLog, pathOf, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 
 describe('remoteAddressBehind()', () => {
   const remoteAddress = remoteAddressBehind(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);

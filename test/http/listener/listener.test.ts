@@ -1,10 +1,9 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accessLog } from '../../../src/http/listener/access-log.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import { siteRequest } from '../../../src/http/listener/site-request.ts';
+import { siteRequest } from '../../../src/http/listener/request.ts';
+import { accessLog, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const opened: { close(): Promise<unknown> | undefined }[] = [];

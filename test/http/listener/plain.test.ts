@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import { writePrepared } from '../../../src/http/listener/plain-request.ts';
+import {
+  type Listener,
+  type ListenerOptions,
+  openListener,
+  writePrepared,
+} from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import type { PlainAnswer } from '../../../src/serve/index.ts';
 import { RawConnection } from './raw-connection.ts';

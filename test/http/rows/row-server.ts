@@ -1,6 +1,6 @@
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import type { TlsSettings } from '../../../src/http/tls/served-certificates.ts';
+import type { TlsSettings } from '../../../src/http/tls/tls-port.ts';
 import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { onFileEnd } from '../../helpers/file-end.ts';

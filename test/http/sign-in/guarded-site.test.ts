@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TrustedHeader } from '../../../src/http/sign-in/trusted-header.ts';
+import { TrustedHeader } from '../../../src/http/sign-in/sign-in.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { guardedSite, SECRET } from './guarded-listener.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostName } from '../../../src/domain/deployment.ts';
-import { type SiteAddress, SiteRoutes } from '../../../src/http/site/route-site.ts';
+import { type SiteAddress, SiteRoutes } from '../../../src/http/site/site-routes.ts';
 
 const site = (domain: string, basePath = '/', ...hosts: string[]): SiteAddress => ({ domain, basePath, hosts });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type SiteAddress, SiteRoutes } from '../../../src/http/site/route-site.ts';
-import { shelfAddress } from '../../../src/http/site/shelf-address.ts';
+import { type SiteAddress, SiteRoutes, shelfAddress } from '../../../src/http/site/site-routes.ts';
 
 const SITES: readonly SiteAddress[] = [
   { domain: 'named', hosts: ['docs.acme.dev', 'other.dev'], basePath: '/docs' },

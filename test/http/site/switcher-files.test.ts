@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { switcherFiles } from '../../../src/http/site/switcher-files.ts';
+import { switcherFiles } from '../../../src/http/site/site-assets.ts';
 import { PAGE_LANGUAGES } from '../../../src/web/words/index.ts';
 
 it('the switcher: a script with all that it needs, and its style for pages, which touches nothing else of them', () => {

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import type { KeyPair, TlsSettings } from '../../../src/http/tls/served-certificates.ts';
+import type { KeyPair, TlsSettings } from '../../../src/http/tls/tls-port.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { askHttp1, askHttp2, openHttp2, shakeHands } from './tls-client.ts';

@@ -1,4 +1,4 @@
-import type { OperatedJob } from '../../jobs/job-schemas.ts';
+import type { OperatedJob } from '../../job-desk.ts';
 import { jobAddress } from '../addresses.ts';
 import { backTo, call, fieldOf, parameterOf, type SignedVisit } from '../visit.ts';
 

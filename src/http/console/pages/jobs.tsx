@@ -1,6 +1,6 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
 import { nounOf } from '../../../domain/text.ts';
-import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
+import type { JobBoard, OperatedJob } from '../../job-desk.ts';
 import { jobAddress, signInAddress } from '../addresses.ts';
 import { showPage } from '../layout.tsx';
 import { ActionForm } from '../parts/action-form.tsx';

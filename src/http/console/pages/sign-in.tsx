@@ -1,7 +1,7 @@
 import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
 import type { Problem } from '../../../domain/problem.ts';
 import { Secret } from '../../../domain/secret.ts';
-import { requestIdOf } from '../../listener/request-id.ts';
+import { requestIdOf } from '../../listener/request.ts';
 import { answerFault } from '../../problem.ts';
 import { showPage } from '../layout.tsx';
 import { Said } from '../parts/said.tsx';

@@ -1,5 +1,5 @@
 import { EXPORTING_PLAN, type KeyType, type Organization } from '../../../domain/organization.ts';
-import type { JobBoard } from '../../jobs/job-schemas.ts';
+import type { JobBoard } from '../../job-desk.ts';
 import { type ConsoleVisit, call } from '../visit.ts';
 import { shelfSites } from './shelf-sites.ts';
 

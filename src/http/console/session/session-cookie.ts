@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { SiteCookie } from '../../sign-in/oidc/cookies.ts';
+import { SiteCookie } from '../../sign-in/sealed-cookies.ts';
 import { SESSION_MS } from './sessions.ts';
 
 const NAME = 'docshelf-console';

@@ -1,5 +1,5 @@
 import { compareSync } from 'bcryptjs';
-import { serve } from '../../../threads/index.ts';
+import { serve } from '../../threads/index.ts';
 
 const handlers = {
   /** True where the first bcrypt hash is of that password; the others are compared for the time that it takes. */
