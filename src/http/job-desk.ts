@@ -54,30 +54,17 @@ export const jobBoardSchema = {
 } as const;
 export type JobBoard = Omit<ShapeOf<typeof jobBoardSchema>, 'jobs'> & { readonly jobs: readonly OperatedJob[] };
 
-/** Export jobs of all organizations, for who runs the daemon. @throws DocshelfError `export_off` where there are none here */
-export interface JobActions {
-  /** @param cursor of the page before; null: the newest. @throws DocshelfError `bad_request` */
-  board(cursor: string | null): Promise<JobBoard>;
-  /** @throws DocshelfError `not_found` */
-  get(jobId: string): Promise<OperatedJob>;
-  /** @throws DocshelfError `not_found`, `not_completed` */
-  report(jobId: string): Promise<ExportReport>;
-  /** @throws DocshelfError `not_found` where no organization exports the domain; `queue_full` */
-  start(order: ExportOrder): Promise<OperatedJob>;
-  /** The same order once more. @throws DocshelfError as `get` and `start` do */
-  retry(jobId: string): Promise<OperatedJob>;
-  /** @throws DocshelfError `not_found` */
-  cancel(jobId: string): Promise<OperatedJob>;
-}
+export type JobActions = Pick<JobDesk, 'board' | 'get' | 'report' | 'start' | 'retry' | 'cancel'>;
 
 interface JobDeskOptions {
-  /** Null where this daemon keeps no jobs. */
+  /** Null: this daemon has no jobs. */
   readonly service: () => Promise<ExportService | null>;
-  /** Of the config. */
+  /** Organizations of the config. */
   readonly organizations: () => readonly Organization[];
 }
 
-export class JobDesk implements JobActions {
+/** Export jobs of all organizations, for the operator. @throws DocshelfError `export_off` if the daemon has no export jobs */
+export class JobDesk {
   readonly #service: JobDeskOptions['service'];
   readonly #organizations: JobDeskOptions['organizations'];
 
@@ -86,6 +73,7 @@ export class JobDesk implements JobActions {
     this.#organizations = organizations;
   }
 
+  /** @param cursor of the former page; null: the newest. @throws DocshelfError `bad_request` */
   async board(cursor: string | null): Promise<JobBoard> {
     const service = await this.#open();
     const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
@@ -94,27 +82,32 @@ export class JobDesk implements JobActions {
     return { ...page, domains: sites.map(({ domain }) => domain).sort() };
   }
 
+  /** @throws DocshelfError `not_found` */
   async get(jobId: string): Promise<OperatedJob> {
     return (await this.#open()).owned(jobId);
   }
 
+  /** @throws DocshelfError `not_found`, `not_completed` */
   async report(jobId: string): Promise<ExportReport> {
     const { organization } = await this.get(jobId);
     return (await this.#open()).report(organization, jobId);
   }
 
+  /** @throws DocshelfError `not_found` if no organization exports the domain; `queue_full` */
   async start({ domain, version, paths }: ExportOrder): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf(domain);
     return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
   }
 
+  /** Starts the same job again. @throws DocshelfError as `get` and `start` */
   async retry(jobId: string): Promise<OperatedJob> {
     const service = await this.#open();
     const site = this.#siteOf((await this.get(jobId)).domain);
     return queued(await service.retry(site, jobId), site);
   }
 
+  /** @throws DocshelfError `not_found` */
   async cancel(jobId: string): Promise<OperatedJob> {
     const { organization } = await this.get(jobId);
     await (await this.#open()).cancel(organization, jobId);

@@ -125,7 +125,7 @@ export interface AdminActions {
 }
 
 /** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
-type Door = 'token' | 'socket' | 'session';
+type Endpoint = 'token' | 'socket' | 'session';
 
 /** With the name of the console's session, where one acts. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
@@ -144,7 +144,7 @@ interface Revisions {
 }
 
 export interface AdminOptions extends FaultHooks {
-  readonly door: Door;
+  readonly door: Endpoint;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
   /** Names that it answers to besides its own. */
@@ -315,7 +315,7 @@ export async function requireFolder(named: string | undefined, folder: AdminOpti
 }
 
 /** Before the body: of a refused upload not one byte is read. */
-export function requireAdmin(door: Door, guard: TokenGuard) {
+export function requireAdmin(door: Endpoint, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     const client = c.env?.incoming?.socket.remoteAddress ?? '';
     if (door === 'token') await guard.admit(c.req.header('authorization'), client);
@@ -323,7 +323,7 @@ export function requireAdmin(door: Door, guard: TokenGuard) {
   };
 }
 
-function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<Uint8Array> {
+function openBody({ req, env }: Context<AdminEnv>, door: Endpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
   // A command may wait in a pipe.

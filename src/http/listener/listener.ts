@@ -194,8 +194,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     answers.set(outgoing, held);
     const act = (): void => held.whenRoom(() => respond(incoming, outgoing, held, requestId));
     if (isOfHttp2) act();
-    else if (hasBody(incoming)) connections.soon(outgoing, () => connections.inTurn(outgoing, act));
-    else connections.inTurn(outgoing, act);
+    else if (hasBody(incoming)) connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
+    else connections.whenPreviousSent(outgoing, act);
   };
   const respond = (incoming: IncomingMessage, outgoing: ServerResponse, held: HeldAnswer, requestId: string): void => {
     if (held.isOver) return;

@@ -1,11 +1,12 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { generateCookie } from 'hono/cookie';
 
-/** Of one name a browser sends those of all paths that fit, and what other hosts below the domain have set, in any number. */
+/** A browser sends the cookies of one name for all paths that fit, and any number that other hosts under the domain have set. */
 const SAME_NAME_MAX = 64;
-/** Of a sealed value: any is longer than its random part, seal and date, and none is over what browsers keep. */
+/** Lengths of a sealed value: longer than its random part, seal and date, and at most what browsers store. */
 const VALUE_LENGTHS = [64, 4_096] as const;
 
-/** A cookie of one site, for its path alone (RFC 6265bis, section 4.1.3). */
+/** A cookie of one site, for its path only (RFC 6265bis, section 4.1.3). */
 export class SiteCookie {
   readonly name: string;
   readonly #path: string;
@@ -21,7 +22,7 @@ export class SiteCookie {
     this.#sameSite = sameSite;
   }
 
-  /** Its values in a request. */
+  /** All its values in a request. `getCookie` of hono returns the first, so that a cookie of another host would hide the right one. */
   valuesIn(header: string | undefined): string[] {
     const values: string[] = [];
     for (const pair of header?.split(';') ?? []) {
@@ -35,8 +36,9 @@ export class SiteCookie {
   }
 
   set(value: string, ttlMs: number): string {
-    const secure = this.#isSecure ? ' Secure;' : '';
-    return `${this.name}=${value}; Path=${this.#path}; Max-Age=${Math.floor(ttlMs / 1000)}; HttpOnly;${secure} SameSite=${this.#sameSite}`;
+    const [path, secure, sameSite] = [this.#path, this.#isSecure, this.#sameSite];
+    const maxAge = Math.floor(ttlMs / 1000);
+    return generateCookie(this.name, value, { path, maxAge, httpOnly: true, secure, sameSite });
   }
 
   clear(): string {
@@ -47,18 +49,18 @@ export class SiteCookie {
 const CIPHER = 'aes-256-gcm';
 const [IV_BYTES, TAG_BYTES] = [12, 16];
 
-/** Sealed texts that only who has the key can make or read, for one purpose and a time. */
+/** Seals texts for one purpose and a time. Only a holder of the key can create or read them. */
 export class Seals {
   readonly #keys: readonly Buffer[];
   readonly #now: () => number;
 
-  /** @param keys the first seals, each opens: so that a key can be changed without signing readers out */
+  /** @param keys the first seals, and each opens, so that a key can be changed without signing readers out */
   constructor(keys: readonly string[], now: () => number = Date.now) {
     this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
     this.#now = now;
   }
 
-  /** @param purpose bound to it: opened for another, it is none */
+  /** @param purpose the text opens only for the same purpose */
   seal(purpose: string, value: object, ttlMs: number): string {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));
@@ -67,7 +69,7 @@ export class Seals {
     return sealed.toString('base64url');
   }
 
-  /** Null for what is not sealed here for that purpose, and what has expired. */
+  /** Null if the text was not sealed here for that purpose, or has expired. */
   open<T extends object>(purpose: string, text: string): T | null {
     const sealed = Buffer.from(text, 'base64url');
     if (sealed.length <= IV_BYTES + TAG_BYTES) return null;
@@ -80,7 +82,7 @@ export class Seals {
         const { value, expiresMs } = JSON.parse(whole.toString()) as { value: T; expiresMs: number };
         return expiresMs > this.#now() ? value : null;
       } catch {
-        // Of another key, or of none.
+        // Sealed with another key, or not at all.
       }
     }
     return null;

@@ -11,14 +11,20 @@ import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 import { madeBody } from './page-answer.ts';
 import { ResultsAnswer, type ResultsPlace } from './results.ts';
-import type { ListedSite } from './shelf.ts';
 
-/** What of a shelf the readers of one of its sites may know of. */
+/** Names a site of the shelf in a result. */
+interface NamedSite {
+  readonly domain: string;
+  readonly title: string | null;
+  readonly address: string;
+}
+
+/** The part of a shelf that readers of one of its sites may know. */
 export interface ShelfScope {
   /** Over all of these sites, that one too; results carry the domain of theirs. */
   search(): Search;
   /** The same, by domain. @param host the Host header, for `shelfAddress` */
-  sites(host: string | undefined): Promise<ReadonlyMap<string, Pick<ListedSite, 'domain' | 'title' | 'address'>>>;
+  sites(host: string | undefined): Promise<ReadonlyMap<string, NamedSite>>;
 }
 
 export interface SiteSearchSettings extends FaultHooks {

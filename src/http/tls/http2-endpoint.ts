@@ -60,7 +60,7 @@ export class CountedResponse extends Http2ServerResponse {
 }
 
 /** HTTP/2 on connections that have agreed on it, with the same requests and answers as HTTP/1.1 has. */
-export class Http2Door {
+export class Http2Endpoint {
   readonly #server: EventEmitter;
   readonly #idleMsMax: number;
   readonly #budget: ClientBudget;

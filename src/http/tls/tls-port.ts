@@ -10,7 +10,7 @@ import {
 } from 'node:tls';
 import type { Secret } from '../../domain/secret.ts';
 import type { HeldAnswer } from '../listener/client-budget.ts';
-import { Http2Door, type Http2Options } from './http2-endpoint.ts';
+import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
 
 /** PEM, the chain with the server's own certificate first. That they fit is a rule of the config. */
 export interface KeyPair {
@@ -128,7 +128,7 @@ const HANDSHAKE = 0x16;
 export class TlsPort {
   readonly #certificates: ServedCertificates;
   readonly #tls: TlsServer;
-  readonly #http2: Http2Door;
+  readonly #http2: Http2Endpoint;
   /** All of the port, whatever they speak. */
   readonly #open = new Set<Socket>();
   /** Those of which no byte has come. */
@@ -137,7 +137,7 @@ export class TlsPort {
 
   constructor(server: Server, settings: TlsSettings, options: TlsPortOptions) {
     this.#certificates = new ServedCertificates(settings);
-    this.#http2 = new Http2Door(options.http2);
+    this.#http2 = new Http2Endpoint(options.http2);
     this.#tls = createServer({
       ...this.#certificates.fallback,
       handshakeTimeout: options.handshakeMsMax,
@@ -165,7 +165,7 @@ export class TlsPort {
     return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
   }
 
-  began(...[incoming, outgoing]: Parameters<Http2Door['began']>): HeldAnswer | null {
+  began(...[incoming, outgoing]: Parameters<Http2Endpoint['began']>): HeldAnswer | null {
     return this.#http2.began(incoming, outgoing);
   }
 

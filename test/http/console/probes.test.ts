@@ -138,12 +138,12 @@ describe('a session', () => {
   it('has a cookie that scripts cannot read and other sites do not send', async () => {
     const answer = await new Operator().signIn();
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^docshelf-console-9090=[0-9a-f]{64}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^docshelf-console-9090=[0-9a-f]{64}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
   });
 
   it('over TLS, of the listener or of a proxy before it, goes over TLS alone', async () => {
-    const secure = /^__Host-docshelf-console(?:-9090)?=[0-9a-f]{64}; Path=\/; .*HttpOnly; Secure; SameSite=Strict$/;
+    const secure = /^__Host-docshelf-console(?:-9090)?=[0-9a-f]{64}; .*Path=\/; HttpOnly; Secure; SameSite=Strict$/;
     const own = await Operator.signedIn({ hosts: () => ['*'] }, 'https://console.example:9090');
     expect((await own.signIn()).headers.get('set-cookie')).toMatch(secure);
     expect(await own.page('/')).toContain('method="post"');
