@@ -48,9 +48,9 @@ export interface Listeners {
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
   /** Ports without TLS that lead to those with it. */
   readonly redirects: readonly Listener[];
-  /** Takes certificates anew, for new connections. */
+  /** Reloads certificates, for new connections. */
   useConfig(config: Config): void;
-  /** Of the rate limit's counts. */
+  /** Closes the counts of the rate limit. */
   closeRates(): void;
 }
 

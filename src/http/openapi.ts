@@ -168,10 +168,10 @@ function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }
 
-/** Of a site of this daemon, for examples. */
+/** Names of a site of this daemon, for examples. */
 export interface OwnNames {
   readonly domain: string;
-  /** That names this site alone; null: there is none. */
+  /** Host that only this site has. Null: there is none. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }

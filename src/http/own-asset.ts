@@ -12,20 +12,11 @@ export interface HashedAsset {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
-  /** Where a page waits for it. */
+  /** Present if pages wait for the file. */
   readonly brotli?: Uint8Array<ArrayBuffer>;
 }
 
-/** @param fileName `shelf.css` */
-function hashedAsset(
-  fileName: string,
-  { bytes, ...rest }: Pick<HashedAsset, 'type' | 'bytes' | 'gzipped'>,
-): HashedAsset {
-  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return { name: fileName.replace(/\.(\w+)$/, `-${digest}.$1`), bytes, ...rest };
-}
-
-/** 200, cacheable for good; the framework leaves the body out for HEAD. */
+/** Caches may store it for ever. For HEAD, the framework removes the body. */
 export function answerAsset(
   { type, bytes, gzipped, brotli }: HashedAsset,
   acceptEncoding: string | undefined,
@@ -52,15 +43,16 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** What styles of docshelf's own pages begin with. */
+/** Begins the style sheets of docshelf's own pages. */
 export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
-/** Beside their names, and in the browser's tab. */
+/** Shown next to the title and in the browser's tab. */
 export const ICON = new URL('site/assets/shelf.svg', import.meta.url);
 
-/** A file of docshelf's own pages. @param before stands before it, in the same answer */
+/** A file of docshelf's own pages. @param before a file to put before it, in the same response */
 export function ownAsset(file: URL, before: URL | null = null): HashedAsset {
   const bytes = Buffer.concat([...(before === null ? [] : [readFileSync(before)]), readFileSync(file)]);
-  const type = TYPES[posix.extname(file.pathname)] ?? '';
-  return hashedAsset(posix.basename(file.pathname), { type, bytes, gzipped: gzipSync(bytes, { level: 9 }) });
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const { name, ext } = posix.parse(file.pathname);
+  return { name: `${name}-${digest}${ext}`, type: TYPES[ext] ?? '', bytes, gzipped: gzipSync(bytes, { level: 9 }) };
 }

@@ -1,11 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { getCACertificates } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
 import { bareHost, hostAndPort, portOf, urlHost } from '../domain/egress.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { readCertificates } from './certificates.ts';
+import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
@@ -15,9 +14,7 @@ import { isIn, listOf } from './guarded-address.ts';
  */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
-  const { caFile } = settings;
-  const tls =
-    caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, 'network.caFile')] };
+  const tls = authoritiesOf(settings.caFile, 'network.caFile');
   const timeouts = { headersTimeout: settings.idleTimeoutMs, bodyTimeout: settings.idleTimeoutMs };
   const options = {
     ...timeouts,

@@ -7,7 +7,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
-/** What a crawl may reach besides public addresses. */
+/** Addresses that a crawl may reach in addition to public ones. */
 export interface CrawlReach {
   /** Networks (CIDR), for `ownOrigins` and the pairs of `network.allowedHosts` alone; and pairs `host:port`. */
   readonly allowAddresses: readonly string[];
@@ -61,7 +61,7 @@ export class EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
-  /** Of a browser nothing leaves but the requests that are intercepted, and those are judged as any other. */
+  /** Only intercepted requests leave a browser, and the policy checks each of them. */
   get browserFlags(): readonly string[] {
     return NO_WAY_OUT;
   }

@@ -13,7 +13,7 @@ import type { ServiceKeys } from './service-keys.ts';
 interface DaemonActionsParts {
   readonly reload: () => Promise<LastReload>;
   readonly sites: Sites;
-  /** Of the site listener. */
+  /** Port of the site listener. */
   readonly sitePort: () => number;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
@@ -22,7 +22,7 @@ interface DaemonActionsParts {
   readonly config: () => Config;
 }
 
-/** For who looks whether anything has changed. */
+/** Texts that change with the state of the daemon. */
 export function daemonRevisions({
   keys,
   audit,
@@ -34,7 +34,7 @@ export function daemonRevisions({
   };
 }
 
-/** What can be done to a daemon, each by somebody, with its audit line. */
+/** Actions on a daemon. Each has an actor and an audit line. */
 export function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
   const { reload, sites, sitePort, keys, audit, exports, config } = parts;
   const actions: AdminActions = {

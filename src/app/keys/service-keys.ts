@@ -27,7 +27,7 @@ interface ServiceKeysParts {
   readonly sites: Pick<Sites, 'entries' | 'names' | 'only'>;
 }
 
-/** Keys of the config and those of the store, as one. */
+/** The keys of the config and of the store together. */
 export class ServiceKeys {
   readonly actions: KeyActions;
   readonly #parts: ServiceKeysParts;
@@ -40,14 +40,14 @@ export class ServiceKeys {
     this.actions = new KeyDesk({ store: parts.store, organizations: () => this.organizations });
   }
 
-  /** With the keys of the config. */
+  /** Organizations with the keys of the config. */
   get organizations(): readonly Organization[] {
     const { current, sites } = this.#parts;
     const config = current();
     return organizationsOf(organizationsSlice(config), { sites: sites.names, keys: config.search.keys });
   }
 
-  /** Made anew when the config or a key changes, or a first bundle settles a domain. */
+  /** Built again if the config or a key changes, or a first bundle determines a domain. */
   get access(): Access {
     const { current, sites, store } = this.#parts;
     const of = [current(), sites.entries, sites.only?.domain, store.keys];
@@ -57,7 +57,7 @@ export class ServiceKeys {
     return this.#made.access;
   }
 
-  /** Of the keys made at run time: another number with each change that was noticed. */
+  /** A number that changes with the keys made at run time. */
   revision(): number {
     const { keys } = this.#parts.store;
     if (keys !== this.#seen) this.#revision += 1;

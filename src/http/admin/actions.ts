@@ -21,7 +21,6 @@ import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument, withOwnNames } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
-import type { TokenGuard } from './guards.ts';
 import type { ObservedSite } from './observed-site.ts';
 import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, ofSite, operations } from './operations.ts';
 
@@ -31,7 +30,7 @@ interface DocumentOptions {
   readonly programVersion: string;
 }
 
-/** Its examples name the first site and the first organization of the daemon. */
+/** The OpenAPI document. Its examples name the first site and the first organization of the daemon. */
 export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
   const all = Object.values(operations).flatMap((each) => [each, ...ofSite(each)]);
   const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
@@ -44,10 +43,10 @@ export function adminDocument({ features, service, programVersion }: DocumentOpt
 /** Contract, section 2. */
 const KEEP_MS = 10 * 60_000;
 const KEPT_MAX = 100;
-/** Twice what minisign writes at most. */
+/** Twice the maximum that minisign writes. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-/** By the name of the archive that follows. In memory: a restart forgets them. */
+/** Signatures by the name of the archive that follows. Kept in memory only. */
 export class PendingSignatures {
   readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
 
@@ -59,7 +58,7 @@ export class PendingSignatures {
     this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
   }
 
-  /** Kept until its archive is taken in: a failed upload may be tried again. */
+  /** Kept until its archive is imported, so that a failed upload can be retried. */
   get(fileName: string, nowMs = Date.now()): string | null {
     this.#forgetOld(nowMs);
     return this.#kept.get(fileName)?.text ?? null;
@@ -102,7 +101,7 @@ interface PreviewAnswer {
   readonly expiresAt: string;
 }
 
-/** Of one site. */
+/** Actions on one site. */
 export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
   onBundleRefused(source: BundleSourceKind): void;
   /** @throws DocshelfError `version_not_found` */
@@ -125,7 +124,7 @@ export interface AdminActions {
 }
 
 /** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
-type Endpoint = 'token' | 'socket' | 'session';
+export type Endpoint = 'token' | 'socket' | 'session';
 
 /** With the name of the console's session, where one acts. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
@@ -135,7 +134,7 @@ export interface Readiness {
   readonly reason: string | null;
 }
 
-/** What tells who looks again and again that something has changed, beside the status. */
+/** Texts that change with the state of the daemon. A client that polls compares them. */
 interface Revisions {
   /** Another text with each change of keys, and each audit line. */
   readonly changes: () => string;
@@ -149,7 +148,7 @@ export interface AdminOptions extends FaultHooks {
   readonly token: () => Secret | null;
   /** Names that it answers to besides its own. */
   readonly hosts: () => readonly string[];
-  /** Whose `X-Forwarded-Proto` is believed: addresses and networks. */
+  /** Addresses and networks whose `X-Forwarded-Proto` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
   /** In memory: metrics answer where the storage does not. */
@@ -164,7 +163,7 @@ export interface AdminOptions extends FaultHooks {
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
-  /** Whom the API answers, and where; null where it is off. */
+  /** Organizations and URL of the API. The URL is null if the API is off. */
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
   /** The data folder's name, as `folderName` makes it; null if it is gone. Absent: requests through the socket are not checked. */
   readonly folder?: () => Promise<string | null>;
@@ -295,33 +294,12 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 }
 
-/** Two sites may be given files of one name. */
+/** Two sites may get files of one name. */
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
-
-/**
- * The folder may have been renamed under the daemon, with another one under its path: the socket went with the old one.
- * @throws DocshelfError `daemon_unreachable` if the daemon does not work on the folder that the command names
- */
-export async function requireFolder(named: string | undefined, folder: AdminOptions['folder']): Promise<void> {
-  if (named === undefined || folder === undefined || named === (await folder())) return;
-  const state = `Cannot act: the daemon ${process.pid} does not work on this data folder, which was renamed or replaced`;
-  throw new DocshelfError('daemon_unreachable', state, {
-    next: 'Restart the daemon, then run the command again.',
-  });
-}
-
-/** Before the body: of a refused upload not one byte is read. */
-export function requireAdmin(door: Endpoint, guard: TokenGuard) {
-  return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
-    const client = c.env?.incoming?.socket.remoteAddress ?? '';
-    if (door === 'token') await guard.admit(c.req.header('authorization'), client);
-    await next();
-  };
-}
 
 function openBody({ req, env }: Context<AdminEnv>, door: Endpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
@@ -337,7 +315,7 @@ function openBody({ req, env }: Context<AdminEnv>, door: Endpoint): ReadableStre
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Who reads it, and the audit, hear of a client that left, and not of a stream. @throws DocshelfError `bad_request` */
+/** Reports a client that left as such, instead of as a broken stream. @throws DocshelfError `bad_request` */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;

@@ -4,21 +4,13 @@ import { addDocs } from '../docs/docs.ts';
 import { requestIdOf } from '../listener/request.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import {
-  type AdminEnv,
-  type AdminOptions,
-  adminDocument,
-  adminRoutes,
-  PendingSignatures,
-  requireAdmin,
-  requireFolder,
-} from './actions.ts';
-import { requireOwnName, TokenGuard } from './guards.ts';
+import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes, PendingSignatures } from './actions.ts';
+import { requireAdmin, requireFolder, requireOwnName, TokenGuard } from './guards.ts';
 import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
 
 export type { AdminOptions } from './actions.ts';
 
-/** What an answer says where it says nothing of it itself. */
+/** Default headers of responses. */
 const HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',

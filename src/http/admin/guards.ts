@@ -1,17 +1,19 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import type { Context } from 'hono';
 import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { bearerToken, requireToken } from '../bearer.ts';
 import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
+import type { AdminEnv, Endpoint } from './actions.ts';
 
-/** Probes come by whatever name an orchestrator gives a pod, and tell nothing. */
+/** Probes use any name that an orchestrator gives a pod, and reveal nothing. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /**
- * Refuses requests for another host's name: a page whose name is made to lead here (DNS rebinding) is of the same origin
- * as the answers for its browser, and sends that name.
+ * Rejects requests for the name of another host. With DNS rebinding, a foreign page would be of the same origin as the responses, and
+ * its browser sends that name.
  * @param hosts names besides `localhost`, every IP address and this machine's; `*`: all
  * @throws DocshelfError `misdirected`
  */
@@ -34,11 +36,11 @@ interface TokenGuardOptions {
   readonly late?: LateAnswers;
 }
 
-/** Mistyped ones are few, and answered at once. */
+/** A few mistyped tokens get their response at once. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 const HELP = 'The right admin.token is admitted at once, whoever else guesses from this address.';
 
-/** Wrong tokens are counted, and answered late by client, parallel ones one by one; a right one never waits. */
+/** Counts wrong tokens of each client and delays its responses to them. A right token never waits. */
 export class TokenGuard {
   readonly #options: TokenGuardOptions;
   readonly #rates: ClientRates;
@@ -67,4 +69,28 @@ export class TokenGuard {
       throw error;
     }
   }
+}
+
+/**
+ * The folder may have been renamed under the daemon, with another one under its path: the socket went with the old one.
+ * @throws DocshelfError `daemon_unreachable` if the daemon does not work on the folder that the command names
+ */
+export async function requireFolder(
+  named: string | undefined,
+  folder: (() => Promise<string | null>) | undefined,
+): Promise<void> {
+  if (named === undefined || folder === undefined || named === (await folder())) return;
+  const state = `Cannot act: the daemon ${process.pid} does not work on this data folder, which was renamed or replaced`;
+  throw new DocshelfError('daemon_unreachable', state, {
+    next: 'Restart the daemon, then run the command again.',
+  });
+}
+
+/** Runs before the body: docshelf reads no byte of a refused upload. */
+export function requireAdmin(door: Endpoint, guard: TokenGuard) {
+  return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
+    const client = c.env?.incoming?.socket.remoteAddress ?? '';
+    if (door === 'token') await guard.admit(c.req.header('authorization'), client);
+    await next();
+  };
 }

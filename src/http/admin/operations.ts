@@ -7,7 +7,7 @@ import { VERSION_PATTERN } from '../../domain/version.ts';
 import { auditPageSchema } from '../audit/audit-line.ts';
 import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** What calls of the admin listener answer besides the status. */
+/** Calls of the admin listener and of a daemon's socket (contract, section 2). A new call needs its run in `actions.ts`. */
 
 const releaseSchema = {
   title: 'Release',
@@ -146,7 +146,7 @@ const NO_SITE = {
   message: 'Cannot find the site "acme": this daemon has none of that domain',
 } as const;
 
-/** What is about versions or bundles stands twice: for the only site, and for each by its domain (contract, section 2.1). */
+/** Calls about versions or bundles exist twice: for the only site, and for each site by its domain (contract, section 2.1). */
 export function ofSite(operation: Operation): Operation[] {
   const { id, path, parameters, faults = [] } = operation;
   if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
@@ -168,8 +168,6 @@ export function ofSite(operation: Operation): Operation[] {
 export function sitePath(path: string): `/${string}` {
   return `/v1/sites/{domain}${path.slice('/v1'.length)}`;
 }
-
-/** Calls of the admin listener and a daemon's socket (contract, section 2). Another needs its run in `actions.ts`. */
 
 export const ADMIN_INFO = {
   title: 'docshelf admin listener',

@@ -3,7 +3,7 @@ import type { Operation } from '../../domain/operation.ts';
 import { boardQuerySchema, jobBoardSchema, operatedJobSchema } from '../job-desk.ts';
 import { createdKeySchema, keyListSchema, newKeySchema } from '../keys/key-schemas.ts';
 
-/** What calls of the admin listener have in common. */
+/** Common parts of calls of the admin listener. */
 
 /** Without a token. */
 const reading = { method: 'GET', security: null, act: 'answer' } as const;

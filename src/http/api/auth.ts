@@ -16,7 +16,7 @@ import { isKey } from '../keys/key-store.ts';
 import type { RateVerdict } from '../limits/organization-rates.ts';
 import { shown } from '../routes.ts';
 
-/** Of one state of the config: a reload swaps a reference. */
+/** Sites and keys of one state of the config. A reload replaces the whole value. */
 export interface Access {
   readonly sites: SiteDirectory;
   readonly keys: KeyRing;
@@ -39,7 +39,7 @@ interface StoredKey extends HeldKey {
   readonly digest: Buffer;
 }
 
-/** Of ten thousand keys about one has another's: what such a group takes longer tells nothing of a key. */
+/** Of 10,000 keys, about one shares its group with another. The extra time of such a group reveals nothing of a key. */
 const GROUP_BYTES = 2;
 const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
 
@@ -93,7 +93,7 @@ class KeyRing {
   }
 }
 
-/** Of the fault its code alone: addresses and paths are for whoever runs the service. */
+/** Passes on only the code of the error: addresses and paths are for the operator. */
 function cannotTell({ code }: DocshelfError): DocshelfError {
   return new DocshelfError(code, 'Cannot answer now: the key is not known here, and keys cannot be read anew', {
     next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
@@ -110,7 +110,7 @@ export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Cal
 
 export interface KeyChecks {
   readonly access: () => Access;
-  /** Of a key that was admitted. */
+  /** Called with the digest of an admitted key. */
   readonly onKeyUse?: (sha256: string) => void;
 }
 

@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
+import { groupsOf } from '../../net/guarded-address.ts';
 
 interface ClientPolicy {
   readonly burst: number;
@@ -72,14 +73,9 @@ export class ClientRates {
 /** An IPv6 client has a network of 64 bits (RFC 7421). An IPv4-mapped address is an IPv4 client. */
 export function clientOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = address.includes('::') ? Math.max(0, 8 - before.length - after.length) : 0;
-  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
-  return groups
+  return groupsOf(address)
     .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
+    .map((group) => group.toString(16))
     .join(':');
 }
 

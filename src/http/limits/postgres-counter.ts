@@ -49,7 +49,7 @@ export class PostgresCounter implements RequestCounter {
         const verdicts = await this.#verdicts(organization, requests.length);
         for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Those that wait would get the same error, later.
+        // Requests that wait would get the same error, later.
         for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }

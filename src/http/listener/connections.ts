@@ -22,7 +22,7 @@ export class Connections {
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // Of idle connections. The budget ends answers that are not read; an answer may take longer to be made.
+    // Only idle connections end here. The budget ends unread responses, and a response may take longer to create.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -5,10 +6,10 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { noticeAnswer, OWN_HEADERS } from '../../serve/index.ts';
 import { problemOf } from '../problem.ts';
 import { type Connections, LINGER_MS } from './connections.ts';
-import { REQUEST_ID_HEADER, type RequestIds, requestField } from './request.ts';
+import { REQUEST_ID_HEADER, requestField } from './request.ts';
 import type { RequestMeter } from './served-request.ts';
 
-/** Of the request line and all fields together. */
+/** Maximum size of the request line and all fields together. */
 export const HEADER_BYTES_MAX = 32 * 1024;
 /** A path of 4,096 bytes in percent escapes, and as long a query. */
 export const TARGET_LENGTH_MAX = 16 * 1024;
@@ -41,7 +42,7 @@ const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 /** By RFC 9112, where Node's parser lets a request through. */
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
-  // Of HTTP/2 alone: Node closes such a connection of HTTP/1.1.
+  // Only HTTP/2: Node itself handles CONNECT of HTTP/1.1.
   if (method === 'CONNECT') return FOR_PROXY;
   if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
@@ -90,7 +91,7 @@ export function makeAlike({ headers }: IncomingMessage): void {
 /** Forms of an address that are well-formed, and that the framework does not take. */
 export function makeReadable(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
-  // Of the whole server (RFC 9112, section 3.2.4): what may be asked of it may be of its root.
+  // A request about the whole server (RFC 9112, section 3.2.4) is answered for its root.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
   // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
   else if (url !== undefined && !url.startsWith('/'))
@@ -150,16 +151,15 @@ interface ParserFault extends NodeJS.ErrnoException {
 export function answerMalformed(
   connections: Connections,
   meter: RequestMeter | null,
-  ids: RequestIds,
 ): (error: ParserFault, socket: Duplex) => void {
-  const told = new WeakSet<Socket>();
+  const answered = new WeakSet<Socket>();
   return (error, duplex) => {
     const socket = duplex as Socket;
-    // Each packet after a fault is another.
-    if (told.has(socket)) return;
-    told.add(socket);
+    // Each further packet of the connection is another error.
+    if (answered.has(socket)) return;
+    answered.add(socket);
     connections.now(socket);
-    // An unused connection is no fault, and the answer to half a request would be garbled.
+    // An unused connection is no error, and a response in the middle of another one would garble it.
     const isUnused = socket.bytesRead === 0;
     const incomplete = connections.incompleteOf(socket);
     const isAsked = incomplete !== undefined && !incomplete.writableEnded;
@@ -167,42 +167,41 @@ export function answerMalformed(
       socket.destroy();
       return;
     }
-    // Its only answer is there, or what follows the last request of a connection gets none (RFC 9112, section 9.6).
+    // The request has its response, or it follows the last request of the connection, which gets none (RFC 9112, section 9.6).
     if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
       connections.whenIdle(socket, () => socket.destroySoon());
       return;
     }
     const refusal = refusalOfFault(error);
-    // Whatever was asked well before it is answered first.
+    // Well-formed requests before it are answered first.
     connections.whenIdle(socket, () => tell(socket, refusal));
   };
 
   function tell(socket: Socket, refusal: Refusal): void {
     // The last answer closed it.
     if (!socket.writable) return;
-    write(refusal, socket, { meter, ids });
+    write(refusal, socket, meter);
     socket.destroySoon();
   }
 }
 
-/** For `CONNECT`, whose connection Node gives away. */
+/** For `CONNECT`: Node hands over its connection. */
 export function answerConnect(
   connections: Connections,
   meter: RequestMeter | null,
-  ids: RequestIds,
 ): (incoming: IncomingMessage, socket: Duplex) => void {
   return (_, duplex) => {
     const socket = duplex as Socket;
     socket.on('error', () => socket.destroy());
     connections.whenIdle(socket, () => {
       if (!socket.writable) return;
-      write(FOR_PROXY, socket, { meter, ids });
+      write(FOR_PROXY, socket, meter);
       leave(socket);
     });
   };
 }
 
-/** Reads on until the client has read its answer, which a reset would keep it from. */
+/** Reads until the client has read its response, which a reset would discard. */
 function leave(socket: Socket): void {
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
@@ -211,33 +210,30 @@ function leave(socket: Socket): void {
 }
 
 const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port speaks HTTPS; ask with https://' };
-/** For a connection to a port of TLS that begins otherwise. */
-export function answerPlainHttp(meter: RequestMeter | null, ids: RequestIds): (socket: Socket) => void {
+
+/** For a connection to a TLS port that does not begin with a handshake. */
+export function answerPlainHttp(meter: RequestMeter | null): (socket: Socket) => void {
   return (socket) => {
-    write(NO_TLS, socket, { meter, ids });
+    write(NO_TLS, socket, meter);
     leave(socket);
   };
 }
 
-function write(
-  refusal: Refusal,
-  socket: Socket,
-  { meter, ids }: { readonly meter: RequestMeter | null; readonly ids: RequestIds },
-): void {
-  const requestId = ids.next();
+function write(refusal: Refusal, socket: Socket, meter: RequestMeter | null): void {
+  const requestId = randomUUID();
   socket.write(answerOf(refusal, requestId));
   meter?.malformed(socket, refusal.status, requestId);
 }
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
-  // A line that has not ended where the limit was passed is the first one, where it begins with a method.
+  // If the parsed text begins with a method and has no line end, the request line itself is over the limit.
   const parsed = rawPacket?.subarray(0, bytesParsed).toString('latin1') ?? '';
   if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(parsed)) return TARGET_TOO_LONG;
   if (code === 'HPE_INVALID_METHOD' && isRequest(rawPacket, bytesParsed)) return OTHER_METHOD;
   return BY_FAULT[code] ?? NO_HTTP;
 }
 
-/** A request line that only its method is wrong in; its end may come later. */
+/** A request line that is well-formed except for its method. Its end may arrive later. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
 
 /** @param at where the parser stopped in the method */
@@ -246,7 +242,7 @@ function isRequest(packet: Buffer | undefined, at: number): boolean {
   return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));
 }
 
-/** By hand: Node has no answer for what it could not parse. */
+/** Node cannot respond to a request that it could not parse. */
 function answerOf(refusal: Refusal, requestId: string): string {
   const { headers, body } = refusalParts(refusal, requestId);
   const fields = Object.entries({ Date: new Date().toUTCString(), ...headers }).map(

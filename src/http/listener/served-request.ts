@@ -11,7 +11,7 @@ interface AccessLogOptions {
   readonly trustedProxies: readonly string[];
 }
 
-/** Of what a client writes: an address may have 16 KiB. */
+/** Maximum length of a client's text in a line: an address may have 16 KiB. */
 const TEXT_LENGTH_MAX = 1024;
 /** JSON escapes these, or a terminal acts on them. */
 const ESCAPED = /["\\\u0000-\u001f\u007f-\u009f\u0600-\u0605\u061c\u06dd-\u206f\ud800-\udfff\ufeff-\uffff]/;
@@ -135,12 +135,12 @@ type Answerer = Pick<ServedRequest, 'site' | 'version'>;
 const ANSWERER = Symbol('answerer');
 type SitedRequest = IncomingMessage & { [ANSWERER]?: Answerer };
 
-/** For log and metrics: who answers a request. */
+/** Records the site that responds, for log and metrics. */
 export function tellSite(incoming: SitedRequest, site: Answerer): void {
   incoming[ANSWERER] = site;
 }
 
-/** That answers in place of the active one. */
+/** Records the version that responds instead of the active one. */
 export function tellVersion(incoming: SitedRequest | undefined, version: string): void {
   if (incoming !== undefined) incoming[ANSWERER] = { site: incoming[ANSWERER]?.site, version };
 }

@@ -11,7 +11,7 @@ import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 const REMEMBERED_MS = 60_000;
 /** 200 bytes each. */
 const REMEMBERED_MAX = 10_000;
-/** Of one client: the readers of an office that come at once. A cost of 10 takes about a tenth of a second. */
+/** Maximum per client: an office whose readers come at once. A hash of cost 10 takes about 0.1 s. */
 const WAITING_MAX = 256;
 const WAITING_IN_ALL_MAX = 4_096;
 /** The rest of a small machine is for pages. */
@@ -35,7 +35,7 @@ export interface Passwords {
   remembers(password: string, hashes: readonly string[]): boolean;
 }
 
-/** bcrypt in threads, remembered by keyed digests. Clients take turns: who guesses waits behind himself. */
+/** Verifies passwords with bcrypt in threads, and remembers results by keyed digests. Clients take turns, so that a guesser delays only itself. */
 export class PasswordCheck implements Passwords {
   readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
@@ -99,7 +99,7 @@ export class PasswordCheck implements Passwords {
     return promise;
   }
 
-  /** Who has the most places gives one up. @throws DocshelfError `rate_limited` where that is who asks for one */
+  /** Drops the last password of the client with the longest queue. @throws DocshelfError `rate_limited` if this client has it */
   #makeRoomBeside(own: readonly Order[]): void {
     const longest = [...this.#waiting.values()].reduce(
       (most, orders) => (orders.length > most.length ? orders : most),
@@ -137,10 +137,10 @@ const tooManyWaiting = (): DocshelfError =>
   new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
-  /** Of htpasswd. */
+  /** Text of an htpasswd file. */
   readonly users: string;
   readonly passwords: Passwords;
-  /** Of wrong passwords. */
+  /** Limits the wrong passwords of a client. */
   readonly rates: ClientRates;
   readonly clientOf: (incoming: IncomingMessage) => string;
   readonly late: LateAnswers;
@@ -148,19 +148,19 @@ interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
 
 /** RFC 7617; the scheme is compared without case. */
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
-/** Of bcrypt. */
+/** Minimum cost of bcrypt. */
 const COST_MIN = 4;
 /** Longer than any that a person or a program has; bcrypt reads 72 bytes. */
 const PASSWORD_BYTES_MAX = 1024;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Documentation", charset="UTF-8"' };
 
-/** Names and passwords of a file of htpasswd. A right one is never slowed, whoever else guesses. */
+/** Names and passwords of an htpasswd file. Guesses of others never delay a right password. */
 export class BasicPasswords implements SignIn {
   readonly vary = 'Authorization';
   readonly #options: BasicPasswordsOptions;
   readonly #hashes: ReadonlyMap<string, string>;
-  /** Of the costliest hash: an answer to any wrong password takes as long as one to a wrong name. */
+  /** Cost of the costliest hash. Each wrong password takes as long to refuse as a wrong name. */
   readonly #costMax: number;
 
   constructor(options: BasicPasswordsOptions) {
@@ -233,7 +233,7 @@ function nobodysHash(name: string, cost: number): string {
 
 const range = (from: number, end: number): number[] => Array.from({ length: end - from }, (_, at) => from + at);
 
-/** Of two lines for one name the first counts, as in htpasswd's own readers. */
+/** The first of two lines with one name counts, as in Apache. */
 function readUsers(text: string): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
   for (const line of text.split('\n')) {

@@ -19,7 +19,7 @@ interface Guard {
 }
 
 /**
- * What everybody may ask for: files of docshelf's own pages, and reports of browsers. The raw target, letter by letter: any other
+ * Open to everybody: files of docshelf's own pages, and reports of browsers. The raw target is matched literally: any other
  * way of writing it needs a sign-in.
  */
 const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
@@ -44,7 +44,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
   };
 }
 
-/** Null where the reader may read on. A fault lets nobody in. */
+/** Null if the reader may read. An error lets nobody in. */
 export async function admit(
   signIn: SignIn,
   env: HttpBindings,
@@ -64,7 +64,7 @@ export async function admit(
   }
 }
 
-/** No cache gives it to another reader (RFC 9111, section 5.2.2.7), and no other origin reads it. */
+/** Keeps a response from shared caches (RFC 9111, section 5.2.2.7) and from other origins. */
 export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Response {
   const { headers } = answer;
   headers.set('Cache-Control', privateControl(headers.get('Cache-Control')));
@@ -74,7 +74,7 @@ export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Res
   return answer;
 }
 
-/** As `asPrivate`, by the headers of the answer. */
+/** `asPrivate` for prepared responses, cached by their headers. */
 export class PrivateAnswers {
   readonly #vary: string;
   readonly #made = new WeakMap<readonly string[], readonly string[]>();

@@ -20,10 +20,10 @@ export interface Discovered {
 /** A reader waits for it. */
 const REQUEST_S_MAX = 10;
 const DISCOVERY_MS = 3_600_000;
-/** A provider that is away is not asked by each reader. */
+/** Cache a failed look-up, so that readers do not each retry it. */
 const RETRY_MS = 5_000;
 
-/** What an OpenID provider says of itself, to all of its clients: read when needed and kept, its keys read anew for a token of another one. */
+/** Discovery document and keys of an OpenID provider, for all its clients. Reads them when needed, and the keys again for a token with an unknown key. */
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #now: () => number;
@@ -41,7 +41,7 @@ export class Issuer {
     const done = this.#read().catch((error: unknown) => {
       const { retryMs = RETRY_MS } = this.#options;
       this.#discovered = { done, untilMs: this.#now() + retryMs };
-      // What it said before holds until it can be asked again.
+      // Use the former document until the provider responds again.
       if (this.#last !== null) return this.#last;
       throw error;
     });

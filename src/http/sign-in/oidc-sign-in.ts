@@ -5,7 +5,7 @@ import { type IdentityProvider, isBadToken, providerFault, refusedSignIn } from 
 import { type Seals, SiteCookie } from './sealed-cookies.ts';
 import { CALLBACK, ownPage, SIGN_OUT, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/** Those of a claim that may read. A claim is a list, or one name. */
+/** The groups of a claim that may read. A claim is a list, or one name. */
 export function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
   const said = Array.isArray(claim) ? claim : [claim];
   return allowed.filter((group) => said.includes(group));
@@ -44,7 +44,7 @@ interface OidcSignInOptions extends SignInEvents, OidcSettings {
   readonly site: string;
   /** With its last slash. */
   readonly basePath: string;
-  /** Where readers reach the site, made of the config's words: `https://docs.acme.dev`. */
+  /** Origin of the site for readers, from the config: `https://docs.acme.dev`. */
   readonly originOf: (host: string | undefined) => string;
 }
 
@@ -59,7 +59,7 @@ interface State {
   readonly to: string;
 }
 interface Session {
-  /** Those of `allowedGroups` that the reader was in. */
+  /** Groups of `allowedGroups` that the reader was in. */
   readonly groups: readonly string[];
 }
 
@@ -92,7 +92,7 @@ export class OidcSignIn implements SignIn {
     const [path] = target.split('?', 1);
     if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
     if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
-    // Of another scheme it is a proxy's, or of another site of the host.
+    // An Authorization of another scheme is for a proxy, or for another site of the host.
     const token = bearerToken(incoming.headers.authorization);
     if (token !== null) return this.#judgeToken(incoming, token);
     if (this.#hasSession(incoming)) return null;
@@ -167,7 +167,7 @@ export class OidcSignIn implements SignIn {
       .valuesIn(incoming.headers.cookie)
       .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
       .find((each) => each?.id === state.id);
-    // Of two windows that began together the later one has the cookie.
+    // If two windows began a sign-in together, the cookie is from the later one.
     if (flow === undefined || flow === null) {
       return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
     }
@@ -263,7 +263,7 @@ function notAllowed(incoming: IncomingMessage): Response {
   });
 }
 
-/** What the provider said, or its token says, is no good; not that it could not be asked. */
+/** True if the provider refused, or sent an invalid token. False if it did not respond. */
 function isProtocolFault(error: unknown): boolean {
   return (
     error instanceof oidc.AuthorizationResponseError ||

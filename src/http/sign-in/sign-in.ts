@@ -20,7 +20,7 @@ interface TrustedHeaderOptions {
   readonly trustedProxies: readonly string[];
 }
 
-/** A proxy has signed the reader in, and names him in a header. */
+/** A proxy signs readers in, and names the reader in a header. */
 export class TrustedHeader implements SignIn {
   readonly vary: string;
   readonly #name: string;
@@ -35,7 +35,7 @@ export class TrustedHeader implements SignIn {
   knows(incoming: IncomingMessage): boolean {
     const { rawHeaders } = incoming;
     const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
-    // Twice: the proxy has let the reader's own through beside it.
+    // Two values: the proxy has passed on the reader's own header.
     const isNamed = given.length === 1 && given[0]?.trim() !== '';
     return isNamed && this.#isTrusted(peerOf(incoming));
   }
@@ -67,7 +67,7 @@ export interface SignIn {
   isOwn?(target: string): boolean;
 }
 
-/** Where a provider leads back to, and where readers sign out; below the base path, without the first slash. */
+/** Paths of the provider's redirect and of the sign-out, below the base path, without the first slash. */
 export const CALLBACK = '_docshelf/sign-in/callback';
 export const SIGN_OUT = '_docshelf/sign-out';
 
@@ -77,7 +77,7 @@ export function isSignInAddress(target: string): boolean {
   return path === CALLBACK || path === SIGN_OUT;
 }
 
-/** What a sign-in tells of those it turns away. */
+/** Events of readers whose sign-in fails. */
 export interface SignInEvents {
   /** A wrong password or token; once for each request. */
   onWrong(): void;

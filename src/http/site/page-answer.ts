@@ -24,7 +24,7 @@ function policyOf(hasScript: boolean): string {
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // What a reader looks for is no other origin's business.
+  // Do not send the reader's query to other origins.
   'Referrer-Policy': 'same-origin',
   ...OWN_HEADERS,
 };
@@ -73,9 +73,9 @@ export const OPEN_SEARCH_PATH = '/_docshelf/opensearch.xml';
 export const OPEN_SEARCH_TYPE = 'application/opensearchdescription+xml';
 
 export interface DescribedSearch {
-  /** Of the site. */
+  /** Name of the site. */
   readonly name: string;
-  /** Of the site's first page, absolute, with its last slash. */
+  /** Absolute address of the site's first page, with its last slash. */
   readonly address: string;
   readonly language: PageLanguage;
 }
@@ -86,7 +86,7 @@ const LONG_MAX = 48;
 /** XML has no way to write these (section 2.2). */
 const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
-/** What a browser calls the search of a site: in the link to its description, and there. */
+/** Name of the search in browsers, in the link to its description and in the description. */
 export const shortName = (name: string): string => cut(name, SHORT_MAX);
 
 /** By which browsers search a site from their address bar (OpenSearch 1.1). */

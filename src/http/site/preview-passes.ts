@@ -25,7 +25,7 @@ interface PreviewedRelease {
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
 
-/** Who may read versions that are staged: a link that sets a cookie, each sealed for one site, version and release. */
+/** Lets a reader with a link read a staged version. The link sets a cookie. Both are sealed for one site, version and release. */
 export class PreviewPasses {
   readonly #options: PreviewPassesOptions;
   #seals: Promise<Seals> | null = null;

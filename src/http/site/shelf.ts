@@ -26,16 +26,16 @@ export interface ListedSite {
   readonly language: string | null;
   /** RFC 3339: when the version was made. */
   readonly date: string | null;
-  /** Of its first page, with the last slash: a path of this host (`/docs/`), or absolute. */
+  /** Address of its first page, with the last slash: a path of this host (`/docs/`), or absolute. */
   readonly address: string;
   readonly state: DeployState;
 }
 
 export interface ShelfPage {
-  /** Of the page itself. */
+  /** Language of the page itself. */
   readonly language: PageLanguage;
   readonly sites: readonly ListedSite[];
-  /** What is looked for among the sites; empty: nothing. */
+  /** Query for sites; empty: none. */
   readonly query: string;
   /** True where all of the listed can be searched. */
   readonly hasSearch: boolean;
@@ -151,7 +151,7 @@ function folded(text: string): string {
 
 export interface ShelfAppOptions {
   /**
-   * Those that every reader may know of, in the order in which they are shown; those that are off are left out.
+   * The public sites in their order on the page, without those that are off.
    * @param host the Host header, for `shelfAddress`
    */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
@@ -171,7 +171,7 @@ export interface ShelfState {
 
 const ASSETS = '_docshelf/assets/';
 
-/** What is answered where no site fits: the shelf page, its search and its files, and 404 for all else. */
+/** Responds if no site matches: with the shelf page, its search and its files, and with 404 to all else. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
   const files = {

@@ -2,11 +2,11 @@ import { hostName, normalBasePath } from '../../domain/deployment.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { decodeUnreserved } from '../../web/percent-decode.ts';
 
-/** Where the shelf page is read. */
+/** The address at which the shelf page is read. */
 export interface ShelfPlace {
   /** The Host header of the request, which is compared and never repeated (contract, section 2). */
   readonly host: string | undefined;
-  /** That the site listener has. */
+  /** Port of the site listener. */
   readonly port: number;
   /** `server.publicUrl`; its scheme and port are those of all sites. */
   readonly publicUrl: string | null;
@@ -32,8 +32,8 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
 }
 
 /**
- * Where a site is reached. Scheme and port are those of `publicUrl`; the host that was asked, where it is one of the site's, else its
- * first.
+ * Origin of a site for readers, with the scheme and port of `publicUrl`. The host is the requested one if it is one of the site's, else
+ * the site's first.
  */
 export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
   const url = new URL(publicUrl);
@@ -42,12 +42,12 @@ export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = 
   return url.origin;
 }
 
-/** Null where nobody says under which address readers reach the site. */
+/** Null if the config has no public address. */
 export function publicOrigin(publicUrl: string | null, hosts: readonly string[]): string | null {
   return publicUrl === null ? null : siteOrigin(publicUrl, hosts);
 }
 
-/** Where a site answers (contract, section 2.1). */
+/** Hosts and base path of a site (contract, section 2.1). */
 export interface SiteAddress {
   readonly domain: string;
   /** Host names and IP addresses; none: every host that no other site names. */

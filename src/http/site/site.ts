@@ -40,8 +40,8 @@ export interface SiteAppOptions {
   /** As the config is now; null: off. */
   mcp?(): AnswerSiteSearch | null;
   /**
-   * Asked before a part of a page is missing, which a page that another replica has sent may name. @returns true where what is
-   * served knows others by now
+   * Called before a 404 for a part of a page: a page from another replica may name it. @returns true if docshelf found newer
+   * releases
    */
   lookAgain?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
@@ -109,7 +109,7 @@ export function forWorker(
   });
 }
 
-/** Of what is not below the base path. */
+/** Response to a request outside the base path. */
 export function outsideAnswer(
   request: NoticeRequest,
   stripped: Exclude<StrippedTarget, { readonly kind: 'inside' }>,
@@ -118,7 +118,7 @@ export function outsideAnswer(
   return new Response(null, { status: 308, headers: { Location: stripped.location, ...REDIRECT_HEADERS } });
 }
 
-/** Of what nobody foresaw. */
+/** Response after an unexpected error. */
 export function faultAnswer(request: NoticeRequest): Response {
   return noticeResponse(request, { status: 500, words: 'unavailable', language: null });
 }

@@ -20,7 +20,7 @@ export type OpenedVersion =
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
-      /** Of that release alone, at its own address. */
+      /** Serves only that release, at its own address. */
       readonly server: Pick<SiteServer, 'respond'>;
       /** In no list and no cache: its reader came by a link. */
       readonly isStaged: boolean;
@@ -43,7 +43,7 @@ export interface VersionSource {
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
-/** Of the query: the version that a reader comes from, who wants the same page. */
+/** Query parameter: the version that the reader comes from, to find the same page. */
 const FROM = 'docshelf-from';
 
 /** Version, path, query. */

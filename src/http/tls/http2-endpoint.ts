@@ -21,13 +21,13 @@ export interface Http2Options {
   readonly onRequest: (incoming: Http2ServerRequest, outgoing: CountedResponse) => void;
 }
 
-/** What nginx and Apache allow; browsers ask for fewer at once. */
+/** As nginx and Apache allow. Browsers use fewer at once. */
 const STREAMS_MAX = 128;
 /** Each field is an allocation, however short. */
 const FIELDS_MAX = 200;
 /** Streams that a client takes back: a reader who leaves a page does with what is in flight, none with this many a second. */
 const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
-/** Of what one connection may have kept for it, in MB. */
+/** Memory for one connection, in MB. */
 const SESSION_MEMORY_MAX = 8;
 
 /** An answer that knows how much of it was written, its fields as RFC 9113, section 6.5.2 counts them. */

@@ -5,9 +5,9 @@ import { requestIdOf } from '../listener/request.ts';
 import { problemResponse } from '../problem.ts';
 
 interface RedirectTarget {
-  /** Of the listener with TLS. */
+  /** Port of the listener with TLS. */
   readonly port: number;
-  /** Where clients reach it; null: on its own port. */
+  /** Address for clients. Null: the listener's own port. */
   readonly publicUrl: () => string | null;
   /** A name or address that it has a certificate for: to others a request's Host leads nobody. */
   readonly isCertifiedFor: (host: string) => boolean;

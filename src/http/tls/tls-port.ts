@@ -129,9 +129,9 @@ export class TlsPort {
   readonly #certificates: ServedCertificates;
   readonly #tls: TlsServer;
   readonly #http2: Http2Endpoint;
-  /** All of the port, whatever they speak. */
+  /** All connections of the port, of any protocol. */
   readonly #open = new Set<Socket>();
-  /** Those of which no byte has come. */
+  /** Connections that have sent no byte. */
   readonly #silent = new Set<Socket>();
   #isDraining = false;
 
@@ -159,7 +159,7 @@ export class TlsPort {
     server.on('connection', (socket) => this.#meet(socket, options));
   }
 
-  /** Of Strict-Transport-Security (RFC 6797, section 6.1); null: not sent. */
+  /** Value of Strict-Transport-Security (RFC 6797, section 6.1). Null: not sent. */
   get hsts(): string | null {
     const { hstsMs } = this.#certificates.settings;
     return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
