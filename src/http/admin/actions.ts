@@ -124,7 +124,7 @@ export interface AdminActions {
 }
 
 /** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
-export type Endpoint = 'token' | 'socket' | 'session';
+export type AdminEndpoint = 'token' | 'socket' | 'session';
 
 /** With the name of the console's session, where one acts. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
@@ -143,7 +143,7 @@ interface Revisions {
 }
 
 export interface AdminOptions extends FaultHooks {
-  readonly door: Endpoint;
+  readonly door: AdminEndpoint;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
   /** Names that it answers to besides its own. */
@@ -301,7 +301,7 @@ function pendingName(c: Context<AdminEnv>, fileName: string): string {
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 
-function openBody({ req, env }: Context<AdminEnv>, door: Endpoint): ReadableStream<Uint8Array> {
+function openBody({ req, env }: Context<AdminEnv>, door: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
   // A command may wait in a pipe.

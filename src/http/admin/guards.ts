@@ -6,7 +6,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { bearerToken, requireToken } from '../bearer.ts';
 import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
-import type { AdminEnv, Endpoint } from './actions.ts';
+import type { AdminEnv, AdminEndpoint } from './actions.ts';
 
 /** Probes use any name that an orchestrator gives a pod, and reveal nothing. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
@@ -87,7 +87,7 @@ export async function requireFolder(
 }
 
 /** Runs before the body: docshelf reads no byte of a refused upload. */
-export function requireAdmin(door: Endpoint, guard: TokenGuard) {
+export function requireAdmin(door: AdminEndpoint, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     const client = c.env?.incoming?.socket.remoteAddress ?? '';
     if (door === 'token') await guard.admit(c.req.header('authorization'), client);
