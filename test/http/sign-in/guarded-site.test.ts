@@ -36,4 +36,14 @@ describe('a guarded site', () => {
       }
     }
   });
+
+  it('judges pipelined requests of one connection one by one', async () => {
+    await using site = await guardedSite(new TrustedHeader({ name: 'X-User', trustedProxies: ['127.0.0.1'] }));
+    const connection = await RawConnection.open(site.listener.port);
+    connection.write(
+      'GET / HTTP/1.1\r\nHost: x\r\nX-User: anna\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1\.1 \d{3} /g)).toEqual(['HTTP/1.1 200 ', 'HTTP/1.1 401 ']);
+  });
 });
