@@ -127,27 +127,6 @@ describe('the actions', () => {
       expect(line).toMatchObject({ result: 'bad_request', error: expect.stringContaining('the client left') });
     },
   );
-
-  test('a pinned daemon refuses to activate another version with 409', async () => {
-    const pinned = await bench.start({ admin: { token: TOKEN }, staticExport: { version: 'v1' } });
-    const put = (version: string, body: Uint8Array<ArrayBuffer>): Promise<Response> =>
-      fetch(`${pinned.admin}/v1/bundles/a.tar.gz?version=${version}`, {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${TOKEN}` },
-        body,
-      });
-    await put('v1', JUNE);
-    await pinned.untilServing('v1');
-    expect(await (await put('v2', JULY)).json()).toMatchObject({ activated: false });
-    for (const path of ['/v1/versions/v2/activate', '/v1/rollback']) {
-      const answer = await fetch(`${pinned.admin}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}` },
-      });
-      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([409, 'pinned']);
-    }
-    await pinned.stop();
-  });
 });
 
 test('a sign-in over TLS is taken from behind a proxy of server.trustedProxies that says so, and from nobody else', async () => {

@@ -126,14 +126,6 @@ describe('POST /jobs', () => {
     expect((await app.request(JOBS, other)).status).toBe(202);
   });
 
-  it('answers 413 over 64 KiB, and 415 for what is not JSON', async () => {
-    const { app, queue } = apiWith();
-    const tooLarge = await app.request(JOBS, start(' '.repeat(65_537)));
-    expect([tooLarge.status, await codeOf(tooLarge)]).toEqual([413, 'payload_too_large']);
-    const form = await app.request(JOBS, start('domain=acme', { 'Content-Type': 'application/x-www-form-urlencoded' }));
-    expect([form.status, await codeOf(form), queue.size]).toEqual([415, 'unsupported_media_type', 0]);
-  });
-
   it('reads no body of a stranger', async () => {
     const response = await apiWith().app.request(JOBS, post(' '.repeat(70_000), { Authorization: '' }));
     expect(response.status).toBe(401);
