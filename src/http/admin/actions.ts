@@ -24,66 +24,6 @@ import { type Input, type Route, route } from '../routes.ts';
 import type { ObservedSite } from './observed-site.ts';
 import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, ofSite, operations } from './operations.ts';
 
-interface DocumentOptions {
-  readonly features: () => Pick<DaemonFeatures, 'domain' | 'sites'>;
-  readonly service: () => { readonly organizations: readonly Organization[] };
-  readonly programVersion: string;
-}
-
-/** The OpenAPI document. Its examples name the first site and the first organization of the daemon. */
-export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
-  const all = Object.values(operations).flatMap((each) => [each, ...ofSite(each)]);
-  const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
-  const { domain, sites } = features();
-  const own = domain ?? sites?.[0]?.domain;
-  const organization = service().organizations[0]?.id;
-  return own === undefined ? document : withOwnNames(document, { domain: own, host: null, organization });
-}
-
-/** Contract, section 2. */
-const KEEP_MS = 10 * 60_000;
-const KEPT_MAX = 100;
-/** Twice the maximum that minisign writes. */
-const SIGNATURE_BYTES_MAX = 20_000;
-
-/** Signatures by the name of the archive that follows. Kept in memory only. */
-export class PendingSignatures {
-  readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
-
-  put(fileName: string, text: string, nowMs = Date.now()): void {
-    this.#forgetOld(nowMs);
-    this.#kept.delete(fileName);
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
-    this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
-  }
-
-  /** Kept until its archive is imported, so that a failed upload can be retried. */
-  get(fileName: string, nowMs = Date.now()): string | null {
-    this.#forgetOld(nowMs);
-    return this.#kept.get(fileName)?.text ?? null;
-  }
-
-  remove(fileName: string): void {
-    this.#kept.delete(fileName);
-  }
-
-  #forgetOld(nowMs: number): void {
-    for (const [fileName, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(fileName);
-  }
-}
-
-/** @throws DocshelfError `payload_too_large`. */
-async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
-  const bytes = await collect(body, SIGNATURE_BYTES_MAX);
-  if (bytes !== null) return bytes.toString();
-  const message = `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
-  throw new DocshelfError('payload_too_large', message, {
-    next: 'Send the text of the .minisig file.',
-    fields: { bytesMax: SIGNATURE_BYTES_MAX },
-  });
-}
-
 export interface UploadOptions {
   readonly version: string | null;
   readonly activate: boolean;
@@ -337,4 +277,60 @@ const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param
 
 function badField(name: string, state: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });
+}
+
+type DocumentOptions = Pick<AdminOptions, 'features' | 'service' | 'programVersion'>;
+
+/** The OpenAPI document. Its examples name the first site and the first organization of the daemon. */
+export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
+  const all = Object.values(operations).flatMap((each) => [each, ...ofSite(each)]);
+  const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
+  const { domain, sites } = features();
+  const own = domain ?? sites?.[0]?.domain;
+  const organization = service().organizations[0]?.id;
+  return own === undefined ? document : withOwnNames(document, { domain: own, host: null, organization });
+}
+
+/** Contract, section 2. */
+const KEEP_MS = 10 * 60_000;
+const KEPT_MAX = 100;
+/** Twice the maximum that minisign writes. */
+const SIGNATURE_BYTES_MAX = 20_000;
+
+/** Signatures by the name of the archive that follows. Kept in memory only. */
+export class PendingSignatures {
+  readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
+
+  put(fileName: string, text: string, nowMs = Date.now()): void {
+    this.#forgetOld(nowMs);
+    this.#kept.delete(fileName);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
+    this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
+  }
+
+  /** Kept until its archive is imported, so that a failed upload can be retried. */
+  get(fileName: string, nowMs = Date.now()): string | null {
+    this.#forgetOld(nowMs);
+    return this.#kept.get(fileName)?.text ?? null;
+  }
+
+  remove(fileName: string): void {
+    this.#kept.delete(fileName);
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [fileName, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(fileName);
+  }
+}
+
+/** @throws DocshelfError `payload_too_large`. */
+async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
+  const bytes = await collect(body, SIGNATURE_BYTES_MAX);
+  if (bytes !== null) return bytes.toString();
+  const message = `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  throw new DocshelfError('payload_too_large', message, {
+    next: 'Send the text of the .minisig file.',
+    fields: { bytesMax: SIGNATURE_BYTES_MAX },
+  });
 }

@@ -6,7 +6,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { bearerToken, requireToken } from '../bearer.ts';
 import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
-import type { AdminEnv, AdminEndpoint } from './actions.ts';
+import type { AdminEndpoint, AdminEnv } from './actions.ts';
 
 /** Probes use any name that an orchestrator gives a pod, and reveal nothing. */
 const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);

@@ -2,51 +2,6 @@ import { hostName, normalBasePath } from '../../domain/deployment.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { decodeUnreserved } from '../../web/percent-decode.ts';
 
-/** The address at which the shelf page is read. */
-export interface ShelfPlace {
-  /** The Host header of the request, which is compared and never repeated (contract, section 2). */
-  readonly host: string | undefined;
-  /** Port of the site listener. */
-  readonly port: number;
-  /** `server.publicUrl`; its scheme and port are those of all sites. */
-  readonly publicUrl: string | null;
-}
-
-/**
- * Address of a site's first page for who reads the shelf page there: a path where the same host answers it, else its first
- * host name, with the port of the listener where readers reach that without a proxy.
- */
-export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
-  const { host, port, publicUrl } = place;
-  const path = normalBasePath(site.basePath);
-  const here = routes.find(host, path);
-  if (here.kind === 'site' && here.site === site) return path;
-  const [name] = site.hosts;
-  // A site without host names, seen from a host that another site has: publicUrl alone can tell where it is.
-  if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
-  if (publicUrl !== null) {
-    const { protocol, port: publicPort } = new URL(publicUrl);
-    return `${protocol}//${hostName(name)}${publicPort === '' ? '' : `:${publicPort}`}${path}`;
-  }
-  return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
-}
-
-/**
- * Origin of a site for readers, with the scheme and port of `publicUrl`. The host is the requested one if it is one of the site's, else
- * the site's first.
- */
-export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
-  const url = new URL(publicUrl);
-  const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];
-  if (host !== undefined) url.hostname = hostName(host);
-  return url.origin;
-}
-
-/** Null if the config has no public address. */
-export function publicOrigin(publicUrl: string | null, hosts: readonly string[]): string | null {
-  return publicUrl === null ? null : siteOrigin(publicUrl, hosts);
-}
-
 /** Hosts and base path of a site (contract, section 2.1). */
 export interface SiteAddress {
   readonly domain: string;
@@ -145,4 +100,49 @@ function splitTarget(target: string): { host: string | null; path: string; query
   const path = (end === -1 ? relative : relative.slice(0, end)) || '/';
   const query = end === -1 ? '' : relative.slice(end).replace(/#.*$/s, '');
   return { host: absolute?.[1] ?? null, path, query };
+}
+
+/** The address at which the shelf page is read. */
+export interface ShelfPlace {
+  /** The Host header of the request, which is compared and never repeated (contract, section 2). */
+  readonly host: string | undefined;
+  /** Port of the site listener. */
+  readonly port: number;
+  /** `server.publicUrl`; its scheme and port are those of all sites. */
+  readonly publicUrl: string | null;
+}
+
+/**
+ * Address of a site's first page for who reads the shelf page there: a path where the same host answers it, else its first
+ * host name, with the port of the listener where readers reach that without a proxy.
+ */
+export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
+  const { host, port, publicUrl } = place;
+  const path = normalBasePath(site.basePath);
+  const here = routes.find(host, path);
+  if (here.kind === 'site' && here.site === site) return path;
+  const [name] = site.hosts;
+  // A site without host names, seen from a host that another site has: publicUrl alone can tell where it is.
+  if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
+  if (publicUrl !== null) {
+    const { protocol, port: publicPort } = new URL(publicUrl);
+    return `${protocol}//${hostName(name)}${publicPort === '' ? '' : `:${publicPort}`}${path}`;
+  }
+  return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
+}
+
+/**
+ * Origin of a site for readers, with the scheme and port of `publicUrl`. The host is the requested one if it is one of the site's, else
+ * the site's first.
+ */
+export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
+  const url = new URL(publicUrl);
+  const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];
+  if (host !== undefined) url.hostname = hostName(host);
+  return url.origin;
+}
+
+/** Null if the config has no public address. */
+export function publicOrigin(publicUrl: string | null, hosts: readonly string[]): string | null {
+  return publicUrl === null ? null : siteOrigin(publicUrl, hosts);
 }
