@@ -10,9 +10,8 @@ import { type ListenAddress, type Listener, type ListenerOptions, openListener }
 import { accessLog, LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import type { OwnNames } from '../http/openapi.ts';
-import { redirectAnswer } from '../http/tls/redirect.ts';
-import type { OpenedRates } from './keys/open-rates.ts';
-import type { ServiceKeys } from './keys/service-keys.ts';
+import { redirectAnswer } from '../http/tls/tls-port.ts';
+import { type OpenedRates, openRates, type ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log/log.ts';
 import { logFailure } from './log/log-events.ts';
 import type { Exports } from './open-exports.ts';
@@ -109,10 +108,9 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     // Probes and scrapes say nothing that the metrics do not.
     if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
   };
-  // Loaded by the first call of the API.
+  // Opened by the first call of the API.
   let rates: OpenedRates | null = null;
   const openedRates = once(async () => {
-    const { openRates } = await import('./keys/open-rates.ts');
     rates = await openRates(parts);
     return rates.rates;
   });

@@ -7,7 +7,7 @@ interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;
-  /** Null: where they found this document. */
+  /** Null: clients use the server of this document. */
   readonly publicUrl: string | null;
 }
 

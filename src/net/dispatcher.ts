@@ -9,7 +9,7 @@ import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
 /**
- * Guarded connections; HTTP/1.1 alone, whose framing tells a whole body from a cut one. A proxy's: `admitBehindProxy`.
+ * Guarded connections, only HTTP/1.1: its framing shows if a body was cut. `admitBehindProxy` checks those of a proxy.
  * @param connectionsMax to one origin; null: unbounded @throws DocshelfError `config_invalid`, `cannot_read`
  */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
@@ -96,7 +96,7 @@ const CONNECTORS_MAX = 256;
 
 /** Checks what was looked up, and the socket's own address: a name that answers differently next time gains nothing. */
 function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
-  // One each: a lookup is told no port, and a connector keeps the TLS sessions of its host.
+  // One connector per host and port: a lookup does not get the port, and a connector keeps the TLS sessions of its host.
   const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
   return (target, callback) => {
     // Without its brackets here, which the policy's names have as a URL does.

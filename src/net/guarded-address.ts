@@ -5,7 +5,7 @@ type AddressKind = 'public' | 'private' | 'metadata';
 
 export interface AddressRules {
   readonly allowPrivate: boolean;
-  /** Addresses and networks in CIDR notation that may be asked besides. */
+  /** Further allowed addresses and networks in CIDR notation. */
   readonly allowAddresses: readonly string[];
 }
 

@@ -38,7 +38,7 @@ export class HttpClient {
   /**
    * Every status that is not followed resolves. Credentials, a user part of the link among them, follow no redirect.
    * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
-   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts
+   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason if it aborts
    */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);
@@ -112,7 +112,7 @@ export class HttpClient {
     }
   }
 
-  /** The target as a URL, or the error that says why it is not asked. `from` is where a redirect came from. */
+  /** The target as a URL. @param from address that redirected; null: none. @throws DocshelfError if it is not allowed */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
     const url = URL.parse(link);

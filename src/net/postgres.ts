@@ -13,8 +13,8 @@ const IDLE_MS = 30_000;
 const ANSWER_MS_MAX = 15_000;
 
 /**
- * Connections are made by the address as it is then, so that a password may change. Certificates of `policy.rules.caFile` are trusted
- * besides the system's; faults name it by `caSetting`.
+ * Each connection reads the address, so that a password may change. Certificates of `policy.rules.caFile` are trusted in addition to
+ * the system's; errors name it by `caSetting`.
  */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {

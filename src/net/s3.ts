@@ -20,7 +20,7 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   return {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    // By itself the SDK puts a bucket with dots before an address, where it makes no URL.
+    // By default the SDK puts the bucket before an IP address, which makes no valid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
     // Uploads carry our checksums; older services refuse those that the SDK would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -17,7 +17,7 @@ interface DaemonActionsParts {
   readonly sitePort: () => number;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
-  /** Null where exports are off. */
+  /** Null if exports are off. */
   readonly exports: Promise<Exports> | null;
   readonly config: () => Config;
 }

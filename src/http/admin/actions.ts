@@ -66,7 +66,7 @@ export interface AdminActions {
 /** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
 export type AdminEndpoint = 'token' | 'socket' | 'session';
 
-/** With the name of the console's session, where one acts. */
+/** `session`: name of the console's session that acts. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
 export interface Readiness {
@@ -86,12 +86,12 @@ export interface AdminOptions extends FaultHooks {
   readonly door: AdminEndpoint;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
-  /** Names that it answers to besides its own. */
+  /** Names of the admin listener in addition to its own. */
   readonly hosts: () => readonly string[];
   /** Addresses and networks whose `X-Forwarded-Proto` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
-  /** In memory: metrics answer where the storage does not. */
+  /** From memory, so that metrics work while the storage fails. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
@@ -130,7 +130,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
     metrics: async (c) => {
-      // All other metrics answer also where the queue does not.
+      // If the queue fails, all other metrics are still available.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];

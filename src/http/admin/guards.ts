@@ -14,7 +14,7 @@ const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 /**
  * Rejects requests for the name of another host. With DNS rebinding, a foreign page would be of the same origin as the responses, and
  * its browser sends that name.
- * @param hosts names besides `localhost`, every IP address and this machine's; `*`: all
+ * @param hosts names in addition to `localhost`, IP addresses and this machine's name; `*`: all
  * @throws DocshelfError `misdirected`
  */
 export function requireOwnName(url: string, hosts: readonly string[]): void {

@@ -22,7 +22,7 @@ export interface Access {
   readonly keys: KeyRing;
 }
 
-/** @param fault for which keys made at run time may be missing; null where there is none */
+/** @param fault of the key store, after which keys made at run time may be missing; null: none */
 export function accessOf(
   organizations: readonly Organization[],
   fault: () => DocshelfError | null = () => null,
@@ -105,7 +105,7 @@ interface Caller extends HeldKey {
   readonly sites: SiteDirectory;
 }
 
-/** The bindings are absent where the app is called without a socket; the caller is there behind `requireKey`. */
+/** The bindings are absent if the app is called without a socket. `requireKey` sets the caller. */
 export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
 
 export interface KeyChecks {

@@ -101,7 +101,7 @@ export class Connections {
     return latest?.req.complete === false ? latest : undefined;
   }
 
-  /** At once where no answer is owed. */
+  /** Acts at once if no response is owed. */
   whenIdle(socket: Socket, act: () => void): void {
     const [answer] = this.#owed.get(socket)?.keys() ?? [];
     if (answer === undefined) act();

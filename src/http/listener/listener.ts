@@ -36,7 +36,7 @@ interface ListenerHandlers {
   readonly onRequest?: (served: ServedRequest) => void;
   /** Called for an error of the listener, and for a request for which `fetch` threw. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
-  /** The setting of its port, where that is another than its section's. */
+  /** Setting of its port, if it differs from `port` of its section. */
   readonly portKey?: string;
   /** Absent: plain HTTP. */
   readonly tls?: TlsSettings | undefined;

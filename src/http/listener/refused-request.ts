@@ -39,7 +39,7 @@ const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 /** The absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
 const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
-/** By RFC 9112, where Node's parser lets a request through. */
+/** Rejects by RFC 9112 what Node's parser accepts. */
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   // Only HTTP/2: Node itself handles CONNECT of HTTP/1.1.
@@ -236,7 +236,7 @@ function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault):
 /** A request line that is well-formed except for its method. Its end may arrive later. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
 
-/** @param at where the parser stopped in the method */
+/** @param at position in the method at which the parser stopped */
 function isRequest(packet: Buffer | undefined, at: number): boolean {
   const text = packet?.toString('latin1') ?? '';
   return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));

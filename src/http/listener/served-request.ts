@@ -26,11 +26,11 @@ export interface ServedRequest {
   readonly site?: string | undefined;
   /** The version that it served. */
   readonly version?: string | undefined;
-  /** `-` where the request was no HTTP. */
+  /** `-` if the request was not HTTP. */
   readonly method: string;
   /** Without the query, which may hold a credential. */
   readonly path: string;
-  /** 499, as nginx has it, where the client left before the answer. */
+  /** 499, as in nginx, if the client left before the response. */
   readonly status: number;
   /** Headers included. */
   readonly bytes: number;

@@ -7,7 +7,7 @@ import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
 import type { PasswordCalls } from './password-worker.ts';
 import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
 
-/** Contract, section 9.7. A changed entry is another hash, and asked anew at once. */
+/** Contract, section 9.7. A changed entry has another hash, and is verified at once. */
 const REMEMBERED_MS = 60_000;
 /** 200 bytes each. */
 const REMEMBERED_MAX = 10_000;
@@ -27,8 +27,8 @@ export interface Passwords {
   /**
    * One turn, however many hashes: a wait per hash would tell names by their costs.
    * @param client who asks, by address
-   * @param hashes the user's own first; the others are compared where it does not match, and let nobody in
-   * @throws DocshelfError `rate_limited` where too many of his wait; of the thread
+   * @param hashes the user's own first. If it does not match, the others are compared for their time, and let nobody in
+   * @throws DocshelfError `rate_limited` if too many passwords of the client wait; errors of the thread
    */
   holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
   /** True if the password was right a short time ago. */
@@ -214,7 +214,7 @@ export class BasicPasswords implements SignIn {
   }
 }
 
-/** @throws the error where it is another than `rate_limited` */
+/** @throws the error, unless it is `rate_limited` */
 function tooMany(incoming: IncomingMessage, error: unknown): Response {
   if (!(error instanceof DocshelfError) || error.code !== 'rate_limited') throw error;
   return ownPage(incoming, {

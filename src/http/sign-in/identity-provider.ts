@@ -138,7 +138,7 @@ export class IdentityProvider {
   }
 }
 
-/** OpenID Connect Discovery 1.0, section 3: Basic, where the provider does not say that it takes only the other. */
+/** Basic, unless the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
 function authenticationOf(secret: string): oidc.ClientAuth {
   const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
   return (server, ...rest) => {
@@ -147,7 +147,7 @@ function authenticationOf(secret: string): oidc.ClientAuth {
   };
 }
 
-/** False where the token could not be judged: the provider did not give its keys. */
+/** False if the token could not be verified, because the provider did not return its keys. */
 export function isBadToken(error: unknown): boolean {
   if (!(error instanceof joseErrors.JOSEError)) return false;
   return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);

@@ -162,7 +162,7 @@ export class OidcSignIn implements SignIn {
     return redirect(back.href, [this.#session.set(session, sessionTtlMs), this.#flow.clear()]);
   }
 
-  /** Null where the reader is in none of those that may read. @throws of openid-client and jose */
+  /** Null if the reader is in no allowed group. @throws errors of openid-client and jose */
   async #groupsOf(
     config: oidc.Configuration,
     url: URL,
@@ -257,10 +257,10 @@ export function allowedOf(claim: unknown, allowed: readonly string[]): readonly 
   return allowed.filter((group) => said.includes(group));
 }
 
-/** Longer ones lead to the first page instead: the address is in the provider's, too. */
+/** A longer path returns to the first page: the provider's address contains it. */
 const PATH_LENGTH_MAX = 1024;
 
-/** True where a browser shows the answer as a page of its own (Fetch metadata; of older ones, and over plain HTTP, by what is accepted). */
+/** True if a browser shows the response as a page. Read from Fetch metadata; older browsers, and plain HTTP, by the Accept header. */
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers['sec-purpose'] !== undefined) return false;
   const mode = headers['sec-fetch-mode'];
@@ -268,7 +268,7 @@ export function isNavigation({ method, headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/html') === true;
 }
 
-/** A path of this site, to come back to; its first page for what could be read as another place. */
+/** The path of this site to return to. Its first page, if the target could be read as another host. */
 export function returnPath(target: string, basePath: string): string {
   const isPath = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(target) && target.length <= PATH_LENGTH_MAX;
   return isPath ? basePath + target.slice(1) : basePath;

@@ -56,7 +56,7 @@ export interface SignIn {
   /** The fields of a request that decide, as `Vary` names them. */
   readonly vary: string;
   /**
-   * Null where the reader may read; else the answer, which shows nothing of the site, or a page of the sign-in itself.
+   * Null if the reader may read. Else a response that shows nothing of the site, or a page of the sign-in itself.
    * @param target below the base path
    * @param begins false: no sign-in is begun, since there is something to see without
    */

@@ -37,9 +37,9 @@ export interface ShelfPage {
   readonly sites: readonly ListedSite[];
   /** Query for sites; empty: none. */
   readonly query: string;
-  /** True where all of the listed can be searched. */
+  /** True if all listed sites can be searched. */
   readonly hasSearch: boolean;
-  /** True where a reader who signs in sees more sites. */
+  /** True if a reader who signs in sees more sites. */
   readonly hasMore: boolean;
   /** Paths of style sheet, script and icon, relative to the page: they hold behind a proxy's path too. */
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
@@ -165,7 +165,7 @@ export interface ShelfState {
   readonly isOn: boolean;
   /** Over all of the listed: as a site's own, each result with its `site`. */
   readonly search: AnswerSiteSearch | null;
-  /** True where a reader who signs in sees more sites. */
+  /** True if a reader who signs in sees more sites. */
   readonly hasMore: boolean;
 }
 

@@ -113,8 +113,8 @@ export interface ShelfPlace {
 }
 
 /**
- * Address of a site's first page for who reads the shelf page there: a path where the same host answers it, else its first
- * host name, with the port of the listener where readers reach that without a proxy.
+ * Address of a site's first page for a reader of the shelf page: a path if the same host serves the site. Else its first host name,
+ * with the listener's port if readers use that port, without a proxy.
  */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
@@ -122,7 +122,7 @@ export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;
-  // A site without host names, seen from a host that another site has: publicUrl alone can tell where it is.
+  // The site has no host name, and another site has the requested host: only publicUrl has its address.
   if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
   if (publicUrl !== null) {
     const { protocol, port: publicPort } = new URL(publicUrl);

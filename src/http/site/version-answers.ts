@@ -24,9 +24,9 @@ export type OpenedVersion =
       readonly server: Pick<SiteServer, 'respond'>;
       /** In no list and no cache: its reader came by a link. */
       readonly isStaged: boolean;
-      /** False where it was removed meanwhile. */
+      /** False if the version was removed. */
       readonly isThere: () => Promise<boolean>;
-      /** Address of the active version's page for one of this one's, percent-encoded, by its decoded path; null where there is none. */
+      /** Address of the same page in the active version, percent-encoded. Null: there is none. @param path decoded */
       readonly canonical: (path: string) => Promise<string | null>;
     };
 
@@ -36,7 +36,7 @@ export interface VersionSource {
   /** Null for what does not exist, and what the reader may not know of. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
   /**
-   * Address in one version of the page at an address of another, percent-encoded; null where the reader may not know of one of them.
+   * Address of the same page in another version, percent-encoded. Null if the reader may not know one of the versions.
    *
    * @param path decoded, without a leading slash
    */
@@ -54,10 +54,10 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
 }
 
 /**
- * `/_docshelf/v/{version}/…` (contract, section 9.3); null where the site answers, which has no such address.
+ * Serves `/_docshelf/v/{version}/…` (contract, section 9.3). Null: the site responds, with a 404.
  *
  * @param request a GET or HEAD below the base path
- * @param onVersion told of the version that answers
+ * @param onVersion called with the version that responds
  */
 export async function versionAnswer(
   request: SiteRequest,
