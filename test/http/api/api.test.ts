@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { codeOf } from '../problem-code.ts';
+import { codeOf, outcomeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, OTHER_KEY, post, RESULTS, ratesOf } from './api-example.ts';
 
 const PATH = '/v1/search/acme';
@@ -138,15 +138,13 @@ describe('the body of a request', () => {
     ['almost JSON', { 'Content-Type': 'application/jsonp' }],
     ['compressed', { 'Content-Encoding': 'gzip' }],
   ])('may not be %s: 415', async (_, headers) => {
-    const response = await apiWith().app.request(PATH, post(QUERY, headers));
-    expect([response.status, await codeOf(response)]).toEqual([415, 'unsupported_media_type']);
+    expect(await outcomeOf(apiWith().app.request(PATH, post(QUERY, headers)))).toEqual([415, 'unsupported_media_type']);
   });
 
   it.each(['', '{', '{"query":"a"} x', "{query:'a'}", '[1,]', '['.repeat(60_000)])(
     'is malformed where it is no JSON: 400 (%#)',
     async (body) => {
-      const response = await apiWith().app.request(PATH, post(body));
-      expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request']);
+      expect(await outcomeOf(apiWith().app.request(PATH, post(body)))).toEqual([400, 'bad_request']);
     },
   );
 
@@ -159,8 +157,7 @@ describe('the body of a request', () => {
     const { app } = apiWith();
     const text = JSON.stringify(QUERY);
     expect((await app.request(PATH, post(text.padEnd(65_536)))).status).toBe(200);
-    const response = await app.request(PATH, post(text.padEnd(65_537)));
-    expect([response.status, await codeOf(response)]).toEqual([413, 'payload_too_large']);
+    expect(await outcomeOf(app.request(PATH, post(text.padEnd(65_537))))).toEqual([413, 'payload_too_large']);
   });
 
   it('is not read for nobody: the key is looked at first, then the domain', async () => {
@@ -271,8 +268,7 @@ describe('other requests to the API', () => {
   });
 
   it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])('%s is 404', async (path) => {
-    const response = await apiWith().app.request(path, post(QUERY));
-    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+    expect(await outcomeOf(apiWith().app.request(path, post(QUERY)))).toEqual([404, 'not_found']);
   });
 });
 
