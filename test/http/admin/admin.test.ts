@@ -7,6 +7,7 @@ import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
+import { outcomeOf } from '../problem-code.ts';
 import { STATUS } from '../status-example.ts';
 import { actionsThatNote, appWith, BEARER, DIGEST, FEATURES, TOKEN } from './admin-example.ts';
 
@@ -87,10 +88,7 @@ describe('the admin listener, reading', () => {
   });
 
   it('answers an unknown path with a problem', async () => {
-    const answer = await appWith().app.request('/v2/nothing');
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    expect(await answer.json()).toMatchObject({ code: 'not_found' });
+    expect(await outcomeOf(appWith().app.request('/v2/nothing'))).toEqual([404, 'not_found']);
   });
 
   it.each([
@@ -230,9 +228,7 @@ describe('the admin listener, acting', () => {
   it('answers a refusal with its own code', async () => {
     const rollback = () => Promise.reject(new DocshelfError('pinned', 'Cannot roll back: pinned'));
     const { app, faults } = appWith({ actions: actionsThatNote([], { rollback }) });
-    const answer = await app.request('/v1/rollback', { method: 'POST', headers: BEARER });
-    expect(answer.status).toBe(409);
-    expect(await answer.json()).toMatchObject({ code: 'pinned' });
+    expect(await outcomeOf(app.request('/v1/rollback', { method: 'POST', headers: BEARER }))).toEqual([409, 'pinned']);
     expect(faults).toEqual([]);
   });
 
@@ -268,9 +264,7 @@ describe('the admin listener, acting', () => {
   ])('refuses %s %s as a bad request', async (method, path) => {
     const { app, calls } = appWith();
     const body = method === 'PUT' ? { body: 'bytes' } : {};
-    const answer = await app.request(path, { method, headers: BEARER, ...body });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ code: 'bad_request' });
+    expect(await outcomeOf(app.request(path, { method, headers: BEARER, ...body }))).toEqual([400, 'bad_request']);
     expect(calls).toEqual([]);
   });
 
