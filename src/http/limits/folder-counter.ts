@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { refuseLink } from '../../files/index.ts';
@@ -140,21 +140,33 @@ const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
  */
 class RequestTable {
   readonly #database: DatabaseSync;
+  readonly #expire: StatementSync;
+  readonly #clamp: StatementSync;
+  readonly #first: StatementSync;
+  readonly #last: StatementSync;
+  readonly #insert: StatementSync;
 
   /** @throws Error of SQLite */
   constructor(file: string) {
-    this.#database = new DatabaseSync(file, { timeout: 0 });
+    const database = new DatabaseSync(file, { timeout: 0 });
     try {
-      this.#database.exec(`
+      database.exec(`
         PRAGMA synchronous = OFF;
         PRAGMA journal_mode = TRUNCATE;
         CREATE TABLE IF NOT EXISTS requests (
           organization TEXT, at_ms INTEGER, number INTEGER, PRIMARY KEY (organization, at_ms, number)
         ) WITHOUT ROWID`);
+      const row = 'SELECT number, at_ms AS atMs FROM requests WHERE organization = ? ORDER BY';
+      this.#expire = database.prepare('DELETE FROM requests WHERE organization = ? AND at_ms <= ?');
+      this.#clamp = database.prepare('UPDATE requests SET at_ms = ?2 WHERE organization = ?1 AND at_ms > ?2');
+      this.#first = database.prepare(`${row} at_ms, number LIMIT 1`);
+      this.#last = database.prepare(`${row} at_ms DESC, number DESC LIMIT 1`);
+      this.#insert = database.prepare('INSERT INTO requests VALUES (?, ?, ?)');
     } catch (error) {
-      this.#database.close();
+      database.close();
       throw error;
     }
+    this.#database = database;
   }
 
   /** @throws Error of SQLite */
@@ -171,34 +183,24 @@ class RequestTable {
   }
 
   used(organization: string, nowMs: number, windowMs: number): Used {
-    this.#run('DELETE FROM requests WHERE organization = ? AND at_ms <= ?', organization, nowMs - windowMs);
+    this.#expire.run(organization, nowMs - windowMs);
     // After the clock was set back, requests of the future count as made now: nobody is shut out for longer than a window.
-    this.#run('UPDATE requests SET at_ms = ?2 WHERE organization = ?1 AND at_ms > ?2', organization, nowMs);
-    const [first, last] = ['ASC', 'DESC'].map((order) => this.#end(organization, order));
+    this.#clamp.run(organization, nowMs);
+    const [first, last] = [this.#first, this.#last].map((statement) => rowOf(statement, organization));
     return first === undefined || last === undefined
       ? NONE
       : { count: last.number - first.number + 1, oldestMs: first.atMs };
   }
 
   add(organization: string, nowMs: number): void {
-    const number = (this.#end(organization, 'DESC')?.number ?? 0) + 1;
-    this.#run('INSERT INTO requests VALUES (?, ?, ?)', organization, nowMs, number);
-  }
-
-  /** The first or the last row. */
-  #end(organization: string, order: string): { readonly number: number; readonly atMs: number } | undefined {
-    const ordered = `ORDER BY at_ms ${order}, number ${order} LIMIT 1`;
-    const row = this.#database
-      .prepare(`SELECT number, at_ms AS atMs FROM requests WHERE organization = ? ${ordered}`)
-      .get(organization);
-    return row as { number: number; atMs: number } | undefined;
+    this.#insert.run(organization, nowMs, (rowOf(this.#last, organization)?.number ?? 0) + 1);
   }
 
   close(): void {
     this.#database.close();
   }
+}
 
-  #run(sql: string, ...values: (string | number)[]): void {
-    this.#database.prepare(sql).run(...values);
-  }
+function rowOf(statement: StatementSync, organization: string) {
+  return statement.get(organization) as { readonly number: number; readonly atMs: number } | undefined;
 }
