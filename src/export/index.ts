@@ -1,5 +1,5 @@
 /** A job turns a site into a bundle (recipe: `run-job.ts`). Owners ask `ExportService`; `JobRunner` claims the jobs. */
-export { type CheckSiteOptions, checkSite } from './check/index.ts';
+export { type CheckSiteOptions, checkSite } from './check-site.ts';
 export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
 export { FindingList } from './findings.ts';
 export { repackBundle } from './jobs/repack.ts';

@@ -10,7 +10,7 @@ import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
 import { type CallContext, serve } from '../../threads/index.ts';
 import { mediaTypeOf } from '../../web/index.ts';
-import { checkSite } from '../check/index.ts';
+import { checkSite } from '../check-site.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SiteCrawler } from '../ports.ts';

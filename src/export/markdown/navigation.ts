@@ -1,9 +1,7 @@
-import type { SiteSink } from '../../../domain/site-source.ts';
-import type { NavigationEntry } from '../source/navigation-settings.ts';
-import { SETTINGS_FILE } from '../source/settings.ts';
-import { orderOfName, titleOfName } from './address.ts';
+import type { SiteSink } from '../../domain/site-source.ts';
 import type { Language } from './languages.ts';
-import type { Page } from './page.ts';
+import { orderOfName, type Page, titleOfName } from './page.ts';
+import { type NavigationEntry, SETTINGS_FILE } from './settings.ts';
 
 export type NavigationNode =
   | { readonly kind: 'page'; readonly title: string; readonly page: Page }

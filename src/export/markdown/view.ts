@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { escapeHtml } from '../../../web/escape-html.ts';
-import { encodeSegments } from '../../../web/percent-encode.ts';
-import { relativeReference } from '../site/address.ts';
-import type { Page } from '../site/page.ts';
-import type { LanguageSite, Site } from '../site/read-site.ts';
-import type { Tone } from '../source/tone.ts';
+import { escapeHtml } from '../../web/escape-html.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
+import { type Page, relativeReference } from './page.ts';
+import type { LanguageSite, Site } from './read-site.ts';
+import type { Tone } from './settings.ts';
 
 export interface View {
   readonly site: Site;
@@ -41,7 +40,7 @@ export interface TextFile {
 /** The theme's own files, made for one site; the icon is for one that brings none. */
 export type Theme = Readonly<Record<'css' | 'js' | 'icon', TextFile>>;
 
-const ASSETS = new URL('../assets/', import.meta.url);
+const ASSETS = new URL('./assets/', import.meta.url);
 const STYLES = ['colours.css', 'text.css', 'bar.css', 'frame.css', 'page.css'];
 
 export async function readTheme(name: string, tone: Tone): Promise<Theme> {

@@ -1,8 +1,8 @@
-import { escapeHtml } from '../../../web/escape-html.ts';
-import { encodeSegments } from '../../../web/percent-encode.ts';
-import { pagesBelow } from '../site/navigation.ts';
-import type { Page } from '../site/page.ts';
-import type { LanguageSite, Site } from '../site/read-site.ts';
+import { escapeHtml } from '../../web/escape-html.ts';
+import { encodeSegments } from '../../web/percent-encode.ts';
+import { pagesBelow } from './navigation.ts';
+import type { Page } from './page.ts';
+import type { LanguageSite, Site } from './read-site.ts';
 import { canonicalOf, type TextFile } from './view.ts';
 
 /** The limit of one sitemap (sitemaps.org, 0.9). */
