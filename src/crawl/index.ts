@@ -10,7 +10,7 @@ import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
 import type { SiteSource } from '../domain/site-source.ts';
 import type { CrawlSourceOptions } from './crawl-source.ts';
 import type { LiveSiteOptions } from './render/live-site.ts';
-import type { VerifySiteOptions } from './verify/index.ts';
+import type { VerifySiteOptions } from './verify.ts';
 
 export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
   const { CrawlSource } = await import('./crawl-source.ts');
@@ -32,7 +32,7 @@ export async function verify(
   const [{ ChromiumRenderer }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
     import('./browser/chromium-renderer.ts'),
     import('./render/live-site.ts'),
-    import('./verify/index.ts'),
+    import('./verify.ts'),
     import('../net/egress.ts'),
   ]);
   const renderer = await ChromiumRenderer.make(

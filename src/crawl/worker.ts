@@ -1,13 +1,19 @@
 import { workerData } from 'node:worker_threads';
 import { FileStore } from '../files/file-store.ts';
 import { HandedOver, serve } from '../threads/index.ts';
-import type { FetchedContent } from './ask/fetched-url.ts';
-import { ContentPacks } from './kept/content-packs.ts';
-import { FoundStore, PageContents } from './pages/page-content.ts';
-import type { PageThreadData, PublishedOrder, ReadOrder, SiteNames, WriteOrder } from './pages/page-work.ts';
-import { PageReading, publishedHost } from './pages/read-page.ts';
+import type { FetchedContent } from './entry.ts';
+import { ContentPacks, FoundStore, PageContents } from './kept/content-packs.ts';
+import {
+  PageReading,
+  type PageThreadData,
+  PageWriting,
+  type PublishedOrder,
+  publishedHost,
+  type ReadOrder,
+  type SiteNames,
+  type WriteOrder,
+} from './pages/page-work.ts';
 import { ReferenceTargets } from './pages/reference-target.ts';
-import { PageWriting } from './pages/write-page.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
 /** Scope comes before all but `publishedHost`, and names before anything is written. */

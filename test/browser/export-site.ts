@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChromiumSettings } from '../../src/crawl/browser/chromium-browser.ts';
-import { ChromiumRenderer } from '../../src/crawl/browser/chromium-renderer.ts';
-import type { FetchedAnswer } from '../../src/crawl/fetch/guarded-answer.ts';
+import { ChromiumRenderer, type ChromiumSettings } from '../../src/crawl/browser/chromium-renderer.ts';
+import type { FetchedAnswer } from '../../src/crawl/fetcher.ts';
 import type { AnswerRequest, BrowserPage, PageRequest, RenderSession } from '../../src/crawl/render/rendered-page.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';

@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { AnswerRequest } from '../../src/crawl/render/rendered-page.ts';
-import { type LivePage, livePageOf } from '../../src/crawl/render/rendered-page.ts';
-import { type LiveSite, type VerifySiteOptions, verifySite } from '../../src/crawl/verify/index.ts';
+import { type AnswerRequest, type LivePage, livePageOf } from '../../src/crawl/render/rendered-page.ts';
+import { type LiveSite, type VerifySiteOptions, verifySite } from '../../src/crawl/verify.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
-import { Visit } from './chromium-visit.ts';
+import { Visit } from './chromium-requests.ts';
 
 /** A page may grow without end while it is scrolled. */
 const SCREENS_MAX = 100;

@@ -4,16 +4,12 @@ import type { CrawlSettings } from '../../domain/crawl.ts';
 import type { EgressRules } from '../../domain/egress.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { readIfThere, replaceFile } from '../../files/index.ts';
-import { isPageType } from '../ask/answer-type.ts';
-import { storedAnswer } from '../ask/fetched-url.ts';
-import { type Entry, hasContent } from '../entry.ts';
-import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
-import type { GuardedFetcher } from '../fetch/guarded-fetcher.ts';
+import { type Entry, hasContent, isPageType } from '../entry.ts';
+import type { FetchedAnswer, GuardedFetcher } from '../fetcher.ts';
 import { KeptContent } from '../kept/content-packs.ts';
-import { CrawlRecord } from '../kept/crawl-record.ts';
-import { journaled } from '../kept/journal.ts';
+import { CrawlRecord, journaled } from '../kept/crawl-record.ts';
 import { Scope, type ScopeSettings } from '../scope.ts';
-import type { LiveSite } from '../verify/index.ts';
+import type { LiveSite } from '../verify.ts';
 import type { AnswerRequest, LivePage, PageRequest } from './rendered-page.ts';
 
 export interface LiveSiteOptions {
@@ -50,7 +46,7 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     const recordDir = new CrawlRecord(recordsDir, domain).dir;
     this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
     this.#openFetcher = async () => {
-      const { crawlPolicy, openFetcher } = await import('../fetch/guarded-fetcher.ts');
+      const { crawlPolicy, openFetcher } = await import('../fetcher.ts');
       await mkdir(workDir, { recursive: true });
       return (await openFetcher(settings, crawlPolicy(egress, settings, [scope.origin]), workDir)).fetcher;
     };
@@ -68,7 +64,7 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     const url = this.#scope.canonical(new URL(request.url));
     const recorded = url === null ? undefined : this.#recorded.get(url);
     if (recorded === undefined) return this.#ask(request, signal);
-    return storedAnswer(recorded, (content) => this.#kept.read(content));
+    return this.#kept.answer(recorded);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {

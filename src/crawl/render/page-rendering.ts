@@ -1,16 +1,20 @@
 import type { RenderSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { Naming } from '../admission.ts';
-import { storedAnswer } from '../ask/fetched-url.ts';
+import type { CrawlFindings, Naming } from '../admission.ts';
 import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
 import type { Crawl } from '../crawl.ts';
-import type { CrawlFindings } from '../crawl-findings.ts';
 import type { ContentEntry } from '../entry.ts';
 import type { KeptContent } from '../kept/content-packs.ts';
 import type { Scope } from '../scope.ts';
 import { chooseHtml } from './choose-html.ts';
-import type { AnswerRequest, PageRequest, RenderSession } from './rendered-page.ts';
-import { findingsOf, type LivePage, livePageOf } from './rendered-page.ts';
+import {
+  type AnswerRequest,
+  findingsOf,
+  type LivePage,
+  livePageOf,
+  type PageRequest,
+  type RenderSession,
+} from './rendered-page.ts';
 
 export interface PageRenderingOptions {
   readonly settings: RenderSettings;
@@ -77,7 +81,7 @@ export class PageRendering {
     if (entry === null || entry.fetched === null) {
       throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export leaves it out`);
     }
-    return storedAnswer(entry.fetched, (content) => kept.read(content));
+    return kept.answer(entry.fetched);
   };
 }
 

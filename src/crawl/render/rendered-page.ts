@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Finding } from '../../domain/job.ts';
-import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
-import { normalText } from './words.ts';
+import type { FetchedAnswer } from '../fetcher.ts';
 
 export interface PageRequest {
   /** http or https, without fragment. */
@@ -91,6 +90,11 @@ export interface LivePage {
   readonly textSha256: string | null;
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
+}
+
+/** Without line breaks, which depend on the width of a font. */
+export function normalText(text: string): string {
+  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
 
 const KEPT_MAX = 20;

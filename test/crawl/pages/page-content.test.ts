@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ContentPacks } from '../../../src/crawl/kept/content-packs.ts';
-import { PageContents } from '../../../src/crawl/pages/page-content.ts';
+import { ContentPacks, PageContents } from '../../../src/crawl/kept/content-packs.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
 
 let dir = '';

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserPage } from '../../../src/crawl/render/rendered-page.ts';
-import { compareText, judgePage } from '../../../src/crawl/verify/judge-page.ts';
-import { sampleOf } from '../../../src/crawl/verify/sample.ts';
-import { addressOf, resolveOnHost, WRITTEN_ORIGIN } from '../../../src/crawl/verify/static-host.ts';
+import {
+  addressOf,
+  compareText,
+  judgePage,
+  resolveOnHost,
+  sampleOf,
+  WRITTEN_ORIGIN,
+} from '../../../src/crawl/verify.ts';
 
 describe('sampleOf()', () => {
   it('is all of a short list', () => {

@@ -1,19 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CrawlLimits } from '../../domain/crawl.ts';
-import { DocshelfError } from '../../domain/errors.ts';
-import type { ArchiveLimits } from '../../domain/limits.ts';
-import type { FileStore } from '../../files/file-store.ts';
-import { refreshOf } from '../../web/rewrite/index.ts';
-import type { Entry } from '../entry.ts';
-import type { BodyLimits, FetchedAnswer } from '../fetch/guarded-answer.ts';
-import type { GuardedFetcher } from '../fetch/guarded-fetcher.ts';
-import type { KeptContent } from '../kept/content-packs.ts';
-import type { CrawlJournal } from '../kept/journal.ts';
-import { isSitemapPath, SITEMAP_BYTES_MAX } from '../listed-urls.ts';
-import { saysNoFollow } from '../robots.ts';
-import { isPageType } from './answer-type.ts';
-import type { FetchedUrl } from './fetched-url.ts';
+import type { CrawlLimits } from '../domain/crawl.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { FileStore } from '../files/file-store.ts';
+import { refreshOf } from '../web/rewrite/index.ts';
+import { type Entry, type FetchedUrl, isPageType } from './entry.ts';
+import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
+import type { KeptContent } from './kept/content-packs.ts';
+import type { CrawlJournal } from './kept/crawl-record.ts';
+import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
+import { saysNoFollow } from './robots.ts';
 
 export type Answer =
   /** Its content is stored, or in `bytes` and still to be. */
