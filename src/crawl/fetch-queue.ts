@@ -1,35 +1,39 @@
 interface FetchQueueOptions<Item> {
-  /** `rest` goes on while the next item is asked for. A rejection ends the queue. */
+  /** Sends the item's request. `rest`, the reading of its answer, goes on while the next request is sent. A rejection ends the queue. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
-  /** `rateMax`: requests in a second, 0: no bound. */
+  /** `rateMax`: requests in a second; 0: no bound. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
-  /** Of all hosts together. */
+  /** Requests to all hosts together. */
   readonly inFlightMax: number;
-  /** Of `rest`; over it nothing is asked for. */
+  /** Answers that are read at a time. Above it only urgent requests are sent. */
   readonly restingMax: number;
 }
 
 interface Line<Item> {
-  readonly host: string;
   waiting: Item[];
   readonly urgent: Item[];
+  /** Items at the start of `waiting` that were taken. */
   taken: number;
   inFlight: number;
   inFlightMax: number;
   readonly intervalMs: number;
-  /** Of `performance.now()`. */
+  /** By `performance.now()`. */
   notBeforeMs: number;
   timer: NodeJS.Timeout | null;
 }
 
+/**
+ * Requests by host: each host has its own bound and rate, which `Scheduler` has not, and may be left alone for a time. Reading an answer
+ * takes no place of its host, so that a slow reader does not slow down the site's other requests.
+ */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;
   readonly #lines = new Map<string, Line<Item>>();
   readonly #done = Promise.withResolvers<void>();
+  /** Items that wait, are requested or are read, and awaited work. */
+  #open = 0;
   #inFlight = 0;
-  #waiting = 0;
   #resting = 0;
-  #awaited = 0;
   #isDraining = false;
   #isOver = false;
 
@@ -42,37 +46,24 @@ export class FetchQueue<Item> {
     this.#add(host, (line) => line.waiting.push(item));
   }
 
-  /** For an item that somebody waits for: before all others, and however much rests. */
+  /** For an item that a caller waits for: it goes before all others, however many answers are read. */
   addUrgent(host: string, item: Item): void {
     this.#add(host, (line) => line.urgent.push(item));
   }
 
-  #add(host: string, push: (line: Line<Item>) => void): void {
-    const line = this.#lineOf(host);
-    push(line);
-    this.#waiting += 1;
-    this.#pump(line);
-  }
-
-  /** The queue is not drained before the end of `work`, which may add items. A rejection ends the queue. */
+  /** Keeps the queue open until the end of `work`, which may add items. A rejection ends the queue. */
   await(work: Promise<void>): void {
-    this.#awaited += 1;
+    this.#open += 1;
     work.then(
-      () => {
-        this.#awaited -= 1;
-        this.#endIfIdle();
-      },
+      () => this.#close(),
       (error: unknown) => this.end(error),
     );
   }
 
-  hold(host: string, ms: number): void {
+  /** Sends nothing to the host for `ms`, and half as much at a time from then on. */
+  slowDown(host: string, ms: number): void {
     const line = this.#lineOf(host);
     line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);
-  }
-
-  slowDown(host: string): void {
-    const line = this.#lineOf(host);
     line.inFlightMax = Math.max(1, Math.floor(line.inFlightMax / 2));
   }
 
@@ -90,15 +81,26 @@ export class FetchQueue<Item> {
     this.#done.reject(reason);
   }
 
+  #add(host: string, push: (line: Line<Item>) => void): void {
+    const line = this.#lineOf(host);
+    push(line);
+    this.#open += 1;
+    this.#pump(line);
+  }
+
   #lineOf(host: string): Line<Item> {
     const known = this.#lines.get(host);
     if (known !== undefined) return known;
     const { inFlightMax, rateMax } = this.#options.boundsOf(host);
     const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
     const empty = { waiting: [], urgent: [], taken: 0, inFlight: 0, notBeforeMs: 0, timer: null };
-    const line: Line<Item> = { host, ...empty, inFlightMax, intervalMs };
+    const line: Line<Item> = { ...empty, inFlightMax, intervalMs };
     this.#lines.set(host, line);
     return line;
+  }
+
+  #pumpAll(): void {
+    for (const line of this.#lines.values()) this.#pump(line);
   }
 
   #pump(line: Line<Item>): void {
@@ -116,48 +118,41 @@ export class FetchQueue<Item> {
         return;
       }
       if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
-      this.#start(line, line.urgent.shift() ?? take(line));
+      void this.#run(line, line.urgent.shift() ?? take(line));
     }
   }
 
-  #start(line: Line<Item>, item: Item): void {
+  async #run(line: Line<Item>, item: Item): Promise<void> {
     line.inFlight += 1;
     this.#inFlight += 1;
-    this.#waiting -= 1;
-    this.#options.work(item).then(
-      ({ rest }) => this.#onAnswered(line, rest),
-      (error: unknown) => this.end(error),
-    );
+    try {
+      const { rest } = await this.#options.work(item);
+      line.inFlight -= 1;
+      this.#inFlight -= 1;
+      this.#resting += 1;
+      this.#pumpAll();
+      await rest;
+      this.#resting -= 1;
+      this.#pumpAll();
+      this.#close();
+    } catch (error) {
+      this.end(error);
+    }
   }
 
-  #onAnswered(line: Line<Item>, rest: Promise<void>): void {
-    line.inFlight -= 1;
-    this.#inFlight -= 1;
-    this.#resting += 1;
-    rest.then(
-      () => {
-        this.#resting -= 1;
-        this.#pumpAll();
-        this.#endIfIdle();
-      },
-      (error: unknown) => this.end(error),
-    );
-    this.#pumpAll();
-  }
-
-  #pumpAll(): void {
-    for (const line of this.#lines.values()) this.#pump(line);
+  #close(): void {
+    this.#open -= 1;
+    this.#endIfIdle();
   }
 
   #endIfIdle(): void {
-    const isBusy = this.#inFlight + this.#waiting + this.#resting + this.#awaited > 0;
-    if (!this.#isDraining || isBusy || this.#isOver) return;
+    if (!this.#isDraining || this.#open > 0 || this.#isOver) return;
     this.#isOver = true;
     this.#done.resolve();
   }
 }
 
-/** Taken items are let go of now and then, so that taking costs the same however many wait. */
+/** Drops taken items now and then, so that taking costs the same however many wait. */
 function take<Item>(line: Line<Item>): Item {
   const item = line.waiting[line.taken] as Item;
   line.taken += 1;

@@ -5,12 +5,12 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { refreshOf } from '../web/rewrite/index.ts';
+import { saysNoFollow } from './admission.ts';
 import { type Entry, type FetchedUrl, isPageType } from './entry.ts';
 import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
 import type { KeptContent } from './kept/content-packs.ts';
 import type { CrawlJournal } from './kept/crawl-record.ts';
 import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
-import { saysNoFollow } from './robots.ts';
 
 export type Answer =
   /** Its content is stored, or in `bytes` and still to be. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Traps } from '../../src/crawl/admission.ts';
+import { Robots, saysNoFollow, Traps } from '../../src/crawl/admission.ts';
 import { llmsLinks, readSitemap } from '../../src/crawl/listed-urls.ts';
-import { Robots, saysNoFollow } from '../../src/crawl/robots.ts';
 import { prefixOf, Scope } from '../../src/crawl/scope.ts';
 import { segmentsOf } from '../../src/web/rewrite/generators/next.ts';
 

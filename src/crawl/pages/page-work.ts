@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import type { StoredFile } from '../../files/file-store.ts';
 import { markedCharset } from '../../web/index.ts';
 import {
+  type Edit,
   encodePath,
   type FoundKind,
   type FoundReference,
@@ -13,20 +14,169 @@ import {
   type SourceType,
   spliceBytes,
 } from '../../web/rewrite/index.ts';
+import { saysNoFollow } from '../admission.ts';
 import { type FetchedContent, type FoundPlace, namesPage } from '../entry.ts';
 import type { FoundStore, PackFolders, PageContents } from '../kept/content-packs.ts';
 import { naturalName } from '../names.ts';
-import { saysNoFollow } from '../robots.ts';
 import type { Scope } from '../scope.ts';
-import { AskedLiterals } from './asked-literals.ts';
 import {
   baseOf,
   type Folder,
   isMapped,
   type ReferenceBase,
   type ReferenceTarget,
-  type ReferenceTargets,
+  ReferenceTargets,
 } from './reference-target.ts';
+
+const LITERAL_CHARS_MAX = 2_000;
+const CONTENT = 'content=';
+const QUOTES = new Set(['"', "'", '`']);
+
+/**
+ * Addresses in scripts and pages that scripts were seen to ask for; of a literal that goes on (`"https://cdn/" +
+ * name`), the beginning. They become addresses from the root, since a script's are resolved from the page that runs it.
+ */
+export class AskedLiterals {
+  readonly #scope: Scope;
+  readonly #paths: ReadonlyMap<string, string>;
+  readonly #asked: ReadonlySet<string>;
+  /** Beginnings of asked addresses: the same ones stand in many files. */
+  readonly #beginnings = new Map<string, boolean>();
+  readonly #origins: readonly string[];
+
+  /** @param asked canonical addresses @param paths by address */
+  constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
+    this.#scope = scope;
+    this.#paths = paths;
+    this.#asked = new Set(asked);
+    const origins = new Set(asked.map((url) => new URL(url).origin));
+    if (origins.has(scope.origin)) {
+      for (const host of scope.settings.hosts) origins.add(`https://${host}`).add(`http://${host}`);
+    }
+    this.#origins = [...origins];
+  }
+
+  editsIn(units: string): Edit[] {
+    const edits: Edit[] = [];
+    for (const origin of this.#origins) {
+      for (let at = units.indexOf(origin); at !== -1; at = units.indexOf(origin, at + origin.length)) {
+        const literal = literalAt(units, at);
+        if (literal === null) continue;
+        const text = literal.isWhole ? this.#addressOf(literal.text) : this.#prefixOf(literal.text, origin);
+        if (text !== null) edits.push({ start: at, end: at + literal.text.length, text });
+      }
+    }
+    return edits;
+  }
+
+  #addressOf(literal: string): string | null {
+    const url = URL.parse(literal);
+    const canonical = url === null ? null : this.#scope.canonical(url);
+    const path = canonical === null ? undefined : this.#paths.get(canonical);
+    if (url === null || path === undefined || canonical === null || !this.#asked.has(canonical)) return null;
+    return `/${encodePath(path)}${url.hash}`;
+  }
+
+  /** From the root. Files of other hosts lie in a folder of theirs. */
+  #prefixOf(literal: string, origin: string): string | null {
+    const path = literal.slice(origin.length);
+    if (path !== '' && !path.startsWith('/')) return null;
+    const url = new URL(origin);
+    const canonical = this.#scope.canonical(url);
+    if (canonical === null || !this.#isAskedFrom(canonical.slice(0, -1) + path)) return null;
+    if (this.#scope.isOwn(url)) return path;
+    return `/${encodePath(naturalName(url, '', this.#scope.origin).folder).replace(/\/$/, '')}${path}`;
+  }
+
+  #isAskedFrom(beginning: string): boolean {
+    const known = this.#beginnings.get(beginning);
+    if (known !== undefined) return known;
+    const isAsked = this.#asked.values().some((url) => url.startsWith(beginning));
+    this.#beginnings.set(beginning, isAsked);
+    return isAsked;
+  }
+}
+
+/** Up to the literal's end, or to a part that is filled in. */
+function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
+  const quote = units[at - 1] ?? '';
+  // A meta's content is for readers elsewhere.
+  if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
+  const rest = units.slice(at, at + LITERAL_CHARS_MAX);
+  const end = rest.indexOf(quote);
+  const filled = quote === '`' ? rest.indexOf('${') : -1;
+  if (filled !== -1 && (end === -1 || filled < end)) return { text: rest.slice(0, filled), isWhole: false };
+  if (end === -1) return null;
+  const text = rest.slice(0, end);
+  if (/[\s\\<>]/.test(text)) return null;
+  return { text, isWhole: !/^\s*\+/.test(rest.slice(end + 1, end + 20)) };
+}
+
+export interface PageThreadData {
+  readonly filesDir: string;
+  readonly foundDir: string;
+  readonly packFolders: PackFolders;
+  readonly attempt: string;
+  readonly thread: number;
+  /** Small pages are returned to be stored: the caller of a single thread has time for it. */
+  readonly givesPages: boolean;
+}
+
+/** Page whose canonical address tells where the site is published. */
+export interface StartPage {
+  readonly url: string;
+  /** Bytes still have to be packed; content is stored already. */
+  readonly content: Uint8Array | FetchedContent;
+}
+
+export interface ReadRequest extends StartPage {
+  readonly type: SourceType;
+  readonly charset: string | null;
+}
+
+interface FoundUrl {
+  readonly kind: FoundKind;
+  readonly url: string;
+}
+
+export interface ReadPage {
+  readonly content: FetchedContent;
+  readonly place: FoundPlace;
+  /** Name in the encoding standard. */
+  readonly charset: string;
+  /** By a robots meta. */
+  readonly noFollow: boolean;
+  /** Without those that this thread has returned before. */
+  readonly urls: readonly FoundUrl[];
+  readonly withDigest: readonly string[];
+  readonly payloads: readonly string[];
+}
+
+export interface SiteNames {
+  /** By canonical address. */
+  readonly paths: ReadonlyMap<string, string>;
+  /** By canonical address: fragment that its redirect adds, with its `#`. */
+  readonly fragments: ReadonlyMap<string, string>;
+  readonly asked: readonly string[];
+}
+
+export interface WriteRequest {
+  readonly url: string;
+  readonly path: string;
+  readonly content: FetchedContent;
+  /** Null stores the content unchanged. */
+  readonly place: FoundPlace | null;
+  /** Write references from the root: the page is served at other addresses than its own. */
+  readonly isRooted: boolean;
+  readonly needsDigest: boolean;
+}
+
+export interface WrittenPage {
+  /** Bytes still have to be stored. */
+  readonly content: StoredFile | Uint8Array;
+  /** Digest of changed content, if requested. */
+  readonly integrity: string | null;
+}
 
 const NO_FILE: ReadonlySet<FoundKind> = new Set([
   'prefix',
@@ -37,28 +187,45 @@ const NO_FILE: ReadonlySet<FoundKind> = new Set([
   'scope',
   'pattern',
 ]);
+const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
+const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
-export class PageReading {
+interface Written {
+  readonly base: ReferenceBase;
+  /** Start of references: the path, or the folder of the page's `<base>`. */
+  readonly from: string;
+  readonly path: string;
+  readonly isRooted: boolean;
+  /** Folder of `from`, or the root. */
+  readonly folder: Folder;
+}
+
+/** What a page thread does: reads the references of fetched files, and later writes the files with the names of the export. */
+export class PageWork {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
   readonly #scope: Scope;
   readonly #targets: ReferenceTargets;
+  #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
+  #literals: AskedLiterals | null = null;
+  #digests: ReadonlyMap<string, string> = new Map();
+  #folder: Folder = { path: '' };
 
-  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: ReferenceTargets) {
+  constructor(contents: PageContents, found: FoundStore, scope: Scope) {
     this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
-    this.#targets = targets;
+    this.#targets = new ReferenceTargets(scope);
   }
 
-  read({ url, type, charset, content }: ReadOrder): ReadPage {
+  read({ url, type, charset, content }: ReadRequest): ReadPage {
     const bytes = content instanceof Uint8Array ? content : this.#contents.read(content);
     const kept =
       content instanceof Uint8Array
         ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
         : content;
     const { origin, pathname } = new URL(url);
-    // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
+    // A byte order mark goes before the header, and the header before the markup (HTML standard, "encoding sniffing").
     const found = findReferences({ type, bytes, charset: markedCharset(bytes) ?? charset, path: pathname });
     const isMarkup = type === 'html' || type === 'xml';
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
@@ -80,66 +247,12 @@ export class PageReading {
     for (const reference of referencesOf(found)) {
       const { kind } = reference;
       if (NO_FILE.has(kind) && kind !== 'integrity') continue;
-      const target = this.#targets.of(reference, base);
+      const target = this.#targets.targetOf(reference, base);
       if (target === null) continue;
       if (kind === 'integrity') withDigest.push(target.canonical);
       else if (isNew(target, namesPage(kind))) urls.push({ kind, url: target.canonical });
     }
     return { urls, withDigest };
-  }
-}
-
-function isNew(target: ReferenceTarget, isLink: boolean): boolean {
-  if (isLink ? target.isToldAsLink : target.isToldAsFile) return false;
-  if (isLink) target.isToldAsLink = true;
-  else target.isToldAsFile = true;
-  return true;
-}
-
-/** Null unless the canonical address has the page's own path and another host. */
-export function publishedHost(url: string, bytes: Uint8Array): string | null {
-  const found = findReferences({ type: 'html', bytes, charset: null });
-  for (const { kind, url: written } of referencesOf(found)) {
-    if (kind !== 'canonical') continue;
-    const [own, canonical] = [new URL(url), URL.parse(written, url)];
-    if (canonical === null || !/^https?:$/.test(canonical.protocol) || canonical.host === own.host) return null;
-    return plainPath(canonical) === plainPath(own) ? canonical.host : null;
-  }
-  return null;
-}
-
-function plainPath({ pathname }: URL): string {
-  return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
-}
-
-const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
-const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
-
-interface Written {
-  readonly base: ReferenceBase;
-  /** Start of references: the path, or the folder of the page's `<base>`. */
-  readonly from: string;
-  readonly path: string;
-  readonly isRooted: boolean;
-  /** Folder of `from`, or the root. */
-  readonly folder: Folder;
-}
-
-export class PageWriting {
-  readonly #contents: PageContents;
-  readonly #found: FoundStore;
-  readonly #scope: Scope;
-  readonly #targets: ReferenceTargets;
-  #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
-  #literals: AskedLiterals | null = null;
-  #digests: ReadonlyMap<string, string> = new Map();
-  #folder: Folder = { path: '' };
-
-  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: ReferenceTargets) {
-    this.#contents = contents;
-    this.#found = found;
-    this.#scope = scope;
-    this.#targets = targets;
   }
 
   useNames(names: SiteNames): void {
@@ -153,7 +266,7 @@ export class PageWriting {
     this.#digests = digests;
   }
 
-  write({ url, path, content, place, isRooted, needsDigest }: WriteOrder): WrittenPage {
+  write({ url, path, content, place, isRooted, needsDigest }: WriteRequest): WrittenPage {
     const bytes = this.#contents.read(content);
     if (place === null) return { content: this.#contents.store(bytes), integrity: null };
     const found = this.#found.read(place);
@@ -183,7 +296,7 @@ export class PageWriting {
   #replacement(reference: FoundReference, file: Written): string | null {
     const { kind } = reference;
     if (STAYING.has(kind) || isMapped(reference, file.base)) return null;
-    const target = this.#targets.of(reference, file.base);
+    const target = this.#targets.targetOf(reference, file.base);
     if (target === null) return null;
     switch (kind) {
       case 'integrity':
@@ -247,69 +360,25 @@ export class PageWriting {
   }
 }
 
-export interface PageThreadData {
-  readonly filesDir: string;
-  readonly foundDir: string;
-  readonly packFolders: PackFolders;
-  readonly attempt: string;
-  readonly thread: number;
-  /** Small pages are given back to be stored: the caller of a single thread has time for it. */
-  readonly givesPages: boolean;
+function isNew(target: ReferenceTarget, isLink: boolean): boolean {
+  if (isLink ? target.isNamedAsLink : target.isNamedAsFile) return false;
+  if (isLink) target.isNamedAsLink = true;
+  else target.isNamedAsFile = true;
+  return true;
 }
 
-export interface ReadOrder {
-  readonly url: string;
-  readonly type: SourceType;
-  readonly charset: string | null;
-  /** Bytes are packed; content is kept already. */
-  readonly content: Uint8Array | FetchedContent;
+/** Null unless the canonical address has the page's own path and another host. */
+export function publishedHost(url: string, bytes: Uint8Array): string | null {
+  const found = findReferences({ type: 'html', bytes, charset: null });
+  for (const { kind, url: written } of referencesOf(found)) {
+    if (kind !== 'canonical') continue;
+    const [own, canonical] = [new URL(url), URL.parse(written, url)];
+    if (canonical === null || !/^https?:$/.test(canonical.protocol) || canonical.host === own.host) return null;
+    return plainPath(canonical) === plainPath(own) ? canonical.host : null;
+  }
+  return null;
 }
 
-interface FoundUrl {
-  readonly kind: FoundKind;
-  readonly url: string;
-}
-
-export interface ReadPage {
-  readonly content: FetchedContent;
-  readonly place: FoundPlace;
-  /** Name in the encoding standard. */
-  readonly charset: string;
-  /** By a robots meta. */
-  readonly noFollow: boolean;
-  /** Without those that this thread has given before. */
-  readonly urls: readonly FoundUrl[];
-  readonly withDigest: readonly string[];
-  readonly payloads: readonly string[];
-}
-
-export interface SiteNames {
-  /** By canonical address. */
-  readonly paths: ReadonlyMap<string, string>;
-  /** By canonical address: fragment that its redirect adds, with its `#`. */
-  readonly fragments: ReadonlyMap<string, string>;
-  readonly asked: readonly string[];
-}
-
-export interface WriteOrder {
-  readonly url: string;
-  readonly path: string;
-  readonly content: FetchedContent;
-  /** Null: stored as it is. */
-  readonly place: FoundPlace | null;
-  /** References are written from the root: the page is answered at other addresses than its own. */
-  readonly isRooted: boolean;
-  readonly needsDigest: boolean;
-}
-
-export interface WrittenPage {
-  /** Bytes are still to be stored. */
-  readonly content: StoredFile | Uint8Array;
-  /** Of changed content, where asked for. */
-  readonly integrity: string | null;
-}
-
-export interface PublishedOrder {
-  readonly url: string;
-  readonly content: Uint8Array | FetchedContent;
+function plainPath({ pathname }: URL): string {
+  return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
 }

@@ -7,8 +7,8 @@ export interface ReferenceTarget {
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
-  isToldAsLink: boolean;
-  isToldAsFile: boolean;
+  isNamedAsLink: boolean;
+  isNamedAsFile: boolean;
   /** Folder written last: `path` and `address` are as seen from it. */
   seenFrom: Folder | null;
   path: string;
@@ -62,7 +62,7 @@ export class ReferenceTargets {
   }
 
   /** Null for other schemes than http(s). */
-  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
+  targetOf(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
     const { kind, url } = reference;
     if (kind === 'module') {
       const resolved = resolveSpecifier(url, base.baseUrl, base.importMaps);
@@ -81,7 +81,7 @@ export class ReferenceTargets {
     const targets = this.#last.get(needed) ?? this.#knownOf(needed, base);
     const known = targets.get(url);
     if (known !== undefined) return known;
-    const target = this.#targetOf(URL.parse(url, base));
+    const target = this.#newTarget(URL.parse(url, base));
     // Not a part of a longer text, which would be kept with it.
     targets.set(ownString(url), target);
     this.#known += 1;
@@ -104,12 +104,12 @@ export class ReferenceTargets {
     return targets;
   }
 
-  #targetOf(url: URL | null): ReferenceTarget | null {
+  #newTarget(url: URL | null): ReferenceTarget | null {
     const canonical = url === null ? null : this.#scope.canonical(url);
     if (url === null || canonical === null) return null;
     const { href, hash } = url;
     const isOwn = this.#scope.isOwn(url);
-    const unseen = { isToldAsLink: false, isToldAsFile: false, seenFrom: null, path: '', address: '' };
+    const unseen = { isNamedAsLink: false, isNamedAsFile: false, seenFrom: null, path: '', address: '' };
     return { href, hash, canonical, isOwn, ...unseen };
   }
 }

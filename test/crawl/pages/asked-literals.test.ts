@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AskedLiterals } from '../../../src/crawl/pages/asked-literals.ts';
+import { AskedLiterals } from '../../../src/crawl/pages/page-work.ts';
 import { Scope } from '../../../src/crawl/scope.ts';
 import { spliceBytes } from '../../../src/web/rewrite/index.ts';
 

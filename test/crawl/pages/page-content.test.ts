@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ContentPacks, PageContents } from '../../../src/crawl/kept/content-packs.ts';
+import { PageContents } from '../../../src/crawl/kept/content-packs.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
 
 let dir = '';
@@ -16,8 +16,8 @@ const LARGE = 300 * 1024;
 
 function contents(givesPages: boolean): { readonly content: PageContents; readonly store: FileStore } {
   const store = new FileStore(join(dir, 'files'));
-  const packs = new ContentPacks({ jobDir: dir, recordDir: dir }, 'x.pack');
-  return { content: new PageContents(store, packs, givesPages), store };
+  const folders = { jobDir: dir, recordDir: dir };
+  return { content: new PageContents(store, folders, 'x.pack', givesPages), store };
 }
 
 describe('PageContents.store()', () => {
