@@ -11,6 +11,7 @@ import { FileStore } from '../files/file-store.ts';
 import type { EgressPolicy } from '../net/egress.ts';
 import { UNNAMED_FILES } from '../web/rewrite/index.ts';
 import { CrawlFindings, Robots } from './admission.ts';
+import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
 import { type Entry, type FetchedUrl, hasContent, isPageType, mediaTypeOf } from './entry.ts';
 import { crawlPolicy, openFetcher } from './fetcher.ts';
@@ -22,14 +23,138 @@ import { Responder } from './responder.ts';
 import { prefixOf, Scope, type ScopeSettings } from './scope.ts';
 import { writeSite } from './write-site.ts';
 
+export interface CrawlSourceOptions {
+  readonly settings: CrawlSettings;
+  /** Host names of the site, in lower case. */
+  readonly hosts: readonly string[];
+  readonly limits: ArchiveLimits;
+  readonly browser: BrowserSettings;
+  readonly egress: EgressRules;
+  readonly filesDir: string;
+  readonly workDir: string;
+  /** Folder of the job: the next attempt resumes from it. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+  readonly pageThreads: number;
+}
+
+/** Exports a live site: the start page, robots.txt, all addresses that seeds lead to, the 404 page, and the written files. */
+export class CrawlSource implements SiteSource {
+  readonly #options: CrawlSourceOptions;
+  readonly #store: FileStore;
+
+  constructor(options: CrawlSourceOptions) {
+    this.#options = options;
+    this.#store = new FileStore(options.filesDir);
+  }
+
+  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
+    const { settings, hosts, limits: archiveLimits, filesDir, workDir, journalDir, recordsDir } = this.#options;
+    const store = this.#store;
+    const followsLinks = request.paths === null;
+    const foundDir = join(workDir, 'found');
+    await mkdir(foundDir, { recursive: true });
+    await using held = new AsyncDisposableStack();
+    const record = new CrawlRecord(recordsDir, request.domain);
+    const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
+    const packFolders = { jobDir: journalDir, recordDir: record.dir };
+    // The threads start while the start page is fetched.
+    const data = { filesDir, foundDir, packFolders, attempt: journal.attempt };
+    const threads = held.adopt(new PageThreads(this.#options.pageThreads, data), (started) => started.end());
+    const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
+    const policy = crawlPolicy(this.#options.egress, settings, urls);
+    const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
+    held.defer(() => fetcher.close());
+
+    const kept = new KeptContent(store, packFolders);
+    const findings = new CrawlFindings((finding) => sink.find(finding));
+    const responder = new Responder({
+      fetcher,
+      store,
+      kept,
+      journal,
+      record: await record.read(credentials),
+      limits: settings.limits,
+      archiveLimits,
+      onBusy: (host, ms) => crawl?.onBusy(host, ms),
+      signal,
+    });
+    let crawl: Crawl | null = null;
+    const scope = new Scope(await findScope(settings, hosts, responder, threads));
+    await threads.useScope(scope.settings);
+    // Fetching is half of the progress, writing the other half.
+    const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
+    const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
+    crawl = new Crawl({ ...parts, followsLinks, onProgress });
+    const rendering = await this.#openRendering(policy, { crawl, scope, kept, findings, signal });
+    held.defer(() => rendering?.close());
+
+    const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
+    checkShare(crawl, settings);
+    for (const [path, url] of wanted) {
+      if (!isAnswered(url, crawl.entries))
+        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+    }
+    const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
+    held.defer(() => flushing);
+    const { entries, withDigest } = crawl;
+    const known = entries.size;
+    const written = await writeSite({
+      entries,
+      withDigest,
+      scope,
+      notFound,
+      startUrl: settings.url,
+      threads,
+      store,
+      sink,
+      onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
+      signal,
+    });
+    findings.flush(written);
+    await writeLivePages(journalDir, scope.settings, livePagesOf(entries, written, rendering?.seen ?? new Map()));
+    if (followsLinks) await record.write(fetchedOf(entries), credentials, journalDir);
+  }
+
+  async #openRendering(
+    policy: EgressPolicy,
+    parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl },
+  ) {
+    const { settings, browser, workDir } = this.#options;
+    if (settings.render === null) return null;
+    const { ChromiumSession } = await import('./browser/chromium-session.ts');
+    const places = { policy, env: process.env, tempDir: join(workDir, 'browser') };
+    const openBrowser: OpenBrowser = (answer) => ChromiumSession.open({ ...browser, ...places }, answer);
+    const rendering = await PageRendering.open(openBrowser, { ...parts, settings: settings.render });
+    parts.crawl.useRenderer(rendering.render);
+    return rendering;
+  }
+
+  async #crawl(crawl: Crawl, scope: Scope, { paths }: ExportRequest, signal: AbortSignal) {
+    const { settings } = this.#options;
+    const onAbort = (): void => crawl.end(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const robots = await readRobots(settings, scope, crawl, this.#store);
+      const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
+      if (paths === null) nameSeeds(settings, scope, robots, crawl);
+      const notFound = await findNotFoundPage(crawl, scope);
+      await crawl.finish();
+      return { wanted, notFound };
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
 const REDIRECTS_MAX = 10;
 
 /**
- * Redirects within the host are followed; the folder stays that of the config. A host that the start page says it is
- * published at, by the same path, is the site's too: often a server within is crawled.
- * @throws DocshelfError `bad_source` where no page of the site is there
+ * Follows redirects within the host; the folder stays that of the config. A host that the start page names as the one it is published
+ * at, by the same path, belongs to the site too: often an internal server is crawled.
+ * @throws DocshelfError `bad_source` if the start page is missing, or no page of the site
  */
-export async function findScope(
+async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
   hosts: readonly string[],
   responder: Responder,
@@ -76,25 +201,20 @@ function plain(url: URL): URL {
   return new URL(`${url.pathname}${url.search}`, url.origin);
 }
 
-/** Most sites, WordPress, Astro. */
+/** Names of the sitemap on most sites, with WordPress, and with Astro. */
 const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
 const SITEMAPS_MAX = 500;
 const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
 
-/** @throws DocshelfError `bad_source` where robots.txt cannot be fetched, or disallows the start */
-export async function readRobots(
-  settings: CrawlSettings,
-  scope: Scope,
-  crawl: Crawl,
-  store: FileStore,
-): Promise<Robots> {
+/** @throws DocshelfError `bad_source` if robots.txt cannot be fetched, or disallows the start page */
+async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, store: FileStore): Promise<Robots> {
   const entry = await crawl.visit(`${scope.origin}/robots.txt`, { ...KNOWN, askedAs: 'known_file' });
-  const bytes = await contentOf(entry, store);
+  const bytes = await bytesOf(entry, store);
   const robots = bytes === null ? Robots.none() : Robots.parse(bytes.toString('utf8'));
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, where the site is your own, set robots: ignore in the source.';
-  // One that cannot be reached disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rule.
+  // An unreachable robots.txt disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rule.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))
@@ -103,7 +223,7 @@ export async function readRobots(
   return robots;
 }
 
-export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl: Crawl): void {
+function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl: Crawl): void {
   const start = scope.canonical(new URL(settings.url));
   if (start !== null) crawl.name(start, { askedAs: 'link', referrer: '', depth: 0 });
   const folders = [...new Set([`${scope.origin}/`, scope.origin + scope.prefix])];
@@ -122,8 +242,8 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   }
 }
 
-/** @returns their addresses */
-export function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<string, string> {
+/** @returns the address of each path */
+function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<string, string> {
   const urls = new Map<string, string>();
   for (const path of paths) {
     const url = URL.parse(path.startsWith('/') ? path : `/${path}`, scope.origin);
@@ -135,135 +255,8 @@ export function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl):
   return urls;
 }
 
-async function contentOf(entry: Entry, store: FileStore): Promise<Buffer | null> {
+async function bytesOf(entry: Entry, store: FileStore): Promise<Buffer | null> {
   return hasContent(entry) ? readFile(store.pathOf(entry.fetched.content.sha256)) : null;
-}
-
-export interface CrawlSourceOptions {
-  readonly settings: CrawlSettings;
-  /** In lower case. */
-  readonly hosts: readonly string[];
-  readonly limits: ArchiveLimits;
-  readonly browser: BrowserSettings;
-  readonly egress: EgressRules;
-  readonly filesDir: string;
-  readonly workDir: string;
-  /** The next attempt goes on from it. */
-  readonly journalDir: string;
-  readonly recordsDir: string;
-  readonly pageThreads: number;
-}
-
-/** Steps: start page, robots.txt, seeds and all that they lead to, the 404 page, names of files, pages written anew. */
-export class CrawlSource implements SiteSource {
-  readonly #options: CrawlSourceOptions;
-  readonly #store: FileStore;
-
-  constructor(options: CrawlSourceOptions) {
-    this.#options = options;
-    this.#store = new FileStore(options.filesDir);
-  }
-
-  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const { settings, hosts, limits: archiveLimits, egress, workDir } = this.#options;
-    const store = this.#store;
-    const foundDir = join(workDir, 'found');
-    await mkdir(foundDir, { recursive: true });
-    const record = new CrawlRecord(this.#options.recordsDir, request.domain);
-    const { filesDir, pageThreads, journalDir } = this.#options;
-    await using held = new AsyncDisposableStack();
-    const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
-    const packFolders = { jobDir: journalDir, recordDir: record.dir };
-    const { attempt } = journal;
-    // They start while the first page is fetched.
-    const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
-      started.end(),
-    );
-    const policy = crawlPolicy(
-      egress,
-      settings,
-      hosts.flatMap((host) => [`http://${host}`, `https://${host}`]),
-    );
-    const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
-    held.defer(() => fetcher.close());
-    const kept = new KeptContent(store, packFolders);
-    const findings = new CrawlFindings((finding) => sink.find(finding));
-    let crawl: Crawl | null = null;
-    const responder = new Responder({
-      fetcher,
-      store,
-      kept,
-      journal,
-      record: await record.read(credentials),
-      limits: settings.limits,
-      archiveLimits,
-      onBusy: (host, ms) => crawl?.onBusy(host, ms),
-      signal,
-    });
-    const scope = new Scope(await findScope(settings, hosts, responder, threads));
-    await threads.useScope(scope.settings);
-    // Fetching is half of the work, writing the other.
-    const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
-    const followsLinks = request.paths === null;
-    const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
-    crawl = new Crawl({ ...parts, followsLinks, onProgress });
-    const rendering = await this.#openRendering(policy, { crawl, scope, kept, findings, signal });
-    held.defer(() => rendering?.close());
-    const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
-    checkShare(crawl, settings);
-    for (const [path, url] of wanted) {
-      if (!isAnswered(url, crawl.entries))
-        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
-    }
-    const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
-    held.defer(() => flushing);
-    const known = crawl.entries.size;
-    const written = await writeSite({
-      entries: crawl.entries,
-      withDigest: crawl.withDigest,
-      scope,
-      notFound,
-      startUrl: settings.url,
-      threads,
-      store,
-      sink,
-      onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
-      signal,
-    });
-    findings.flush(written);
-    const seen = rendering?.seen ?? new Map<string, never>();
-    await writeLivePages(journalDir, scope.settings, livePagesOf(crawl.entries, written, seen));
-    if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
-  }
-
-  async #openRendering(
-    policy: EgressPolicy,
-    parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl },
-  ) {
-    const { settings, browser, workDir } = this.#options;
-    if (settings.render === null) return null;
-    const { ChromiumRenderer } = await import('./browser/chromium-renderer.ts');
-    const renderer = await ChromiumRenderer.make(policy, browser, join(workDir, 'browser'));
-    const rendering = await PageRendering.open(renderer, { ...parts, settings: settings.render });
-    parts.crawl.useRenderer(rendering.render);
-    return rendering;
-  }
-
-  async #crawl(crawl: Crawl, scope: Scope, { paths }: ExportRequest, signal: AbortSignal) {
-    const { settings } = this.#options;
-    const onAbort = (): void => crawl.end(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      const robots = await readRobots(settings, scope, crawl, this.#store);
-      const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
-      if (paths === null) nameSeeds(settings, scope, robots, crawl);
-      const notFound = await findNotFoundPage(crawl, scope);
-      await crawl.finish();
-      return { wanted, notFound };
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
-  }
 }
 
 async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
@@ -283,7 +276,7 @@ function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
   return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }
 
-/** Pages that the server fails to give, so many and more than this share, would be holes in the export. */
+/** If the server fails to return this many pages, and more than this share, the export has too many holes. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

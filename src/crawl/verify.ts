@@ -8,75 +8,147 @@ import { counted } from '../domain/text.ts';
 import { replaceFile } from '../files/index.ts';
 import { percentDecode, resolvePath } from '../web/index.ts';
 import { encodeSegments } from '../web/percent-encode.ts';
-import type { ChromiumRenderer } from './browser/chromium-renderer.ts';
+import type { ChromiumSession, OpenBrowser } from './browser/chromium-session.ts';
 import type { FetchedAnswer } from './fetcher.ts';
-import {
-  type AnswerRequest,
-  type BrowserPage,
-  hasText,
-  type LivePage,
-  livePageOf,
-  normalText,
-  type RenderSession,
-} from './render/rendered-page.ts';
+import type { CrawledLiveSite } from './render/live-site.ts';
+import { type AnswerRequest, type BrowserPage, hasText, livePageOf, normalText } from './render/rendered-page.ts';
 
-const HOST = 'written.localhost';
-/** Browsers trust such a host as one with a certificate. */
-export const WRITTEN_ORIGIN = `http://${HOST}`;
+/** The site as the crawl saw it. */
+export type LiveSite = Pick<CrawledLiveSite, 'urlOf' | 'seen' | 'answer'>;
 
-type HostAnswer =
-  /** `isPlain`: any static host does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
-  | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
-  | { readonly kind: 'redirect'; readonly location: string }
-  | { readonly kind: 'missing' };
-
-/** As static hosts do: a file, a folder's `index.html`, or its slash; else as docshelf. @param path decoded */
-export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
-  if (files.has(path)) return { kind: 'file', path, isPlain: true };
-  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
-  if (files.has(`${folder}index.html`)) {
-    if (folder === path) return { kind: 'file', path: `${path}index.html`, isPlain: true };
-    return { kind: 'redirect', location: `/${encodeURI(folder)}` };
-  }
-  const found = resolvePath(files, path, 'always');
-  if (found.kind === 'file') return { kind: 'file', path: found.path, isPlain: false };
-  return found.kind === 'redirect' ? found : { kind: 'missing' };
+export interface VerifySiteOptions {
+  readonly openBrowser: OpenBrowser;
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  /** Null where there is nothing to compare with. */
+  readonly live: LiveSite | null;
+  /** For pictures of the worst pages; made where there are any. */
+  readonly picturesDir: string;
+  readonly find: (finding: Finding) => void;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly signal: AbortSignal;
 }
 
-export class StaticHost {
-  readonly #siteDir: string;
-  readonly #files: ReadonlyMap<string, FileEntry>;
-  readonly #onCleanUrl: (path: string) => void;
+const PAGES_MAX = 200;
+const PICTURED_MAX = 5;
 
-  /** @param onCleanUrl hears of paths that only docshelf answers */
-  constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
-    this.#siteDir = siteDir;
-    this.#files = new Map(files.map((file) => [file.path, file]));
-    this.#onCleanUrl = onCleanUrl;
+/**
+ * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live
+ * ones: `failed_request`, `console_error` and `changed_text`, each where the live page has it not;
+ * `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of
+ * the five worst pages; and `not_verified`, alone, where there is no browser.
+ * @throws the system's own errors; the signal's reason
+ */
+export async function verifySite(options: VerifySiteOptions): Promise<void> {
+  try {
+    await using verification = await Verification.open(options);
+    await verification.run();
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const isBrowsers =
+      error instanceof DocshelfError && (error.code === 'browser_missing' || error.code === 'browser_failed');
+    if (!isBrowsers) throw error;
+    options.find({ kind: 'not_verified', page: '', detail: error.message });
+  }
+}
+
+class Verification {
+  readonly #options: VerifySiteOptions;
+  readonly #written: ChromiumSession;
+  readonly #cleanUrls: ReadonlySet<string>;
+  #live: Promise<ChromiumSession> | null = null;
+
+  static async open(options: VerifySiteOptions): Promise<Verification> {
+    const cleanUrls = new Set<string>();
+    const host = new StaticHost(options.siteDir, options.files, (path) => cleanUrls.add(path));
+    return new Verification(options, await options.openBrowser(host.answer), cleanUrls);
   }
 
-  readonly answer: AnswerRequest = async ({ url }) => {
-    const { hostname, pathname } = new URL(url);
-    if (hostname !== HOST) {
-      throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
+  private constructor(options: VerifySiteOptions, written: ChromiumSession, cleanUrls: ReadonlySet<string>) {
+    this.#options = options;
+    this.#written = written;
+    this.#cleanUrls = cleanUrls;
+  }
+
+  async run(): Promise<void> {
+    const { files, find, onProgress } = this.#options;
+    const paths = files.map(({ path }) => path).filter(isPage);
+    const pages = sampleOf(paths, PAGES_MAX);
+    const judged = new Map<string, Judged>();
+    const waiting = pages[Symbol.iterator]();
+    const work = async (): Promise<void> => {
+      for (const path of waiting) {
+        judged.set(path, await this.#judge(path));
+        onProgress(judged.size, pages.length);
+      }
+    };
+    // A failure ends the browser that the others wait for.
+    await Promise.all(Array.from({ length: this.#written.tabs }, work));
+
+    const weightOf = (path: string): number => judged.get(path)?.weight ?? 0;
+    for (const path of pages) for (const finding of judged.get(path)?.findings ?? []) find(finding);
+    for (const path of [...this.#cleanUrls].sort()) find({ kind: 'clean_url_needed', page: '', detail: path });
+    const worst = pages.filter((path) => weightOf(path) > 0).sort((a, b) => weightOf(b) - weightOf(a));
+    for (const [at, path] of worst.slice(0, PICTURED_MAX).entries()) await this.#picture(path, at + 1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#written.close();
+    const live = await this.#live?.catch(() => null);
+    await live?.close();
+  }
+
+  async #judge(path: string): Promise<Judged> {
+    const { live, signal } = this.#options;
+    const written = await this.#written.render(addressOf(path), { signal });
+    const seen = live?.seen(path) ?? null;
+    // A redirect's page has no text to compare.
+    const text = written.dom?.text ?? null;
+    const judgedBySeen = judgePage(path, written, seen, null);
+    const isSame = text === null || (seen !== null && hasText(seen, text));
+    const url = live?.urlOf(path) ?? null;
+    if (url === null || (isSame && judgedBySeen.weight === 0)) return judgedBySeen;
+    const now = await (await this.#liveSession()).render(url, { signal });
+    const change = text === null || now.dom === null ? null : compareText(now.dom.text, text);
+    const faults = livePageOf(now);
+    const both = {
+      failures: [...(seen?.failures ?? []), ...faults.failures],
+      consoleErrors: [...(seen?.consoleErrors ?? []), ...faults.consoleErrors],
+    };
+    return judgePage(path, written, both, isSame ? null : change);
+  }
+
+  async #picture(path: string, number: number): Promise<void> {
+    const { live, picturesDir, find, signal } = this.#options;
+    const url = live?.urlOf(path) ?? null;
+    const sides = [
+      ...(url === null ? [] : [{ side: 'live', session: await this.#liveSession(), address: url }]),
+      { side: 'written', session: this.#written, address: addressOf(path) },
+    ];
+    const names: string[] = [];
+    for (const { side, session, address } of sides) {
+      const { screenshot } = await session.render(address, { signal, withScreenshot: true });
+      if (screenshot === null) continue;
+      await mkdir(picturesDir, { recursive: true });
+      const name = `${number}-${side}.png`;
+      await replaceFile(join(picturesDir, name), screenshot);
+      names.push(name);
     }
-    const path = percentDecode(pathname)?.slice(1);
-    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
-    if (found.kind === 'redirect') return answerOf(301, { location: found.location });
-    const file = found.kind === 'missing' ? undefined : this.#files.get(found.path);
-    if (found.kind === 'missing' || file === undefined) return answerOf(404, { 'content-type': 'text/plain' });
-    if (!found.isPlain) this.#onCleanUrl(pathname);
-    return answerOf(200, { 'content-type': file.type }, await readFile(join(this.#siteDir, file.path)));
-  };
+    if (names.length > 0) find({ kind: 'pictures', page: path, detail: names.join(', ') });
+  }
+
+  #liveSession(): Promise<ChromiumSession> {
+    const { live, openBrowser } = this.#options;
+    if (live === null) throw new Error('there is no live site');
+    this.#live ??= openBrowser(live.answer);
+    return this.#live;
+  }
 }
 
-export function addressOf(path: string): string {
-  const shown = path.replace(/(^|\/)index\.html$/, '$1');
-  return `${WRITTEN_ORIGIN}/${encodeSegments(shown)}`;
-}
-
-function answerOf(status: number, headers: Readonly<Record<string, string>>, body = new Uint8Array()): FetchedAnswer {
-  return { status, header: (name) => headers[name] ?? null, body };
+/** Spread evenly, the first among them, in their order. */
+export function sampleOf<Item>(items: readonly Item[], max: number): readonly Item[] {
+  if (items.length <= max) return items;
+  return Array.from({ length: max }, (_, at) => items[Math.floor((at * items.length) / max)] as Item);
 }
 
 interface LiveFaults {
@@ -191,144 +263,61 @@ function show(words: readonly string[], from: number): string {
   return shown === '' ? 'ends there' : `"${shown.slice(0, SHOWN_CHARACTERS_MAX)}"`;
 }
 
-/** Spread evenly, the first among them, in their order. */
-export function sampleOf<Item>(items: readonly Item[], max: number): readonly Item[] {
-  if (items.length <= max) return items;
-  return Array.from({ length: max }, (_, at) => items[Math.floor((at * items.length) / max)] as Item);
+const HOST = 'written.localhost';
+/** Browsers trust such a host as one with a certificate. */
+export const WRITTEN_ORIGIN = `http://${HOST}`;
+
+type HostAnswer =
+  /** `isPlain`: any static host does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
+  | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
+  | { readonly kind: 'redirect'; readonly location: string }
+  | { readonly kind: 'missing' };
+
+/** As static hosts do: a file, a folder's `index.html`, or its slash; else as docshelf. @param path decoded */
+export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
+  if (files.has(path)) return { kind: 'file', path, isPlain: true };
+  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
+  if (files.has(`${folder}index.html`)) {
+    if (folder === path) return { kind: 'file', path: `${path}index.html`, isPlain: true };
+    return { kind: 'redirect', location: `/${encodeURI(folder)}` };
+  }
+  const found = resolvePath(files, path, 'always');
+  if (found.kind === 'file') return { kind: 'file', path: found.path, isPlain: false };
+  return found.kind === 'redirect' ? found : { kind: 'missing' };
 }
 
-export interface LiveSite {
-  /** Null where the file is no page of it. */
-  urlOf(path: string): string | null;
-  seen(path: string): LivePage | null;
-  readonly answer: AnswerRequest;
-}
+export class StaticHost {
+  readonly #siteDir: string;
+  readonly #files: ReadonlyMap<string, FileEntry>;
+  readonly #onCleanUrl: (path: string) => void;
 
-export interface VerifySiteOptions {
-  readonly renderer: Pick<ChromiumRenderer, 'open'>;
-  readonly siteDir: string;
-  readonly files: readonly FileEntry[];
-  /** Null where there is nothing to compare with. */
-  readonly live: LiveSite | null;
-  /** For pictures of the worst pages; made where there are any. */
-  readonly picturesDir: string;
-  readonly find: (finding: Finding) => void;
-  readonly onProgress: (done: number, total: number) => void;
-  readonly signal: AbortSignal;
-}
-
-const PAGES_MAX = 200;
-const PICTURED_MAX = 5;
-
-/**
- * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live
- * ones: `failed_request`, `console_error` and `changed_text`, each where the live page has it not;
- * `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of
- * the five worst pages; and `not_verified`, alone, where there is no browser.
- * @throws the system's own errors; the signal's reason
- */
-export async function verifySite(options: VerifySiteOptions): Promise<void> {
-  try {
-    await using verification = await Verification.open(options);
-    await verification.run();
-  } catch (error) {
-    options.signal.throwIfAborted();
-    const isBrowsers =
-      error instanceof DocshelfError && (error.code === 'browser_missing' || error.code === 'browser_failed');
-    if (!isBrowsers) throw error;
-    options.find({ kind: 'not_verified', page: '', detail: error.message });
-  }
-}
-
-class Verification {
-  readonly #options: VerifySiteOptions;
-  readonly #written: RenderSession;
-  readonly #cleanUrls: ReadonlySet<string>;
-  #live: Promise<RenderSession> | null = null;
-
-  static async open(options: VerifySiteOptions): Promise<Verification> {
-    const cleanUrls = new Set<string>();
-    const host = new StaticHost(options.siteDir, options.files, (path) => cleanUrls.add(path));
-    return new Verification(options, await options.renderer.open(host.answer), cleanUrls);
+  /** @param onCleanUrl hears of paths that only docshelf answers */
+  constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
+    this.#siteDir = siteDir;
+    this.#files = new Map(files.map((file) => [file.path, file]));
+    this.#onCleanUrl = onCleanUrl;
   }
 
-  private constructor(options: VerifySiteOptions, written: RenderSession, cleanUrls: ReadonlySet<string>) {
-    this.#options = options;
-    this.#written = written;
-    this.#cleanUrls = cleanUrls;
-  }
-
-  async run(): Promise<void> {
-    const { files, find, onProgress } = this.#options;
-    const paths = files.map(({ path }) => path).filter(isPage);
-    const pages = sampleOf(paths, PAGES_MAX);
-    const judged = new Map<string, Judged>();
-    const waiting = pages[Symbol.iterator]();
-    const work = async (): Promise<void> => {
-      for (const path of waiting) {
-        judged.set(path, await this.#judge(path));
-        onProgress(judged.size, pages.length);
-      }
-    };
-    // A failure ends the browser that the others wait for.
-    await Promise.all(Array.from({ length: this.#written.tabs }, work));
-
-    const weightOf = (path: string): number => judged.get(path)?.weight ?? 0;
-    for (const path of pages) for (const finding of judged.get(path)?.findings ?? []) find(finding);
-    for (const path of [...this.#cleanUrls].sort()) find({ kind: 'clean_url_needed', page: '', detail: path });
-    const worst = pages.filter((path) => weightOf(path) > 0).sort((a, b) => weightOf(b) - weightOf(a));
-    for (const [at, path] of worst.slice(0, PICTURED_MAX).entries()) await this.#picture(path, at + 1);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#written.close();
-    const live = await this.#live?.catch(() => null);
-    await live?.close();
-  }
-
-  async #judge(path: string): Promise<Judged> {
-    const { live, signal } = this.#options;
-    const written = await this.#written.render(addressOf(path), { signal });
-    const seen = live?.seen(path) ?? null;
-    // A redirect's page has no text to compare.
-    const text = written.dom?.text ?? null;
-    const judgedBySeen = judgePage(path, written, seen, null);
-    const isSame = text === null || (seen !== null && hasText(seen, text));
-    const url = live?.urlOf(path) ?? null;
-    if (url === null || (isSame && judgedBySeen.weight === 0)) return judgedBySeen;
-    const now = await (await this.#liveSession()).render(url, { signal });
-    const change = text === null || now.dom === null ? null : compareText(now.dom.text, text);
-    const faults = livePageOf(now);
-    const both = {
-      failures: [...(seen?.failures ?? []), ...faults.failures],
-      consoleErrors: [...(seen?.consoleErrors ?? []), ...faults.consoleErrors],
-    };
-    return judgePage(path, written, both, isSame ? null : change);
-  }
-
-  async #picture(path: string, number: number): Promise<void> {
-    const { live, picturesDir, find, signal } = this.#options;
-    const url = live?.urlOf(path) ?? null;
-    const sides = [
-      ...(url === null ? [] : [{ side: 'live', session: await this.#liveSession(), address: url }]),
-      { side: 'written', session: this.#written, address: addressOf(path) },
-    ];
-    const names: string[] = [];
-    for (const { side, session, address } of sides) {
-      const { screenshot } = await session.render(address, { signal, withScreenshot: true });
-      if (screenshot === null) continue;
-      await mkdir(picturesDir, { recursive: true });
-      const name = `${number}-${side}.png`;
-      await replaceFile(join(picturesDir, name), screenshot);
-      names.push(name);
+  readonly answer: AnswerRequest = async ({ url }) => {
+    const { hostname, pathname } = new URL(url);
+    if (hostname !== HOST) {
+      throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
     }
-    if (names.length > 0) find({ kind: 'pictures', page: path, detail: names.join(', ') });
-  }
+    const path = percentDecode(pathname)?.slice(1);
+    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
+    if (found.kind === 'redirect') return answerOf(301, { location: found.location });
+    const file = found.kind === 'missing' ? undefined : this.#files.get(found.path);
+    if (found.kind === 'missing' || file === undefined) return answerOf(404, { 'content-type': 'text/plain' });
+    if (!found.isPlain) this.#onCleanUrl(pathname);
+    return answerOf(200, { 'content-type': file.type }, await readFile(join(this.#siteDir, file.path)));
+  };
+}
 
-  #liveSession(): Promise<RenderSession> {
-    const { live, renderer } = this.#options;
-    if (live === null) throw new Error('there is no live site');
-    this.#live ??= renderer.open(live.answer);
-    return this.#live;
-  }
+export function addressOf(path: string): string {
+  const shown = path.replace(/(^|\/)index\.html$/, '$1');
+  return `${WRITTEN_ORIGIN}/${encodeSegments(shown)}`;
+}
+
+function answerOf(status: number, headers: Readonly<Record<string, string>>, body = new Uint8Array()): FetchedAnswer {
+  return { status, header: (name) => headers[name] ?? null, body };
 }

@@ -172,18 +172,14 @@ class Writing {
 
   async writeAll(files: readonly SiteFile[], withDigest: ReadonlySet<string>): Promise<void> {
     const { signal } = this.#options;
-    const lanes = new Lanes(IN_FLIGHT_MAX);
-    try {
-      for (const file of files) {
-        await lanes.run(async () => {
-          signal.throwIfAborted();
-          await this.write(file, withDigest.has(file.entry.url));
-        });
-      }
-      await lanes.drain();
-    } finally {
-      await lanes.settle();
+    await using lanes = new Lanes(IN_FLIGHT_MAX);
+    for (const file of files) {
+      await lanes.run(async () => {
+        signal.throwIfAborted();
+        await this.write(file, withDigest.has(file.entry.url));
+      });
     }
+    await lanes.drain();
   }
 
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {

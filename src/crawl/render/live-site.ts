@@ -6,23 +6,15 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { readIfThere, replaceFile } from '../../files/index.ts';
 import type { CrawlFindings, Naming } from '../admission.ts';
-import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
+import type { ChromiumSession, OpenBrowser } from '../browser/chromium-session.ts';
 import type { Crawl } from '../crawl.ts';
 import { type ContentEntry, type Entry, hasContent, isPageType } from '../entry.ts';
 import type { FetchedAnswer, GuardedFetcher } from '../fetcher.ts';
 import { KeptContent } from '../kept/content-packs.ts';
 import { CrawlRecord, journaled } from '../kept/crawl-record.ts';
 import { Scope, type ScopeSettings } from '../scope.ts';
-import type { LiveSite } from '../verify.ts';
 import { chooseHtml } from './choose-html.ts';
-import {
-  type AnswerRequest,
-  findingsOf,
-  type LivePage,
-  livePageOf,
-  type PageRequest,
-  type RenderSession,
-} from './rendered-page.ts';
+import { type AnswerRequest, findingsOf, type LivePage, livePageOf, type PageRequest } from './rendered-page.ts';
 
 export interface PageRenderingOptions {
   readonly settings: RenderSettings;
@@ -41,11 +33,11 @@ export class PageRendering {
   /** By address. */
   readonly seen = new Map<string, LivePage>();
   readonly #options: PageRenderingOptions;
-  #session: RenderSession | null = null;
+  #session: ChromiumSession | null = null;
 
-  static async open(renderer: Pick<ChromiumRenderer, 'open'>, options: PageRenderingOptions): Promise<PageRendering> {
+  static async open(openBrowser: OpenBrowser, options: PageRenderingOptions): Promise<PageRendering> {
     const rendering = new PageRendering(options);
-    rendering.#session = await renderer.open(rendering.#answer);
+    rendering.#session = await openBrowser(rendering.#answer);
     return rendering;
   }
 
@@ -111,7 +103,7 @@ export interface LiveSiteOptions {
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
 /** As the crawl saw it; only requests that the crawl did not make go to the site itself. */
-export class CrawledLiveSite implements LiveSite, AsyncDisposable {
+export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
   readonly #recorded: ReturnType<typeof journaled>;
@@ -138,11 +130,12 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     };
   }
 
+  /** Null if the file is no page of the site. */
   urlOf(path: string): string | null {
     return this.#pages[path]?.url ?? null;
   }
 
-  seen(path: string) {
+  seen(path: string): LivePage | null {
     return this.#pages[path]?.seen ?? null;
   }
 

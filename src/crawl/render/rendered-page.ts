@@ -70,20 +70,6 @@ export interface RenderOptions {
   readonly withScreenshot?: boolean;
 }
 
-/** With cookies and storage of its own. */
-export interface RenderSession {
-  /** Pages at once; others wait. */
-  readonly tabs: number;
-
-  /**
-   * Scrolls to the page's end and waits for it to settle, bounded in time. A page's fault is its `state`.
-   * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason
-   */
-  render(url: string, options: RenderOptions): Promise<BrowserPage>;
-
-  close(): Promise<void>;
-}
-
 /** Kept for every page of a crawl. Plain data. */
 export interface LivePage {
   /** Of `normalText`; null where there was none. */

@@ -191,20 +191,16 @@ async function give(
 ): Promise<void> {
   const totalBytes = unpackedBytes + files.reduce((sum, { size }) => sum + size, 0);
   let doneBytes = unpackedBytes;
-  const lanes = new Lanes(IN_FLIGHT_MAX);
-  try {
-    for (const { path, file, size } of files) {
-      await lanes.run(async () => {
-        signal.throwIfAborted();
-        await addFile(sink, path, file);
-        doneBytes += size;
-        sink.progress(doneBytes, totalBytes);
-      });
-    }
-    await lanes.drain();
-  } finally {
-    await lanes.settle();
+  await using lanes = new Lanes(IN_FLIGHT_MAX);
+  for (const { path, file, size } of files) {
+    await lanes.run(async () => {
+      signal.throwIfAborted();
+      await addFile(sink, path, file);
+      doneBytes += size;
+      sink.progress(doneBytes, totalBytes);
+    });
   }
+  await lanes.drain();
 }
 
 async function addFile(sink: SiteSink, path: string, file: string): Promise<void> {
