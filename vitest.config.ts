@@ -12,7 +12,6 @@ const HEAVY = [
   'canary',
   'crawl-hostile',
   'crawl-hostile-scripts',
-  'crawl-kept',
   'crawl-kill',
   'crawl-life',
   'crawl-probes',
