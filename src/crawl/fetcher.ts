@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Transform } from 'node:stream';
+import { pipeline, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import type { CrawlSettings } from '../domain/crawl.ts';
 import type { EgressRules } from '../domain/egress.ts';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
+import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher } from '../net/dispatcher.ts';
 import { EgressPolicy } from '../net/egress.ts';
 import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/http-response.ts';
@@ -36,194 +35,6 @@ export interface FetchedAnswer {
   header(name: string): string | null;
   /** Decoded. A file is the caller's to remove. */
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
-}
-
-const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
-
-/** Decodes the body, and bounds its bytes on the wire and its decoded ones. */
-export class AnswerReader implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<FetchedAnswer>;
-  isOver = false;
-  readonly #limitsOf: FileRequest['limitsOf'];
-  readonly #facts: RequestFacts;
-  readonly #spoolDir: string;
-  readonly #resolve: (answer: FetchedAnswer) => void;
-  readonly #reject: (error: unknown) => void;
-  #controller: Dispatcher.DispatchController | null = null;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-  #limits: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
-  #decoder: Transform | null = null;
-  #chunks: Buffer[] = [];
-  #receivedBytes = 0;
-  #isPaused = false;
-  #bytes = 0;
-  #file: { readonly path: string; readonly stream: WriteStream } | null = null;
-
-  constructor(limitsOf: FileRequest['limitsOf'], facts: RequestFacts, spoolDir: string) {
-    this.#limitsOf = limitsOf;
-    this.#facts = facts;
-    this.#spoolDir = spoolDir;
-    const { promise, resolve, reject } = Promise.withResolvers<FetchedAnswer>();
-    this.answer = promise;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  abort(reason: unknown): void {
-    this.#fail(reason);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.isOver) controller.abort(new Error('given up'));
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
-    this.#limits = hasNoUse(status)
-      ? NOTHING
-      : this.#limitsOf(mediaTypeOf({ contentType: headers['content-type'] ?? '' }));
-    if (hasNoUse(status)) return;
-    const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
-    if (coding !== '' && coding !== 'identity') this.#decodeWith(coding);
-    else if (Number(headers['content-length'] ?? 0) > this.#limits.bytesMax) this.#fail(this.#tooLarge());
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.isOver) return;
-    this.#receivedBytes += chunk.length;
-    if (this.#limits === NOTHING) {
-      if (this.#receivedBytes <= UNUSED_BYTES_MAX) return;
-      this.#end();
-      controller.abort(new Error('unused'));
-      // A coding that gives nothing for all it takes must end as well.
-    } else if (this.#receivedBytes > this.#limits.bytesMax + UNUSED_BYTES_MAX) this.#fail(this.#tooLarge());
-    else if (this.#decoder === null) this.#take(chunk);
-    else if (!this.#decoder.write(chunk)) {
-      controller.pause();
-      this.#decoder.once('drain', () => controller.resume());
-    }
-  }
-
-  onResponseEnd(): void {
-    if (this.isOver) return;
-    if (this.#decoder === null) this.#end();
-    else this.#decoder.end();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const isBody = this.#status !== 0;
-    this.#fail(isBody ? bodyFault(error, this.#facts, this.#receivedBytes) : requestFault(error, this.#facts));
-  }
-
-  #decodeWith(coding: string): void {
-    const decoder = decoderOf(coding);
-    if (decoder === null) {
-      const state = `its Content-Encoding "${coding.slice(0, 32)}" was not asked for`;
-      this.#fail(this.#error('source_encoded', state));
-      return;
-    }
-    this.#decoder = decoder;
-    decoder.on('data', (chunk: Buffer) => this.#take(chunk));
-    decoder.on('end', () => this.#end());
-    decoder.on('error', () =>
-      this.#fail(this.#error('source_encoded', 'its body is not what its Content-Encoding says')),
-    );
-  }
-
-  #take(chunk: Buffer): void {
-    if (this.isOver) return;
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#limits.bytesMax) this.#fail(this.#tooLarge());
-    else if (this.#file !== null) this.#write(chunk);
-    else {
-      this.#chunks.push(chunk);
-      if (this.#bytes > this.#limits.memoryBytesMax) this.#spool();
-    }
-  }
-
-  #spool(): void {
-    const path = join(this.#spoolDir, `body-${randomBytes(8).toString('hex')}`);
-    this.#file = { path, stream: createWriteStream(path, { flags: 'wx' }) };
-    this.#file.stream.on('error', (error) => this.#fail(error));
-    for (const chunk of this.#chunks.splice(0)) this.#write(chunk);
-  }
-
-  #write(chunk: Buffer): void {
-    // Chunks that were read come after the pause has begun.
-    if (this.#file?.stream.write(chunk) !== false || this.#isPaused) return;
-    const source = this.#decoder ?? this.#controller;
-    this.#isPaused = true;
-    source?.pause();
-    this.#file.stream.once('drain', () => {
-      this.#isPaused = false;
-      source?.resume();
-    });
-  }
-
-  #end(): void {
-    if (this.isOver) return;
-    const headers = this.#headers;
-    const header = (name: string): string | null => headerOf(headers, name);
-    const status = this.#status;
-    const finish = (body: FetchedAnswer['body']): void => {
-      if (this.isOver) return;
-      this.isOver = true;
-      this.#resolve({ status, header, body });
-    };
-    if (this.#file === null) {
-      finish(joined(this.#chunks, this.#bytes));
-    } else {
-      const { path, stream } = this.#file;
-      stream.end(() => finish({ file: path, bytes: this.#bytes }));
-    }
-  }
-
-  #fail(reason: unknown): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.#chunks = [];
-    this.#decoder?.destroy();
-    if (this.#file !== null) {
-      const { path, stream } = this.#file;
-      stream.on('close', () => void rm(path, { force: true }).catch(() => undefined));
-      stream.destroy();
-    }
-    this.#reject(reason);
-    this.#controller?.abort(new Error('given up'));
-  }
-
-  #tooLarge(): DocshelfError {
-    return this.#error('source_too_large', `it is larger than ${this.#limits.bytesMax} bytes`);
-  }
-
-  #error(code: 'source_too_large' | 'source_encoded', state: string): DocshelfError {
-    const fields = { retryable: false, receivedBytes: this.#receivedBytes };
-    return new DocshelfError(code, `Cannot fetch ${this.#facts.thing}: ${state}`, { fields });
-  }
-}
-
-const NOTHING: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
-/** Of an unwanted body, to keep the connection. */
-const UNUSED_BYTES_MAX = 64 * 1024;
-
-/** A buffer of its own can be handed to another thread. */
-function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
-  const body = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, at);
-    at += chunk.length;
-  }
-  return body;
-}
-
-function decoderOf(coding: string): Transform | null {
-  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
-  if (coding === 'deflate') return createInflate();
-  return coding === 'br' ? createBrotliDecompress() : null;
 }
 
 /** RFC 9110, section 5.5; the config has looked at the files already. */
@@ -306,13 +117,11 @@ export class GuardedFetcher {
     const { connectTimeoutMs, idleTimeoutMs, proxy } = policy.rules;
     policy.admit(url);
     const facts = { thing: `"${linkWithoutSecrets(url.href)}"`, connectTimeoutMs, idleTimeoutMs };
-    const reader = new AnswerReader(request.limitsOf, facts, spoolDir);
-    const onAbort = (): void => reader.abort(signal.reason);
-    const timer = setTimeout(() => reader.abort(tooSlow(facts.thing, requestTimeoutMs)), requestTimeoutMs);
+    const exchange = new AbortController();
+    const onAbort = (): void => exchange.abort(signal.reason);
+    const timer = setTimeout(() => exchange.abort(tooSlow(facts.thing, requestTimeoutMs)), requestTimeoutMs);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      if (proxy !== 'off')
-        await this.#admit(url).catch((error: unknown) => reader.onResponseError(null, error as Error));
       const own = credentials?.origin === url.origin ? credentials.headers : {};
       const headers = {
         'user-agent': 'docshelf',
@@ -321,9 +130,21 @@ export class GuardedFetcher {
         ...request.headers,
         ...own,
       };
-      const options = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET', headers } as const;
-      if (!reader.isOver) this.#dispatcher.dispatch(options, reader);
-      return await reader.answer;
+      const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET' } as const;
+      const send = async (): Promise<Dispatcher.ResponseData> => {
+        if (proxy !== 'off') await this.#admit(url);
+        return this.#dispatcher.request({ ...target, headers, signal: exchange.signal });
+      };
+      // undici looks at the signal of a request that waits for its connection only once it is connected.
+      const answer = await unlessAborted(send(), exchange.signal).catch((error: unknown) => {
+        throw requestFault(error, facts);
+      });
+      const body = await readBody(answer, request.limitsOf, facts, spoolDir);
+      const header = (name: string): string | null => headerOf(answer.headers, name);
+      return { status: answer.statusCode, header, body };
+    } catch (error) {
+      exchange.signal.throwIfAborted();
+      throw error;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -347,4 +168,106 @@ function tooSlow(thing: string, requestTimeoutMs: number): DocshelfError {
   return new DocshelfError('source_timeout', `Cannot fetch ${thing}: not done within ${requestTimeoutMs / 1000} s`, {
     fields: { retryable: false },
   });
+}
+
+const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
+
+/** Bytes of an unwanted body that are read to keep the connection. */
+const UNUSED_BYTES_MAX = 64 * 1024;
+
+/** Decodes a body, and bounds its bytes on the wire and its decoded ones. @throws DocshelfError; errors of the disk */
+async function readBody(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  limitsOf: FileRequest['limitsOf'],
+  facts: RequestFacts,
+  spoolDir: string,
+): Promise<FetchedAnswer['body']> {
+  // An error after the end of reading must not end the process.
+  body.on('error', () => undefined);
+  if (hasNoUse(statusCode)) {
+    await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);
+    return new Uint8Array();
+  }
+  const limits = limitsOf(mediaTypeOf({ contentType: headerOf(headers, 'content-type') ?? '' }));
+  let receivedBytes = 0;
+  const faultOf = (code: 'source_too_large' | 'source_encoded', state: string): DocshelfError => {
+    const fields = { retryable: false, receivedBytes };
+    return new DocshelfError(code, `Cannot fetch ${facts.thing}: ${state}`, { fields });
+  };
+  const tooLarge = (): DocshelfError => faultOf('source_too_large', `it is larger than ${limits.bytesMax} bytes`);
+  async function* received(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        receivedBytes += chunk.length;
+        // A coding that gives nothing for all it takes must end as well.
+        if (receivedBytes > limits.bytesMax + UNUSED_BYTES_MAX) throw tooLarge();
+        yield chunk;
+      }
+    } catch (error) {
+      throw error instanceof DocshelfError ? error : bodyFault(error, facts, receivedBytes);
+    }
+  }
+  try {
+    const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
+    if (coding === '' || coding === 'identity') {
+      if (Number(headers['content-length'] ?? 0) > limits.bytesMax) throw tooLarge();
+      return await gather(received(), limits, tooLarge, spoolDir);
+    }
+    const decoder = decoderOf(coding);
+    if (decoder === null)
+      throw faultOf('source_encoded', `its Content-Encoding "${coding.slice(0, 32)}" was not asked for`);
+    pipeline(received(), decoder, () => undefined);
+    return await gather(decoder, limits, tooLarge, spoolDir).catch((error: unknown) => {
+      if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;
+      throw faultOf('source_encoded', 'its body is not what its Content-Encoding says');
+    });
+  } finally {
+    body.destroy();
+  }
+}
+
+/** Gathers a body in memory, or in a file if it is larger than memory may hold. */
+async function gather(
+  source: AsyncIterable<Buffer>,
+  { bytesMax, memoryBytesMax }: BodyLimits,
+  tooLarge: () => DocshelfError,
+  spoolDir: string,
+): Promise<FetchedAnswer['body']> {
+  const path = join(spoolDir, `body-${randomBytes(8).toString('hex')}`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let file: FileHandle | null = null;
+  try {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge();
+      chunks.push(chunk);
+      if (bytes <= memoryBytesMax) continue;
+      file ??= await open(path, 'wx');
+      for (const each of chunks.splice(0)) await file.writeFile(each);
+    }
+    return file === null ? joined(chunks, bytes) : { file: path, bytes };
+  } catch (error) {
+    if (file !== null) await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** A buffer of its own can be handed to another thread. */
+function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const body = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+function decoderOf(coding: string): Transform | null {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
+  if (coding === 'deflate') return createInflate();
+  return coding === 'br' ? createBrotliDecompress() : null;
 }
