@@ -57,7 +57,7 @@ export class Robots {
     return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
   }
 
-  /** The longest rule that fits decides, and of equal ones the one that allows. */
+  /** The longest matching rule decides; among equally long ones, the one that allows. */
   allows({ pathname, search }: URL): boolean {
     const path = normalized(pathname + search);
     let decisive: Rule | null = null;
@@ -90,7 +90,7 @@ function fits({ parts, isWhole }: Rule, path: string): boolean {
   return last === undefined ? at === path.length : path.length - last.length >= at && path.endsWith(last);
 }
 
-/** Percent-encodings decoded where that changes no meaning, and else in upper case. */
+/** Decodes percent-encodings if that keeps the meaning, and writes the others in upper case. */
 function normalized(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (text) => {
     const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
@@ -100,19 +100,19 @@ function normalized(path: string): string {
 
 const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
 
-export function saysNoFollow(directives: string): boolean {
+export function hasNoFollow(directives: string): boolean {
   return NO_FOLLOW.test(directives);
 }
 
-/** A report lists fewer. */
+/** Findings that wait for file names. A report lists fewer. */
 const WAITING_MAX = 5_000;
-const TOLD_MAX = 100_000;
+const REPORTED_MAX = 100_000;
 
-/** Each address once. Findings wait for the names of their pages' files until the crawl is over. */
+/** Reports each address once. Findings wait until the crawl is over and the files of their pages have names. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   readonly #waiting: Finding[] = [];
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(find: (finding: Finding) => void) {
     this.#find = find;
@@ -120,12 +120,12 @@ export class CrawlFindings {
 
   add(kind: 'left_out' | 'not_fetched' | 'too_many_redirects', url: string, referrer: string, why: string): void {
     const key = `${kind} ${url}`;
-    if (this.#told.has(key)) return;
-    if (this.#told.size < TOLD_MAX) this.#told.add(key);
-    this.tell({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
+    if (this.#reported.has(key)) return;
+    if (this.#reported.size < REPORTED_MAX) this.#reported.add(key);
+    this.report({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
   }
 
-  tell(finding: Finding): void {
+  report(finding: Finding): void {
     if (this.#waiting.length < WAITING_MAX) this.#waiting.push(finding);
     else this.#find({ ...finding, page: pathOf(finding.page) });
   }
@@ -145,10 +145,10 @@ function shown(url: string): string {
   return url.length > 300 ? `${url.slice(0, 297)}...` : url;
 }
 
-/** As servers and proxies commonly take. */
+/** Length that servers and proxies commonly accept. */
 const URL_CHARS_MAX = 2_000;
 const SEGMENTS_MAX = 40;
-/** Of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
+/** Occurrences of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
 const REPEATS_MAX = 4;
 /** Addresses that differ in a date alone: a year's days and some. */
 const DATES_MAX = 400;
@@ -158,7 +158,7 @@ const ASSET_VARIANTS_MAX = 5_000;
 /** `/2031/05`, `/2031-05-12/`, `?month=2031-05` */
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Addresses that a site makes up without end. Each is judged, and counted, once. */
+/** Finds addresses that a site generates without end. Judge each address once: it is counted. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -224,7 +224,7 @@ interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/** Of the archive's bound: redirects, search data and the manifest come on top. */
+/** Share of the archive's bound: redirects, search data and the manifest come on top. */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
@@ -241,7 +241,7 @@ export class Admission {
     this.#robots = robots;
   }
 
-  /** A refusal is reported once for each address of the site. */
+  /** Reports why it leaves an address out, once for each. */
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
     const { scope, followsLinks } = this.#options;
     const parsed = new URL(url);

@@ -1,11 +1,11 @@
 import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../web/index.ts';
 import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/index.ts';
 
-/** As the journal and the record of a crawl keep it. */
+/** A fetched address, as the journal and the record of a crawl store it. */
 export interface FetchedUrl {
   /** Canonical. */
   readonly url: string;
-  /** 200 where content is kept. */
+  /** 200 if content is stored. */
   readonly status: number;
   /** Absolute, with its fragment. */
   readonly location: string | null;
@@ -13,7 +13,7 @@ export interface FetchedUrl {
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly noFollow: boolean;
-  /** Decoded; null where none is kept. */
+  /** Decoded body. Null if none is stored. */
   readonly content: FetchedContent | null;
 }
 
@@ -25,7 +25,7 @@ export interface PackedAt {
 export interface FetchedContent {
   readonly sha256: string;
   readonly size: number;
-  /** Null: in the file store. */
+  /** Null if the content is in the file store. */
   readonly packed: PackedAt | null;
 }
 
@@ -33,10 +33,10 @@ export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): s
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** `known_file`: one that sites have; `not_found`: an address that cannot be. */
+/** How an address became known. `known_file`: many sites have such a file; `not_found`: an address that no site has. */
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-/** Nobody misses these. */
+/** Files that are looked for without a reference: their absence is no finding. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
@@ -73,7 +73,7 @@ export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType |
   return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 }
 
-/** Some servers answer so where a script or picture is missing. */
+/** Some servers respond with a page if a script or picture is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);
@@ -90,24 +90,25 @@ export interface Entry {
   /** Canonical. */
   readonly url: string;
   askedAs: AskedAs;
-  /** Of what names it first; may be empty. */
+  /** Address of the page that names it first; may be empty. */
   readonly referrer: string;
   readonly depth: number;
-  /** In a row, up to this address. */
+  /** Number of redirects that led to this address. */
   readonly redirects: number;
   readonly isOptional: boolean;
-  /** Of the page that asked for it, names in lower case. */
+  /** Headers of the page's request, names in lower case. */
   readonly headers: Readonly<Record<string, string>> | null;
   state: 'waiting' | 'asked' | 'done';
   isFollowed: boolean;
   fetched: FetchedUrl | null;
-  /** A page came where a file was asked for, and was not kept. */
+  /** The server responded with a page to a request for a file; the page is not stored. */
   isPageInstead: boolean;
+  /** The page as the browser shows it, if that is exported. */
   settled: FetchedContent | null;
-  /** Of the exported content; empty where it is not known. */
+  /** Media type of the exported content; empty if unknown. */
   type: string;
   charset: string | null;
-  /** Null without references. */
+  /** Null if it has no references. */
   place: FoundPlace | null;
 }
 

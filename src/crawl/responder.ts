@@ -5,7 +5,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { refreshOf } from '../web/rewrite/index.ts';
-import { saysNoFollow } from './admission.ts';
+import { hasNoFollow } from './admission.ts';
 import { type Entry, type FetchedUrl, isPageType } from './entry.ts';
 import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
 import type { KeptContent } from './kept/content-packs.ts';
@@ -13,7 +13,7 @@ import type { CrawlJournal } from './kept/crawl-record.ts';
 import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
 
 export type Answer =
-  /** Its content is stored, or in `bytes` and still to be. */
+  /** The content is stored, or it is in `bytes` and still has to be. */
   | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
   | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
 
@@ -25,7 +25,7 @@ interface ResponderOptions {
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
   readonly archiveLimits: ArchiveLimits;
-  /** A busy host is left alone for so long, and asked less from then on. */
+  /** Called if a host is busy: it gets no request for `ms`, and fewer from then on. */
   readonly onBusy: (host: string, ms: number) => void;
   readonly signal: AbortSignal;
 }
@@ -33,21 +33,21 @@ interface ResponderOptions {
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
-/** A job has a deadline. */
+/** Longest pause that a server may ask for: a job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
-/** In a row, before the host is given up. */
+/** Requests in a row without an answer, before the host is given up. */
 const HOST_FAULTS_MAX = 5;
-/** Of files without references; larger ones wait on the disk. */
+/** Largest file without references that stays in memory; larger ones wait on the disk. */
 const MEMORY_BYTES_MAX = 1024 ** 2;
 
-/** A page with a later refresh is there to be read. */
+/** A page with a later refresh is meant to be read. */
 const REFRESH_SECONDS_MAX = 10;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Answers of an earlier attempt, of the last crawl where nothing has changed, or of the server. */
+/** Responds from an earlier attempt, from the last crawl if the file is unchanged, or from the server. */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
@@ -57,7 +57,7 @@ export class Responder {
     this.#options = options;
   }
 
-  /** The next `get` of this address gives the same answer. @throws as `get` */
+  /** Fetches ahead: the next `get` of this address returns the same answer. @throws as `get` */
   async look(url: string): Promise<Answer> {
     const answer = await this.get(url);
     this.#ahead.set(url, answer);
@@ -130,10 +130,10 @@ export class Responder {
       contentType: answer.header('content-type') ?? '',
       etag: answer.header('etag'),
       lastModified: answer.header('last-modified'),
-      noFollow: saysNoFollow(answer.header('x-robots-tag') ?? ''),
+      noFollow: hasNoFollow(answer.header('x-robots-tag') ?? ''),
       content: null,
     };
-    // The page that a site shows for what it does not have is content too.
+    // The page that a site shows for missing addresses is content too.
     if (status !== 200 && status !== 404 && status !== 410) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };
@@ -167,7 +167,7 @@ function locationOf(location: string | null, url: string): string | null {
   return location === null ? null : (URL.parse(location, url)?.href ?? null);
 }
 
-/** Null for the page itself, or a late one. */
+/** Null if the page refreshes itself, or late. */
 function refreshTarget(answer: FetchedAnswer, url: string): string | null {
   const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
   if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;

@@ -90,7 +90,7 @@ export class ChromiumSession {
     const started = this.#browser;
     const last = await started;
     if (last !== null && !last.isGone) return last;
-    // Of all callers that find it gone, one starts another.
+    // If several callers find it gone, one of them starts another.
     return this.#browser === started ? this.#restart(last) : this.#running();
   }
 

@@ -22,7 +22,7 @@ const LEAVING_MS_MAX = 1_000;
 const OPEN_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 3_000;
 
-/** `hung` and `crashed` are the end of the tab too. */
+/** `hung` and `crashed` end the tab too. */
 class PageEnd extends Error {
   readonly state: 'left' | 'failed' | 'hung' | 'crashed';
 
@@ -39,7 +39,7 @@ export class ChromiumTab {
   readonly mainFrameId: string;
   readonly #frameIds = new Set<string>();
   visit: Visit | null = null;
-  /** Of this page's documents, in order. */
+  /** Loaders of this page's documents, in order. */
   #loaderIds: string[] = [];
   #url = '';
   #loadedId = '';

@@ -14,7 +14,7 @@ import {
   type SourceType,
   spliceBytes,
 } from '../../web/rewrite/index.ts';
-import { saysNoFollow } from '../admission.ts';
+import { hasNoFollow } from '../admission.ts';
 import { type FetchedContent, type FoundPlace, namesPage } from '../entry.ts';
 import type { FoundStore, PackFolders, PageContents } from '../kept/content-packs.ts';
 import { naturalName } from '../names.ts';
@@ -233,7 +233,7 @@ export class PageWork {
       content: kept,
       place: this.#found.add(found),
       charset: found.charset,
-      noFollow: found.robots.some(saysNoFollow),
+      noFollow: found.robots.some(hasNoFollow),
       urls,
       withDigest,
       payloads: found.payloads.map((path) => origin + path),

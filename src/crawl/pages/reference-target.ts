@@ -9,22 +9,22 @@ export interface ReferenceTarget {
   readonly isOwn: boolean;
   isNamedAsLink: boolean;
   isNamedAsFile: boolean;
-  /** Folder written last: `path` and `address` are as seen from it. */
+  /** Folder of the file that was written last: `path` and `address` are relative to it. */
   seenFrom: Folder | null;
   path: string;
   address: string;
 }
 
-/** Another object once names change. */
+/** A new object once names change. */
 export interface Folder {
   readonly path: string;
 }
 
 export interface ReferenceBase {
   readonly fileUrl: string;
-  /** Of relative references: the `<base>`, or the file itself. */
+  /** Base of relative references: the `<base>`, or the file itself. */
   readonly baseUrl: string;
-  /** Of addresses in a script that are seen from the page. */
+  /** Base of addresses in a script that are resolved from the page. */
   readonly pageUrl: string;
   readonly importMaps: readonly string[];
 }
@@ -35,12 +35,12 @@ export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string,
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** The import map is written anew, and the specifier stays. */
+/** True for a specifier of the import map: the map is rewritten, and the specifier stays. */
 export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
   return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 }
 
-/** The menu of a site is on all of its pages. */
+/** Targets in memory: the menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;

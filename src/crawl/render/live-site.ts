@@ -25,12 +25,12 @@ export interface PageRenderingOptions {
   readonly signal: AbortSignal;
 }
 
-/** The crawl sends its own, or none. */
+/** Headers of the browser that the crawl replaces by its own, or omits. */
 const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
 
-/** The browser asks the crawl for everything; links that scripts have made, and text that originals lack, are taken on. */
+/** Renders pages in a browser, which gets everything from the crawl. Adds links and text that only scripts create. */
 export class PageRendering {
-  /** By address. */
+  /** Live pages by address. */
   readonly seen = new Map<string, LivePage>();
   readonly #options: PageRenderingOptions;
   #session: ChromiumSession | null = null;
@@ -51,14 +51,14 @@ export class PageRendering {
     if (this.#session === null) throw new Error('the browser is not open');
     const page = await this.#session.render(url, { signal });
     this.seen.set(url, livePageOf(page));
-    for (const finding of findingsOf(url, page)) findings.tell(finding);
+    for (const finding of findingsOf(url, page)) findings.report(finding);
     if (page.dom === null) return;
     if (isFollowed) {
       for (const link of page.dom.links) this.#name(link, { askedAs: 'link', referrer: url, depth: depth + 1 });
     }
     const bytes = await kept.read(entry.fetched.content);
     const chosen = chooseHtml(new TextDecoder(entry.charset ?? 'utf-8').decode(bytes), page, settings.scripts);
-    // No browser reads HTML in a file of XHTML.
+    // Browsers do not parse an XHTML file as HTML.
     if (chosen.kind === 'settled' && entry.type === 'text/html')
       await crawl.settle(entry, new TextEncoder().encode(chosen.html));
   };
@@ -102,7 +102,7 @@ export interface LiveSiteOptions {
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** As the crawl saw it; only requests that the crawl did not make go to the site itself. */
+/** The live site as the crawl saw it. Only requests that the crawl did not send go to the site itself. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
@@ -159,7 +159,7 @@ export class CrawledLiveSite implements AsyncDisposable {
   }
 }
 
-/** By path of the file. Plain data. */
+/** Live pages by path of the exported file. Plain data. */
 type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
 
 const FILE = 'live-pages.json';
@@ -179,7 +179,7 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** The proof may be another attempt's. */
+/** Written to the job's folder: another attempt may verify the site. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }

@@ -8,7 +8,7 @@ export interface PageRequest {
   readonly method: 'GET' | 'HEAD';
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of pages and frames. */
+  /** True for documents of pages and frames. */
   readonly isNavigation: boolean;
   readonly pageUrl: string;
 }
@@ -26,7 +26,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** Without an answer, or with a status of 400 or more. */
+/** A request without an answer, or with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
   /** The status, an error's code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not taken). */
@@ -49,19 +49,19 @@ export interface SettledDom {
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 
 export interface BrowserPage {
-  /** Of the last document, without fragment. */
+  /** Address of the last document, without fragment. */
   readonly url: string;
   readonly state: PageState;
   /** One line, for states other than `settled`. */
   readonly reason: string | null;
   /** Null unless `settled` or `unsettled`. */
   readonly dom: SettledDom | null;
-  /** In order. Without what the browser has in memory of an earlier page. */
+  /** Requests in order, except those that the browser answered from its cache. */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   /** Messages at level error, and uncaught errors; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];
-  /** Of the first screen. */
+  /** PNG of the first screen. */
   readonly screenshot: Uint8Array | null;
 }
 
@@ -70,9 +70,9 @@ export interface RenderOptions {
   readonly withScreenshot?: boolean;
 }
 
-/** Kept for every page of a crawl. Plain data. */
+/** Summary of a live page, stored for every page of a crawl. Plain data. */
 export interface LivePage {
-  /** Of `normalText`; null where there was none. */
+  /** Digest of the text by `normalText`. Null if there was no document. */
   readonly textSha256: string | null;
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];

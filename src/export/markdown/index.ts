@@ -11,20 +11,20 @@ import { canonicalOf, readTheme, type View, viewOf } from './view.ts';
 
 type Find = SiteSink['find'];
 
-/** With its twin: the Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
+/** Renders a page, and its Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
 export async function renderPage(
   view: View,
   page: Page,
   renderer: MarkdownRenderer,
   find: Find,
-): Promise<{ readonly html: string; readonly twin: string }> {
+): Promise<{ readonly html: string; readonly markdown: string }> {
   const { title, description } = page;
   // Findings about the file itself were made when its front matter was read.
   const source = await readPage(page.source, () => {});
   const lead = description === null ? '' : `> ${description}\n\n`;
   return {
     html: layoutPage(view, page, renderText(view, page.source.path, title, source, renderer, find)),
-    twin: `# ${source.heading ?? title}\n\n${lead}${source.body.trim()}\n`,
+    markdown: `# ${source.heading ?? title}\n\n${lead}${source.body.trim()}\n`,
   };
 }
 
@@ -75,7 +75,7 @@ export class MarkdownSource implements SiteSource {
     const renderer = createRenderer();
     const full = new FullText();
     const written = new Set<string>();
-    // Of several files of one path the first is written: the folder's own go before generated ones.
+    // If several files have one path, the first is written: the folder's own files go before generated ones.
     const write = async (path: string, content: string | { readonly file: string }) => {
       signal.throwIfAborted();
       if (written.has(path)) return;
@@ -87,10 +87,10 @@ export class MarkdownSource implements SiteSource {
     let done = 0;
     for (const local of site.languages) {
       for (const page of [...local.listed, ...local.unlisted]) {
-        const { html, twin } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
+        const { html, markdown } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
         await write(page.path, html);
-        await write(page.twin, twin);
-        if (!page.isNoindex && local === site.languages[0]) full.add(twin);
+        await write(page.markdownPath, markdown);
+        if (!page.isNoindex && local === site.languages[0]) full.add(markdown);
         sink.progress(++done, site.pages.length);
       }
     }

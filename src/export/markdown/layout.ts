@@ -179,7 +179,7 @@ function pageLinks({ site, to }: View, page: NonNullable<View['page']>): string 
     ),
   );
   return `<link rel="canonical" href="${escapeHtml(canonicalOf(site, page))}">
-<link rel="alternate" type="text/markdown" href="${escapeHtml(to(page.twin))}">
+<link rel="alternate" type="text/markdown" href="${escapeHtml(to(page.markdownPath))}">
 ${alternates.join('')}`;
 }
 

@@ -29,7 +29,7 @@ function urlSet(site: Site, pages: readonly Page[]): string {
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
-/** `llms.txt` (llmstxt.org), whose links to the pages' twins are relative: they hold wherever the bundle is served. */
+/** `llms.txt` (llmstxt.org), whose links to the pages' Markdown are relative: they work wherever the bundle is served. */
 export function layoutLlms(site: Site): string {
   const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
   return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');
@@ -52,9 +52,9 @@ function ofLanguage({ language, navigation, unlisted }: LanguageSite, namesLangu
 function section(title: string, pages: readonly Page[]): string {
   const lines = pages
     .filter(({ isNoindex }) => !isNoindex)
-    .map(({ title: name, twin, description }) => {
+    .map(({ title: name, markdownPath, description }) => {
       const about = description === null ? '' : `: ${oneLine(description)}`;
-      return `- [${oneLine(name).replace(/[[\]\\]/g, '\\$&')}](${encodeSegments(twin)})${about}`;
+      return `- [${oneLine(name).replace(/[[\]\\]/g, '\\$&')}](${encodeSegments(markdownPath)})${about}`;
     });
   return lines.length === 0 ? '' : `\n## ${oneLine(title)}\n\n${lines.join('\n')}\n`;
 }
@@ -71,10 +71,10 @@ export class FullText {
   #parts: string[] | null = [];
   #bytes = 0;
 
-  add(twin: string): void {
-    this.#bytes += Buffer.byteLength(twin) + 1;
+  add(markdown: string): void {
+    this.#bytes += Buffer.byteLength(markdown) + 1;
     if (this.#bytes > FULL_BYTES_MAX) this.#parts = null;
-    this.#parts?.push(twin);
+    this.#parts?.push(markdown);
   }
 
   text(): string | null {

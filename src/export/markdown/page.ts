@@ -38,8 +38,8 @@ type MarkdownTarget =
 const ELSEWHERE = /^(?:$|[#?]|\/\/|[a-z][a-z0-9+.-]*:)/i;
 const PARTS = /^([^?#]*)(.*)$/s;
 
-export function namesOfPage({ path, twin, address }: Page): readonly string[] {
-  return [path, twin, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
+export function namesOfPage({ path, markdownPath, address }: Page): readonly string[] {
+  return [path, markdownPath, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
 }
 
 export class MarkdownTargets {
@@ -82,7 +82,7 @@ export interface Page {
   readonly source: FoundFile;
   readonly path: string;
   /** Its Markdown: `guides/start.md`. */
-  readonly twin: string;
+  readonly markdownPath: string;
   /** `guides/start`, `guides/` for a folder's page, empty for the home page. */
   readonly address: string;
   readonly language: string;

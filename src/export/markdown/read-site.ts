@@ -73,7 +73,7 @@ function makePage(
   return {
     source,
     path: `${stem}.html`,
-    twin: `${stem}.md`,
+    markdownPath: `${stem}.md`,
     address,
     language: language.code,
     key: translationKey(address, language),
