@@ -5,6 +5,136 @@ import { counted } from '../domain/text.ts';
 import { type AskedAs, namesPage } from './entry.ts';
 import type { Scope } from './scope.ts';
 
+export interface Naming {
+  readonly askedAs: AskedAs;
+  readonly referrer: string;
+  readonly depth: number;
+  readonly redirects?: number;
+  readonly isOptional?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface CrawlSize {
+  readonly entries: number;
+  readonly pages: number;
+  readonly bytes: number;
+}
+
+interface AdmissionOptions {
+  readonly settings: CrawlSettings;
+  readonly archiveLimits: ArchiveLimits;
+  readonly scope: Scope;
+  readonly findings: CrawlFindings;
+  readonly followsLinks: boolean;
+}
+
+/** Share of the archive's bound: redirects, search data and the manifest come on top. */
+const ENTRIES_SHARE = 0.9;
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #traps: Traps;
+  #robots: Robots | null = null;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#traps = new Traps(options.settings.limits);
+  }
+
+  useRobots(robots: Robots): void {
+    this.#robots = robots;
+  }
+
+  /** Reports why it leaves an address out, once for each. */
+  admits(url: string, naming: Naming, size: CrawlSize): boolean {
+    const { scope, followsLinks } = this.#options;
+    const parsed = new URL(url);
+    const isLink = namesPage(naming.askedAs);
+    if (isLink && (!scope.isOwn(parsed) || !scope.holdsPage(parsed))) return false;
+    if (isLink && !followsLinks && naming.depth > 0) return false;
+    const why = this.#reasonAgainst(parsed, isLink, naming.depth, size);
+    if (why !== null) this.leaveOut(url, naming, why);
+    return why === null;
+  }
+
+  reasonAgainstPage({ pages }: CrawlSize): string | null {
+    const { pagesMax } = this.#options.settings.limits;
+    return pages < pagesMax ? null : `the export has ${counted(pagesMax, 'page')}, which is its limit`;
+  }
+
+  leaveOut(url: string, { referrer, isOptional }: Pick<Naming, 'referrer' | 'isOptional'>, why: string): void {
+    if (isOptional !== true) this.#options.findings.add('left_out', url, referrer, why);
+  }
+
+  #reasonAgainst(url: URL, isLink: boolean, depth: number, size: CrawlSize): string | null {
+    const { scope, settings, archiveLimits } = this.#options;
+    const { depthMax } = settings.limits;
+    if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
+    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start`;
+    const full = isLink ? this.reasonAgainstPage(size) : null;
+    if (full !== null) return full;
+    if (size.entries >= archiveLimits.entriesMax * ENTRIES_SHARE) return 'the export has too many files';
+    if (size.bytes >= archiveLimits.totalBytesMax) return 'the export has too many bytes';
+    return this.#traps.judge(url, isLink);
+  }
+}
+
+/** Length that servers and proxies commonly accept. */
+const URL_CHARS_MAX = 2_000;
+const SEGMENTS_MAX = 40;
+/** Occurrences of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
+const REPEATS_MAX = 4;
+/** Addresses that differ in a date alone: a year's days and some. */
+const DATES_MAX = 400;
+/** Addresses that differ in their query alone: pictures by size. */
+const ASSET_VARIANTS_MAX = 5_000;
+
+/** `/2031/05`, `/2031-05-12/`, `?month=2031-05` */
+const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
+
+/** Finds addresses that a site generates without end. Judge each address once: it is counted. */
+export class Traps {
+  readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
+  readonly #variants = new Map<string, number>();
+  readonly #dates = new Map<string, number>();
+
+  constructor(limits: Pick<CrawlLimits, 'queryVariantsMax'>) {
+    this.#limits = limits;
+  }
+
+  judge(url: URL, isPage: boolean): string | null {
+    const { href, pathname, search } = url;
+    if (href.length > URL_CHARS_MAX) return `its address is longer than ${URL_CHARS_MAX} characters`;
+    const segments = pathname.split('/').slice(1);
+    if (segments.length > SEGMENTS_MAX) return `its path is deeper than ${SEGMENTS_MAX} folders`;
+    if (mostRepeated(segments) >= REPEATS_MAX) return 'its path repeats itself';
+    if (search !== '') {
+      const max = isPage ? this.#limits.queryVariantsMax : ASSET_VARIANTS_MAX;
+      const key = `${isPage ? 'page' : 'asset'} ${url.origin}${pathname}`;
+      if (countUp(this.#variants, key) > max) return `over ${max} addresses differ in their query alone`;
+    }
+    const date = isPage ? DATE.exec(pathname + search) : null;
+    if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX) {
+      return `over ${DATES_MAX} addresses differ in a date alone`;
+    }
+    return null;
+  }
+}
+
+function mostRepeated(segments: readonly string[]): number {
+  if (segments.length < REPEATS_MAX) return 0;
+  const counts = new Map<string, number>();
+  let most = 0;
+  for (const segment of segments) if (segment !== '') most = Math.max(most, countUp(counts, segment));
+  return most;
+}
+
+function countUp(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}
+
 /** RFC 9309, section 2.5: at least 500 KiB must be read. */
 const ROBOTS_BYTES_MAX = 512 * 1024;
 
@@ -143,134 +273,4 @@ function pathOf(url: string): string {
 
 function shown(url: string): string {
   return url.length > 300 ? `${url.slice(0, 297)}...` : url;
-}
-
-/** Length that servers and proxies commonly accept. */
-const URL_CHARS_MAX = 2_000;
-const SEGMENTS_MAX = 40;
-/** Occurrences of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
-const REPEATS_MAX = 4;
-/** Addresses that differ in a date alone: a year's days and some. */
-const DATES_MAX = 400;
-/** Addresses that differ in their query alone: pictures by size. */
-const ASSET_VARIANTS_MAX = 5_000;
-
-/** `/2031/05`, `/2031-05-12/`, `?month=2031-05` */
-const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
-
-/** Finds addresses that a site generates without end. Judge each address once: it is counted. */
-export class Traps {
-  readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
-  readonly #variants = new Map<string, number>();
-  readonly #dates = new Map<string, number>();
-
-  constructor(limits: Pick<CrawlLimits, 'queryVariantsMax'>) {
-    this.#limits = limits;
-  }
-
-  judge(url: URL, isPage: boolean): string | null {
-    const { href, pathname, search } = url;
-    if (href.length > URL_CHARS_MAX) return `its address is longer than ${URL_CHARS_MAX} characters`;
-    const segments = pathname.split('/').slice(1);
-    if (segments.length > SEGMENTS_MAX) return `its path is deeper than ${SEGMENTS_MAX} folders`;
-    if (mostRepeated(segments) >= REPEATS_MAX) return 'its path repeats itself';
-    if (search !== '') {
-      const max = isPage ? this.#limits.queryVariantsMax : ASSET_VARIANTS_MAX;
-      const key = `${isPage ? 'page' : 'asset'} ${url.origin}${pathname}`;
-      if (countUp(this.#variants, key) > max) return `over ${max} addresses differ in their query alone`;
-    }
-    const date = isPage ? DATE.exec(pathname + search) : null;
-    if (date !== null && countUp(this.#dates, url.origin + (pathname + search).slice(0, date.index)) > DATES_MAX) {
-      return `over ${DATES_MAX} addresses differ in a date alone`;
-    }
-    return null;
-  }
-}
-
-function mostRepeated(segments: readonly string[]): number {
-  if (segments.length < REPEATS_MAX) return 0;
-  const counts = new Map<string, number>();
-  let most = 0;
-  for (const segment of segments) if (segment !== '') most = Math.max(most, countUp(counts, segment));
-  return most;
-}
-
-function countUp(counts: Map<string, number>, key: string): number {
-  const count = (counts.get(key) ?? 0) + 1;
-  counts.set(key, count);
-  return count;
-}
-
-export interface Naming {
-  readonly askedAs: AskedAs;
-  readonly referrer: string;
-  readonly depth: number;
-  readonly redirects?: number;
-  readonly isOptional?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface CrawlSize {
-  readonly entries: number;
-  readonly pages: number;
-  readonly bytes: number;
-}
-
-interface AdmissionOptions {
-  readonly settings: CrawlSettings;
-  readonly archiveLimits: ArchiveLimits;
-  readonly scope: Scope;
-  readonly findings: CrawlFindings;
-  readonly followsLinks: boolean;
-}
-
-/** Share of the archive's bound: redirects, search data and the manifest come on top. */
-const ENTRIES_SHARE = 0.9;
-
-export class Admission {
-  readonly #options: AdmissionOptions;
-  readonly #traps: Traps;
-  #robots: Robots | null = null;
-
-  constructor(options: AdmissionOptions) {
-    this.#options = options;
-    this.#traps = new Traps(options.settings.limits);
-  }
-
-  useRobots(robots: Robots): void {
-    this.#robots = robots;
-  }
-
-  /** Reports why it leaves an address out, once for each. */
-  admits(url: string, naming: Naming, size: CrawlSize): boolean {
-    const { scope, followsLinks } = this.#options;
-    const parsed = new URL(url);
-    const isLink = namesPage(naming.askedAs);
-    if (isLink && (!scope.isOwn(parsed) || !scope.holdsPage(parsed))) return false;
-    if (isLink && !followsLinks && naming.depth > 0) return false;
-    const why = this.#reasonAgainst(parsed, isLink, naming.depth, size);
-    if (why !== null) this.leaveOut(url, naming, why);
-    return why === null;
-  }
-
-  reasonAgainstPage({ pages }: CrawlSize): string | null {
-    const { pagesMax } = this.#options.settings.limits;
-    return pages < pagesMax ? null : `the export has ${counted(pagesMax, 'page')}, which is its limit`;
-  }
-
-  leaveOut(url: string, { referrer, isOptional }: Pick<Naming, 'referrer' | 'isOptional'>, why: string): void {
-    if (isOptional !== true) this.#options.findings.add('left_out', url, referrer, why);
-  }
-
-  #reasonAgainst(url: URL, isLink: boolean, depth: number, size: CrawlSize): string | null {
-    const { scope, settings, archiveLimits } = this.#options;
-    const { depthMax } = settings.limits;
-    if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
-    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start`;
-    const full = isLink ? this.reasonAgainstPage(size) : null;
-    if (full !== null) return full;
-    if (size.entries >= archiveLimits.entriesMax * ENTRIES_SHARE) return 'the export has too many files';
-    if (size.bytes >= archiveLimits.totalBytesMax) return 'the export has too many bytes';
-    return this.#traps.judge(url, isLink);
-  }
 }

@@ -178,15 +178,9 @@ export interface WrittenPage {
   readonly integrity: string | null;
 }
 
-const NO_FILE: ReadonlySet<FoundKind> = new Set([
-  'prefix',
-  'canonical',
-  'base',
-  'hint',
-  'integrity',
-  'scope',
-  'pattern',
-]);
+/** References that name no file of their own. */
+const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
+/** References that are written as they are. */
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
@@ -246,7 +240,7 @@ export class PageWork {
     const withDigest: string[] = [];
     for (const reference of referencesOf(found)) {
       const { kind } = reference;
-      if (NO_FILE.has(kind) && kind !== 'integrity') continue;
+      if (NO_FILE.has(kind)) continue;
       const target = this.#targets.targetOf(reference, base);
       if (target === null) continue;
       if (kind === 'integrity') withDigest.push(target.canonical);

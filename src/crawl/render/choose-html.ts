@@ -3,6 +3,42 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
+type ChosenHtml =
+  | { readonly kind: 'original' }
+  /** In UTF-8. */
+  | { readonly kind: 'settled'; readonly html: string };
+
+/** Share of missing words up to which the original is written: scripts add a button, or a date. */
+const MISSING_SHARE_FREE = 0.1;
+/** From here on the settled document is. */
+const MISSING_SHARE_MAX = 0.3;
+/** Between the two: a chapter is more than a menu. */
+const MISSING_WORDS_MAX = 100;
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** The original, unless much of a reader's text is not in it. Words are compared, and not their order. */
+export function chooseHtml(
+  original: string,
+  rendered: Pick<BrowserPage, 'dom'>,
+  scripts: RenderSettings['scripts'],
+): ChosenHtml {
+  const { dom } = rendered;
+  if (dom === null) return { kind: 'original' };
+  const seen = countWords(dom.text);
+  const total = sumOf(seen);
+  const missing = countMissing(seen, countWordsOfHtml(original));
+  const share = total === 0 ? 0 : missing / total;
+  const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
+  if (isOwn) return { kind: 'original' };
+  return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
+}
+
+/** A byte order mark goes before another encoding that the document names. */
+function asUtf8(html: string): string {
+  return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
+}
+
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /** Elements whose text no reader with scripts sees. */
@@ -60,42 +96,6 @@ function textOf(document: TreeNode, parts: boolean): string {
     for (let at = children.length - 1; at >= 0; at--) waiting.push(children[at] as TreeNode);
   }
   return texts.join('');
-}
-
-type ChosenHtml =
-  | { readonly kind: 'original' }
-  /** In UTF-8. */
-  | { readonly kind: 'settled'; readonly html: string };
-
-/** Share of missing words up to which the original is written: scripts add a button, or a date. */
-const MISSING_SHARE_FREE = 0.1;
-/** From here on the settled document is. */
-const MISSING_SHARE_MAX = 0.3;
-/** Between the two: a chapter is more than a menu. */
-const MISSING_WORDS_MAX = 100;
-
-const BYTE_ORDER_MARK = '\uFEFF';
-
-/** The original, unless much of a reader's text is not in it. Words are compared, and not their order. */
-export function chooseHtml(
-  original: string,
-  rendered: Pick<BrowserPage, 'dom'>,
-  scripts: RenderSettings['scripts'],
-): ChosenHtml {
-  const { dom } = rendered;
-  if (dom === null) return { kind: 'original' };
-  const seen = countWords(dom.text);
-  const total = sumOf(seen);
-  const missing = countMissing(seen, countWordsOfHtml(original));
-  const share = total === 0 ? 0 : missing / total;
-  const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
-  if (isOwn) return { kind: 'original' };
-  return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
-}
-
-/** A byte order mark goes before another encoding that the document names. */
-function asUtf8(html: string): string {
-  return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
 }
 
 /** HTML standard, "prepare the script element". */

@@ -9,56 +9,6 @@ import { plainTitle, readSite } from './read-site.ts';
 import { createRenderer, type MarkdownRenderer } from './render-markdown.ts';
 import { canonicalOf, readTheme, type View, viewOf } from './view.ts';
 
-type Find = SiteSink['find'];
-
-/** Renders a page, and its Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
-export async function renderPage(
-  view: View,
-  page: Page,
-  renderer: MarkdownRenderer,
-  find: Find,
-): Promise<{ readonly html: string; readonly markdown: string }> {
-  const { title, description } = page;
-  // Findings about the file itself were made when its front matter was read.
-  const source = await readPage(page.source, () => {});
-  const lead = description === null ? '' : `> ${description}\n\n`;
-  return {
-    html: layoutPage(view, page, renderText(view, page.source.path, title, source, renderer, find)),
-    markdown: `# ${source.heading ?? title}\n\n${lead}${source.body.trim()}\n`,
-  };
-}
-
-/** Renders a language's 404 page. @throws DocshelfError `bad_source` */
-export async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
-  const { notFound, language } = view.local;
-  if (notFound === null) return layoutNotFound(view, null);
-  const source = await readPage(notFound, find);
-  const title = source.matter.title ?? plainTitle(source.heading) ?? language.words.notFound;
-  return layoutNotFound(view, renderText(view, notFound.path, title, source, renderer, find));
-}
-
-function renderText(
-  view: View,
-  from: string,
-  title: string,
-  { heading, body }: PageText,
-  renderer: MarkdownRenderer,
-  find: Find,
-): PageBody {
-  const rewrite = (reference: string): string | null => {
-    const target = view.site.targets.resolve(from, reference);
-    if (target.kind === 'file') return view.to(target.path) + target.suffix;
-    if (target.kind === 'excluded') return null;
-    if (target.kind === 'missing') find({ kind: 'broken_link', page: from, detail: reference });
-    return reference;
-  };
-  const context = { words: view.local.language.words, rewrite };
-  return {
-    heading: heading === null ? escapeHtml(title) : renderer.renderInline(heading, context),
-    text: renderer.render(body, context),
-  };
-}
-
 /** A site out of Markdown: the same folder gives the same bytes. Progress is in pages. Fragments are not checked. */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
@@ -121,4 +71,54 @@ function noPages(dir: string, { paths }: ExportRequest) {
         'none of the paths asked for leads to a page',
         'Ask for paths as readers see them: /guides/start.',
       );
+}
+
+type Find = SiteSink['find'];
+
+/** Renders a page, and its Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
+export async function renderPage(
+  view: View,
+  page: Page,
+  renderer: MarkdownRenderer,
+  find: Find,
+): Promise<{ readonly html: string; readonly markdown: string }> {
+  const { title, description } = page;
+  // Findings about the file itself were made when its front matter was read.
+  const source = await readPage(page.source, () => {});
+  const lead = description === null ? '' : `> ${description}\n\n`;
+  return {
+    html: layoutPage(view, page, renderText(view, page.source.path, title, source, renderer, find)),
+    markdown: `# ${source.heading ?? title}\n\n${lead}${source.body.trim()}\n`,
+  };
+}
+
+/** Renders a language's 404 page. @throws DocshelfError `bad_source` */
+export async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
+  const { notFound, language } = view.local;
+  if (notFound === null) return layoutNotFound(view, null);
+  const source = await readPage(notFound, find);
+  const title = source.matter.title ?? plainTitle(source.heading) ?? language.words.notFound;
+  return layoutNotFound(view, renderText(view, notFound.path, title, source, renderer, find));
+}
+
+function renderText(
+  view: View,
+  from: string,
+  title: string,
+  { heading, body }: PageText,
+  renderer: MarkdownRenderer,
+  find: Find,
+): PageBody {
+  const rewrite = (reference: string): string | null => {
+    const target = view.site.targets.resolve(from, reference);
+    if (target.kind === 'file') return view.to(target.path) + target.suffix;
+    if (target.kind === 'excluded') return null;
+    if (target.kind === 'missing') find({ kind: 'broken_link', page: from, detail: reference });
+    return reference;
+  };
+  const context = { words: view.local.language.words, rewrite };
+  return {
+    heading: heading === null ? escapeHtml(title) : renderer.renderInline(heading, context),
+    text: renderer.render(body, context),
+  };
 }

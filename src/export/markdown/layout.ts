@@ -4,104 +4,94 @@ import type { Page } from './page.ts';
 import type { RenderedText } from './render-markdown.ts';
 import { canonicalOf, referenceOf, type View } from './view.ts';
 
-/** Entries that every page shows. Of more only its own branch: a site would grow with the square of its pages. */
-const ENTRIES_MAX = 400;
-/** Entries around the current one that a list of such a navigation shows. */
-const NEIGHBOURS_MAX = 200;
-
-function layoutNavigation(view: View): string {
-  const tree = new NavigationTree(view, view.local.navigation);
-  let html = '';
-  let loose: NavigationNode[] = [];
-  const listLoose = () => (loose.length > 0 ? tree.list(loose) : '');
-  for (const node of tree.shown(view.local.navigation)) {
-    if (node.kind === 'group') {
-      html += listLoose() + tree.section(node);
-      loose = [];
-    } else loose.push(node);
-  }
-  return html + listLoose();
+export interface PageBody {
+  /** The title as HTML. */
+  readonly heading: string;
+  readonly text: RenderedText;
 }
 
-function groupTitleOf({ local, page }: View): string | null {
-  const search = (nodes: readonly NavigationNode[], title: string | null): string | null | undefined => {
-    for (const node of nodes) {
-      if (node.kind === 'page' && node.page === page) return title;
-      const found = node.kind === 'group' ? search(node.children, node.title) : undefined;
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return search(local.navigation, null) ?? null;
+/** Characters of a description taken from the text: as many as search engines show. */
+const DESCRIPTION_LENGTH_MAX = 160;
+
+export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
+  const isHome = page === view.local.home && page.key === '';
+  const group = isHome ? null : groupTitleOf(view);
+  const label = group === null ? '' : `<p class="group">${escapeHtml(group)}</p>`;
+  const lead = page.description === null ? '' : `<p class="lead">${escapeHtml(page.description)}</p>`;
+  const title = `<header class="title">${label}<h1>${heading}</h1>${lead}</header>`;
+  return layoutDocument(view, {
+    title: documentTitle(view.site.name, page.title),
+    description: page.description ?? shorten(text.opening),
+    main: `<article${isHome ? ' class="home"' : ''}>${title}${text.html}</article>${pager(view, page)}${footer(view)}`,
+    aside: contents(view, text),
+  });
 }
 
-type Group = Extract<NavigationNode, { kind: 'group' }>;
-
-class NavigationTree {
-  readonly #view: View;
-  readonly #isLarge: boolean;
-
-  constructor(view: View, nodes: readonly NavigationNode[]) {
-    this.#view = view;
-    this.#isLarge = countUpTo(nodes, ENTRIES_MAX) > ENTRIES_MAX;
-  }
-
-  section(group: Group): string {
-    if (this.#isClosed(group)) return `<h2>${this.#linkToFirst(group)}</h2>`;
-    return `<h2>${escapeHtml(group.title)}</h2>${this.list(group.children)}`;
-  }
-
-  list(nodes: readonly NavigationNode[]): string {
-    const shown = this.shown(nodes);
-    const more = shown.length < nodes.length ? '<li class="more">…</li>' : '';
-    return `<ul>${shown.map((node) => this.#item(node)).join('')}${more}</ul>`;
-  }
-
-  #item(node: NavigationNode): string {
-    if (node.kind === 'link') {
-      return `<li><a href="${escapeHtml(referenceOf(this.#view, node.href))}">${escapeHtml(node.title)}</a></li>`;
-    }
-    if (node.kind === 'page') {
-      const { page } = node;
-      const here = page === this.#view.page ? ' aria-current="page"' : '';
-      const isNew = page.isNew ? ` <span class="tag">${escapeHtml(this.#view.local.language.words.isNew)}</span>` : '';
-      return `<li><a href="${escapeHtml(this.#view.to(page.path))}"${here}>${escapeHtml(node.title)}${isNew}</a></li>`;
-    }
-    if (this.#isClosed(node)) return `<li>${this.#linkToFirst(node)}</li>`;
-    const open = this.#holdsPage(node) ? ' open' : '';
-    return `<li><details${open}><summary>${escapeHtml(node.title)}</summary>${this.list(node.children)}</details></li>`;
-  }
-
-  #linkToFirst(group: Group): string {
-    const first = firstPageIn(group.children);
-    const title = escapeHtml(group.title);
-    return first === null ? title : `<a href="${escapeHtml(this.#view.to(first.path))}">${title}</a>`;
-  }
-
-  #isClosed(group: Group): boolean {
-    return this.#isLarge && !this.#holdsPage(group);
-  }
-
-  #holdsPage(node: NavigationNode): boolean {
-    if (node.kind === 'group') return node.children.some((child) => this.#holdsPage(child));
-    return node.kind === 'page' && node.page === this.#view.page;
-  }
-
-  shown(nodes: readonly NavigationNode[]): readonly NavigationNode[] {
-    if (!this.#isLarge || nodes.length <= NEIGHBOURS_MAX) return nodes;
-    const at = nodes.findIndex((node) => this.#holdsPage(node));
-    const start = Math.max(0, Math.min(at - NEIGHBOURS_MAX / 2, nodes.length - NEIGHBOURS_MAX));
-    return nodes.slice(start, start + NEIGHBOURS_MAX);
-  }
+export function layoutNotFound(view: View, content: PageBody | null): string {
+  const { words } = view.local.language;
+  const home = view.to(view.local.home?.path ?? 'index.html');
+  const own =
+    content === null
+      ? `<header class="title"><p class="group">404</p><h1>${escapeHtml(words.notFound)}</h1><p class="lead">${escapeHtml(words.notFoundLead)}</p></header><p><a class="button" href="${escapeHtml(home)}">${escapeHtml(words.toStart)}</a></p>`
+      : `<header class="title"><h1>${content.heading}</h1></header>${content.text.html}`;
+  return layoutDocument(view, {
+    title: documentTitle(view.site.name, words.notFound),
+    description: words.notFoundLead,
+    main: `<article class="not-found">${own}</article>${footer(view)}`,
+    aside: '<aside class="contents"></aside>',
+  });
 }
 
-function countUpTo(nodes: readonly NavigationNode[], max: number): number {
-  let count = 0;
-  for (const node of nodes) {
-    count += node.kind === 'group' ? countUpTo(node.children, max - count) : 1;
-    if (count > max) break;
-  }
-  return count;
+/** A page that redirects, for hosts without redirects. */
+export function layoutRedirect(title: string, target: string, canonical: string): string {
+  const to = escapeHtml(target);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${escapeHtml(title)}</title>
+<meta http-equiv="refresh" content="0; url=${to}">
+<link rel="canonical" href="${escapeHtml(canonical)}">
+</head>
+<body><p><a href="${to}">${escapeHtml(title)}</a></p></body>
+</html>
+`;
+}
+
+function documentTitle(site: string, page: string): string {
+  return site === page ? site : `${page} · ${site}`;
+}
+
+function shorten(text: string | null): string | null {
+  if (text === null || text.length <= DESCRIPTION_LENGTH_MAX) return text;
+  return `${text.slice(0, DESCRIPTION_LENGTH_MAX - 1).replace(/\s+\S*$/u, '')}…`;
+}
+
+function contents({ local }: View, { headings }: RenderedText): string {
+  if (headings.length < 2) return '<aside class="contents"></aside>';
+  const links = headings.map(
+    ({ id, level, text }) =>
+      `<li class="level-${level}"><a href="#${escapeHtml(encodeURIComponent(id))}">${escapeHtml(text)}</a></li>`,
+  );
+  const title = escapeHtml(local.language.words.onThisPage);
+  return `<aside class="contents"><nav aria-labelledby="_contents"><h2 id="_contents">${title}</h2><ul>${links.join('')}</ul></nav></aside>`;
+}
+
+function pager({ local, to }: View, page: Page): string {
+  const at = local.listed.indexOf(page);
+  if (at === -1) return '';
+  const { words } = local.language;
+  const link = (target: Page | undefined, rel: 'prev' | 'next', label: string) =>
+    target === undefined
+      ? '<span></span>'
+      : `<a rel="${rel}" class="${rel}" href="${escapeHtml(to(target.path))}"><span>${escapeHtml(label)}</span>${escapeHtml(target.sidebarTitle)}</a>`;
+  const links = link(local.listed[at - 1], 'prev', words.previous) + link(local.listed[at + 1], 'next', words.next);
+  return `<nav class="pager" aria-label="${escapeHtml(`${words.previous} / ${words.next}`)}">${links}</nav>`;
+}
+
+function footer({ site }: View): string {
+  const name = site.version === null ? site.name : `${site.name} ${site.version}`;
+  return `<footer>${escapeHtml(site.footer === null ? name : `${name} · ${site.footer}`)}</footer>`;
 }
 
 interface DocumentParts {
@@ -229,92 +219,102 @@ function themeSwitch({ local }: View): string {
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;
 }
 
-export interface PageBody {
-  /** The title as HTML. */
-  readonly heading: string;
-  readonly text: RenderedText;
+/** Entries that every page shows. Of more only its own branch: a site would grow with the square of its pages. */
+const ENTRIES_MAX = 400;
+/** Entries around the current one that a list of such a navigation shows. */
+const NEIGHBOURS_MAX = 200;
+
+function layoutNavigation(view: View): string {
+  const tree = new NavigationTree(view, view.local.navigation);
+  let html = '';
+  let loose: NavigationNode[] = [];
+  const listLoose = () => (loose.length > 0 ? tree.list(loose) : '');
+  for (const node of tree.shown(view.local.navigation)) {
+    if (node.kind === 'group') {
+      html += listLoose() + tree.section(node);
+      loose = [];
+    } else loose.push(node);
+  }
+  return html + listLoose();
 }
 
-/** Characters of a description taken from the text: as many as search engines show. */
-const DESCRIPTION_LENGTH_MAX = 160;
-
-export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
-  const isHome = page === view.local.home && page.key === '';
-  const group = isHome ? null : groupTitleOf(view);
-  const label = group === null ? '' : `<p class="group">${escapeHtml(group)}</p>`;
-  const lead = page.description === null ? '' : `<p class="lead">${escapeHtml(page.description)}</p>`;
-  const title = `<header class="title">${label}<h1>${heading}</h1>${lead}</header>`;
-  return layoutDocument(view, {
-    title: documentTitle(view.site.name, page.title),
-    description: page.description ?? shorten(text.opening),
-    main: `<article${isHome ? ' class="home"' : ''}>${title}${text.html}</article>${pager(view, page)}${footer(view)}`,
-    aside: contents(view, text),
-  });
+function groupTitleOf({ local, page }: View): string | null {
+  const search = (nodes: readonly NavigationNode[], title: string | null): string | null | undefined => {
+    for (const node of nodes) {
+      if (node.kind === 'page' && node.page === page) return title;
+      const found = node.kind === 'group' ? search(node.children, node.title) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return search(local.navigation, null) ?? null;
 }
 
-export function layoutNotFound(view: View, content: PageBody | null): string {
-  const { words } = view.local.language;
-  const home = view.to(view.local.home?.path ?? 'index.html');
-  const own =
-    content === null
-      ? `<header class="title"><p class="group">404</p><h1>${escapeHtml(words.notFound)}</h1><p class="lead">${escapeHtml(words.notFoundLead)}</p></header><p><a class="button" href="${escapeHtml(home)}">${escapeHtml(words.toStart)}</a></p>`
-      : `<header class="title"><h1>${content.heading}</h1></header>${content.text.html}`;
-  return layoutDocument(view, {
-    title: documentTitle(view.site.name, words.notFound),
-    description: words.notFoundLead,
-    main: `<article class="not-found">${own}</article>${footer(view)}`,
-    aside: '<aside class="contents"></aside>',
-  });
+type Group = Extract<NavigationNode, { kind: 'group' }>;
+
+class NavigationTree {
+  readonly #view: View;
+  readonly #isLarge: boolean;
+
+  constructor(view: View, nodes: readonly NavigationNode[]) {
+    this.#view = view;
+    this.#isLarge = countUpTo(nodes, ENTRIES_MAX) > ENTRIES_MAX;
+  }
+
+  section(group: Group): string {
+    if (this.#isClosed(group)) return `<h2>${this.#linkToFirst(group)}</h2>`;
+    return `<h2>${escapeHtml(group.title)}</h2>${this.list(group.children)}`;
+  }
+
+  list(nodes: readonly NavigationNode[]): string {
+    const shown = this.shown(nodes);
+    const more = shown.length < nodes.length ? '<li class="more">…</li>' : '';
+    return `<ul>${shown.map((node) => this.#item(node)).join('')}${more}</ul>`;
+  }
+
+  #item(node: NavigationNode): string {
+    if (node.kind === 'link') {
+      return `<li><a href="${escapeHtml(referenceOf(this.#view, node.href))}">${escapeHtml(node.title)}</a></li>`;
+    }
+    if (node.kind === 'page') {
+      const { page } = node;
+      const here = page === this.#view.page ? ' aria-current="page"' : '';
+      const isNew = page.isNew ? ` <span class="tag">${escapeHtml(this.#view.local.language.words.isNew)}</span>` : '';
+      return `<li><a href="${escapeHtml(this.#view.to(page.path))}"${here}>${escapeHtml(node.title)}${isNew}</a></li>`;
+    }
+    if (this.#isClosed(node)) return `<li>${this.#linkToFirst(node)}</li>`;
+    const open = this.#holdsPage(node) ? ' open' : '';
+    return `<li><details${open}><summary>${escapeHtml(node.title)}</summary>${this.list(node.children)}</details></li>`;
+  }
+
+  #linkToFirst(group: Group): string {
+    const first = firstPageIn(group.children);
+    const title = escapeHtml(group.title);
+    return first === null ? title : `<a href="${escapeHtml(this.#view.to(first.path))}">${title}</a>`;
+  }
+
+  #isClosed(group: Group): boolean {
+    return this.#isLarge && !this.#holdsPage(group);
+  }
+
+  #holdsPage(node: NavigationNode): boolean {
+    if (node.kind === 'group') return node.children.some((child) => this.#holdsPage(child));
+    return node.kind === 'page' && node.page === this.#view.page;
+  }
+
+  shown(nodes: readonly NavigationNode[]): readonly NavigationNode[] {
+    if (!this.#isLarge || nodes.length <= NEIGHBOURS_MAX) return nodes;
+    const at = nodes.findIndex((node) => this.#holdsPage(node));
+    const start = Math.max(0, Math.min(at - NEIGHBOURS_MAX / 2, nodes.length - NEIGHBOURS_MAX));
+    return nodes.slice(start, start + NEIGHBOURS_MAX);
+  }
 }
 
-/** A page that redirects, for hosts without redirects. */
-export function layoutRedirect(title: string, target: string, canonical: string): string {
-  const to = escapeHtml(target);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>${escapeHtml(title)}</title>
-<meta http-equiv="refresh" content="0; url=${to}">
-<link rel="canonical" href="${escapeHtml(canonical)}">
-</head>
-<body><p><a href="${to}">${escapeHtml(title)}</a></p></body>
-</html>
-`;
-}
-
-function documentTitle(site: string, page: string): string {
-  return site === page ? site : `${page} · ${site}`;
-}
-
-function shorten(text: string | null): string | null {
-  if (text === null || text.length <= DESCRIPTION_LENGTH_MAX) return text;
-  return `${text.slice(0, DESCRIPTION_LENGTH_MAX - 1).replace(/\s+\S*$/u, '')}…`;
-}
-
-function contents({ local }: View, { headings }: RenderedText): string {
-  if (headings.length < 2) return '<aside class="contents"></aside>';
-  const links = headings.map(
-    ({ id, level, text }) =>
-      `<li class="level-${level}"><a href="#${escapeHtml(encodeURIComponent(id))}">${escapeHtml(text)}</a></li>`,
-  );
-  const title = escapeHtml(local.language.words.onThisPage);
-  return `<aside class="contents"><nav aria-labelledby="_contents"><h2 id="_contents">${title}</h2><ul>${links.join('')}</ul></nav></aside>`;
-}
-
-function pager({ local, to }: View, page: Page): string {
-  const at = local.listed.indexOf(page);
-  if (at === -1) return '';
-  const { words } = local.language;
-  const link = (target: Page | undefined, rel: 'prev' | 'next', label: string) =>
-    target === undefined
-      ? '<span></span>'
-      : `<a rel="${rel}" class="${rel}" href="${escapeHtml(to(target.path))}"><span>${escapeHtml(label)}</span>${escapeHtml(target.sidebarTitle)}</a>`;
-  const links = link(local.listed[at - 1], 'prev', words.previous) + link(local.listed[at + 1], 'next', words.next);
-  return `<nav class="pager" aria-label="${escapeHtml(`${words.previous} / ${words.next}`)}">${links}</nav>`;
-}
-
-function footer({ site }: View): string {
-  const name = site.version === null ? site.name : `${site.name} ${site.version}`;
-  return `<footer>${escapeHtml(site.footer === null ? name : `${name} · ${site.footer}`)}</footer>`;
+function countUpTo(nodes: readonly NavigationNode[], max: number): number {
+  let count = 0;
+  for (const node of nodes) {
+    count += node.kind === 'group' ? countUpTo(node.children, max - count) : 1;
+    if (count > max) break;
+  }
+  return count;
 }

@@ -2,12 +2,108 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { SiteSink } from '../../domain/site-source.ts';
 import { languageTag } from '../../web/language-tag.ts';
 
+export const SETTINGS_FILE = 'docs.json';
+
+/** The settings of `docs.json`, null where they are left out. Files are named as in the folder. */
+export type SiteSettings = ReturnType<typeof readSettings>;
+
 /** A site's colour. Lightness is the theme's, so that text stays readable in every tone. */
 export interface Tone {
   /** Degrees of OKLCH. */
   readonly hue: number;
   /** 1 for colour, 0 for a site in shades of grey. */
   readonly tint: 0 | 1;
+}
+
+export type NavigationEntry =
+  /** A page, as the folder or as a reader names it: `guides/start`, `guides/start.md`. */
+  | { readonly kind: 'page'; readonly name: string }
+  | { readonly kind: 'link'; readonly title: string; readonly href: string }
+  | { readonly kind: 'group'; readonly title: string; readonly entries: readonly NavigationEntry[] };
+
+export interface LanguageSettings {
+  /** As `languageTag` spells it: `fr`, `pt-BR`. */
+  readonly code: string;
+  readonly name: string | null;
+  /** Its own navigation; null: the site's. */
+  readonly navigation: readonly NavigationEntry[] | null;
+}
+
+const KEYS = new Set(
+  '$schema name description url logo favicon css hue colors links footer language languages navigation versions'.split(
+    ' ',
+  ),
+);
+
+/** An unknown key is reported and ignored: other programs read such files too. @throws DocshelfError `bad_source` */
+export function readSettings(text: string | null, version: string | null, find: SiteSink['find']) {
+  const all = new SettingsReader(text === null ? {} : parseJson(text));
+  const own = version === null ? null : all.section('versions')?.section(version);
+  const settings = own === null || own === undefined ? all : all.with(own);
+  for (const key of settings.keys()) {
+    if (!KEYS.has(key)) find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not known here` });
+  }
+  const language = settings.text('language');
+  return {
+    name: settings.text('name'),
+    description: settings.text('description'),
+    /** Without a trailing slash. */
+    url: readUrl(settings),
+    logo: readLogo(settings),
+    favicon: settings.text('favicon'),
+    css: settings.text('css'),
+    tone: readTone(settings),
+    links: settings.list('links').map((link) => ({ label: link.needText('label'), href: link.needText('href') })),
+    footer: settings.text('footer'),
+    language: language === null ? null : settings.languageAt('language', language),
+    languages: readLanguages(settings),
+    navigation: readNavigation(settings),
+  };
+}
+
+function parseJson(text: string): Readonly<Record<string, Json>> {
+  try {
+    const value = JSON.parse(text) as Json;
+    if (isObject(value)) return value;
+  } catch (error) {
+    throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": ${(error as Error).message}`, {
+      next: 'Check the file with a JSON linter; JSON takes no comments and no comma after the last entry.',
+      fields: { path: SETTINGS_FILE },
+      cause: error,
+    });
+  }
+  throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": it is no JSON object`, {
+    fields: { path: SETTINGS_FILE },
+  });
+}
+
+function readUrl(settings: SettingsReader): string | null {
+  const written = settings.text('url');
+  if (written === null) return null;
+  const url = URL.parse(written);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw settings.fault('url', 'is no address with http or https');
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+function readLogo(settings: SettingsReader): { readonly light: string; readonly dark: string } | null {
+  if (!settings.isObject('logo')) {
+    const file = settings.text('logo');
+    return file === null ? null : { light: file, dark: file };
+  }
+  const logo = settings.section('logo');
+  const light = logo?.text('light') ?? logo?.text('dark') ?? null;
+  return light === null ? null : { light, dark: logo?.text('dark') ?? light };
+}
+
+function readTone(settings: SettingsReader): Tone | null {
+  const hue = settings.number('hue', 0, 360);
+  if (hue !== null) return { hue, tint: 1 };
+  const colors = settings.section('colors');
+  const primary = colors?.text('primary') ?? null;
+  if (colors === null || primary === null) return null;
+  const tone = toneOfColour(primary);
+  if (tone === null) throw colors.fault('primary', 'is no colour like #0f766e');
+  return tone;
 }
 
 const HEX = /^#(?:([0-9a-f]{3})|([0-9a-f]{6}))$/i;
@@ -32,6 +128,60 @@ function toneOfColour(colour: string): Tone | null {
 
 function linear(channel: number): number {
   return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+}
+
+/** Levels of groups: what a reader can still follow, with room. */
+const DEPTH_MAX = 16;
+/** Keys of a group's entries and of its title; other programs have several. */
+const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;
+const TITLE_KEYS = ['group', 'tab', 'title'] as const;
+
+/** `navigation` as a list of entries, or as an object that holds one. Null: not written. */
+function readNavigation(settings: SettingsReader): readonly NavigationEntry[] | null {
+  const value = settings.value('navigation');
+  if (value === null) return null;
+  if (!settings.isObject('navigation')) return readEntries(settings, 'navigation', 1);
+  const section = settings.section('navigation');
+  return section === null || section.value('languages') !== null ? null : entriesOf(section, 1);
+}
+
+function readLanguages(settings: SettingsReader): readonly LanguageSettings[] {
+  const inNavigation = settings.isObject('navigation') ? settings.section('navigation')?.list('languages') : undefined;
+  const listed = settings
+    .items('languages')
+    .map((value, index) =>
+      typeof value === 'string'
+        ? { code: settings.languageAt(`languages[${index}]`, value), name: null, navigation: null }
+        : readLanguage(settings.item('languages', value, index)),
+    );
+  return listed.length > 0 ? listed : (inNavigation ?? []).map(readLanguage);
+}
+
+function readLanguage(language: SettingsReader): LanguageSettings {
+  const key = language.value('code') === null ? 'language' : 'code';
+  const own = ENTRY_KEYS.some((name) => language.value(name) !== null) ? entriesOf(language, 1) : null;
+  return {
+    code: language.languageAt(key, language.needText(key)),
+    name: language.text('name'),
+    navigation: readNavigation(language) ?? own,
+  };
+}
+
+function readEntries(settings: SettingsReader, key: string, depth: number): readonly NavigationEntry[] {
+  if (depth > DEPTH_MAX) throw settings.fault(key, `is more than ${DEPTH_MAX} groups deep`);
+  return settings.items(key).map((value, index): NavigationEntry => {
+    if (typeof value === 'string') return { kind: 'page', name: value };
+    const entry = settings.item(key, value, index);
+    const titleKey = TITLE_KEYS.find((name) => entry.value(name) !== null);
+    if (titleKey !== undefined && entry.value('href') === null) {
+      return { kind: 'group', title: entry.needText(titleKey), entries: entriesOf(entry, depth + 1) };
+    }
+    return { kind: 'link', title: entry.text('label') ?? entry.needText('title'), href: entry.needText('href') };
+  });
+}
+
+function entriesOf(settings: SettingsReader, depth: number): readonly NavigationEntry[] {
+  return ENTRY_KEYS.flatMap((key) => readEntries(settings, key, depth));
 }
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -125,154 +275,4 @@ class SettingsReader {
 
 function isObject(value: Json): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export type NavigationEntry =
-  /** A page, as the folder or as a reader names it: `guides/start`, `guides/start.md`. */
-  | { readonly kind: 'page'; readonly name: string }
-  | { readonly kind: 'link'; readonly title: string; readonly href: string }
-  | { readonly kind: 'group'; readonly title: string; readonly entries: readonly NavigationEntry[] };
-
-export interface LanguageSettings {
-  /** As `languageTag` spells it: `fr`, `pt-BR`. */
-  readonly code: string;
-  readonly name: string | null;
-  /** Its own navigation; null: the site's. */
-  readonly navigation: readonly NavigationEntry[] | null;
-}
-
-/** Levels of groups: what a reader can still follow, with room. */
-const DEPTH_MAX = 16;
-/** Keys of a group's entries and of its title; other programs have several. */
-const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;
-const TITLE_KEYS = ['group', 'tab', 'title'] as const;
-
-/** `navigation` as a list of entries, or as an object that holds one. Null: not written. */
-function readNavigation(settings: SettingsReader): readonly NavigationEntry[] | null {
-  const value = settings.value('navigation');
-  if (value === null) return null;
-  if (!settings.isObject('navigation')) return readEntries(settings, 'navigation', 1);
-  const section = settings.section('navigation');
-  return section === null || section.value('languages') !== null ? null : entriesOf(section, 1);
-}
-
-function readLanguages(settings: SettingsReader): readonly LanguageSettings[] {
-  const inNavigation = settings.isObject('navigation') ? settings.section('navigation')?.list('languages') : undefined;
-  const listed = settings
-    .items('languages')
-    .map((value, index) =>
-      typeof value === 'string'
-        ? { code: settings.languageAt(`languages[${index}]`, value), name: null, navigation: null }
-        : readLanguage(settings.item('languages', value, index)),
-    );
-  return listed.length > 0 ? listed : (inNavigation ?? []).map(readLanguage);
-}
-
-function readLanguage(language: SettingsReader): LanguageSettings {
-  const key = language.value('code') === null ? 'language' : 'code';
-  const own = ENTRY_KEYS.some((name) => language.value(name) !== null) ? entriesOf(language, 1) : null;
-  return {
-    code: language.languageAt(key, language.needText(key)),
-    name: language.text('name'),
-    navigation: readNavigation(language) ?? own,
-  };
-}
-
-function readEntries(settings: SettingsReader, key: string, depth: number): readonly NavigationEntry[] {
-  if (depth > DEPTH_MAX) throw settings.fault(key, `is more than ${DEPTH_MAX} groups deep`);
-  return settings.items(key).map((value, index): NavigationEntry => {
-    if (typeof value === 'string') return { kind: 'page', name: value };
-    const entry = settings.item(key, value, index);
-    const titleKey = TITLE_KEYS.find((name) => entry.value(name) !== null);
-    if (titleKey !== undefined && entry.value('href') === null) {
-      return { kind: 'group', title: entry.needText(titleKey), entries: entriesOf(entry, depth + 1) };
-    }
-    return { kind: 'link', title: entry.text('label') ?? entry.needText('title'), href: entry.needText('href') };
-  });
-}
-
-function entriesOf(settings: SettingsReader, depth: number): readonly NavigationEntry[] {
-  return ENTRY_KEYS.flatMap((key) => readEntries(settings, key, depth));
-}
-
-export const SETTINGS_FILE = 'docs.json';
-
-/** The settings of `docs.json`, null where they are left out. Files are named as in the folder. */
-export type SiteSettings = ReturnType<typeof readSettings>;
-
-const KEYS = new Set(
-  '$schema name description url logo favicon css hue colors links footer language languages navigation versions'.split(
-    ' ',
-  ),
-);
-
-/** An unknown key is reported and ignored: other programs read such files too. @throws DocshelfError `bad_source` */
-export function readSettings(text: string | null, version: string | null, find: SiteSink['find']) {
-  const all = new SettingsReader(text === null ? {} : parseJson(text));
-  const own = version === null ? null : all.section('versions')?.section(version);
-  const settings = own === null || own === undefined ? all : all.with(own);
-  for (const key of settings.keys()) {
-    if (!KEYS.has(key)) find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not known here` });
-  }
-  const language = settings.text('language');
-  return {
-    name: settings.text('name'),
-    description: settings.text('description'),
-    /** Without a trailing slash. */
-    url: readUrl(settings),
-    logo: readLogo(settings),
-    favicon: settings.text('favicon'),
-    css: settings.text('css'),
-    tone: readTone(settings),
-    links: settings.list('links').map((link) => ({ label: link.needText('label'), href: link.needText('href') })),
-    footer: settings.text('footer'),
-    language: language === null ? null : settings.languageAt('language', language),
-    languages: readLanguages(settings),
-    navigation: readNavigation(settings),
-  };
-}
-
-function parseJson(text: string): Readonly<Record<string, Json>> {
-  try {
-    const value = JSON.parse(text) as Json;
-    if (isObject(value)) return value;
-  } catch (error) {
-    throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": ${(error as Error).message}`, {
-      next: 'Check the file with a JSON linter; JSON takes no comments and no comma after the last entry.',
-      fields: { path: SETTINGS_FILE },
-      cause: error,
-    });
-  }
-  throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": it is no JSON object`, {
-    fields: { path: SETTINGS_FILE },
-  });
-}
-
-function readUrl(settings: SettingsReader): string | null {
-  const written = settings.text('url');
-  if (written === null) return null;
-  const url = URL.parse(written);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw settings.fault('url', 'is no address with http or https');
-  return (url.origin + url.pathname).replace(/\/+$/, '');
-}
-
-function readLogo(settings: SettingsReader): { readonly light: string; readonly dark: string } | null {
-  if (!settings.isObject('logo')) {
-    const file = settings.text('logo');
-    return file === null ? null : { light: file, dark: file };
-  }
-  const logo = settings.section('logo');
-  const light = logo?.text('light') ?? logo?.text('dark') ?? null;
-  return light === null ? null : { light, dark: logo?.text('dark') ?? light };
-}
-
-function readTone(settings: SettingsReader): Tone | null {
-  const hue = settings.number('hue', 0, 360);
-  if (hue !== null) return { hue, tint: 1 };
-  const colors = settings.section('colors');
-  const primary = colors?.text('primary') ?? null;
-  if (colors === null || primary === null) return null;
-  const tone = toneOfColour(primary);
-  if (tone === null) throw colors.fault('primary', 'is no colour like #0f766e');
-  return tone;
 }
