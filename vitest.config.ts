@@ -10,7 +10,6 @@ const HEAVY = [
   'bundle-import',
   'bundle-verify',
   'canary',
-  'crawl-hostile',
   'crawl-hostile-scripts',
   'crawl-kill',
   'crawl-life',
