@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { BrowserPage } from '../../../src/crawl/render/rendered-page.ts';
-import {
-  addressOf,
-  compareText,
-  judgePage,
-  resolveOnHost,
-  sampleOf,
-  WRITTEN_ORIGIN,
-} from '../../../src/crawl/verify.ts';
+import { type BrowserPage, findingsOf } from '../../src/crawl/render/rendered-page.ts';
+import { addressOf, compareText, judgePage, resolveOnHost, sampleOf, WRITTEN_ORIGIN } from '../../src/crawl/verify.ts';
+
+/** A page as the browser shows it. */
+const page = (fields: Partial<BrowserPage>): BrowserPage => ({
+  url: `${WRITTEN_ORIGIN}/a.html`,
+  state: 'settled',
+  reason: null,
+  dom: { html: '', text: '', links: [] },
+  answered: [],
+  failures: [],
+  consoleErrors: [],
+  screenshot: null,
+  ...fields,
+});
 
 describe('sampleOf()', () => {
   it('is all of a short list', () => {
@@ -76,17 +82,6 @@ describe('resolveOnHost()', () => {
 });
 
 describe('judgePage()', () => {
-  const page = (fields: Partial<BrowserPage>): BrowserPage => ({
-    url: `${WRITTEN_ORIGIN}/a.html`,
-    state: 'settled',
-    reason: null,
-    dom: { html: '', text: '', links: [] },
-    answered: [],
-    failures: [],
-    consoleErrors: [],
-    screenshot: null,
-    ...fields,
-  });
   const kinds = ({ findings }: { findings: readonly { kind: string; detail: string }[] }) =>
     findings.map(({ kind, detail }) => [kind, detail]);
 
@@ -126,5 +121,25 @@ describe('judgePage()', () => {
     ].map(({ weight }) => weight);
     expect(weights).toEqual([...weights].sort((a, b) => b - a));
     expect(new Set(weights).size).toBe(3);
+  });
+});
+
+describe('findingsOf()', () => {
+  it('says nothing of a page that settled, nor of what its site does not have', () => {
+    expect(findingsOf('a.html', page({ failures: [{ url: 'https://site.test/x.png', why: '404' }] }))).toEqual([]);
+    expect(findingsOf('a.html', page({ state: 'left', reason: 'it went on' }))).toEqual([]);
+  });
+
+  it.each(['unsettled', 'hung', 'crashed', 'failed'] as const)('tells of a page that is %s', (state) => {
+    expect(findingsOf('a.html', page({ state, reason: 'why' }))).toEqual([
+      { kind: 'not_rendered', page: 'a.html', detail: `${state}: why` },
+    ]);
+  });
+
+  it('tells what was not sent', () => {
+    const failures = ['method', 'stream', 'budget'].map((why) => ({ url: `https://site.test/${why}`, why }));
+    const found = findingsOf('a.html', page({ failures }));
+    expect(found.map(({ kind }) => kind)).toEqual(['request_refused', 'request_refused', 'request_refused']);
+    expect(found[0]?.detail).toMatch(/^https:\/\/site\.test\/method: /);
   });
 });
