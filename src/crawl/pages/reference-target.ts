@@ -47,15 +47,10 @@ const SCHEME = /^https?:/i;
 
 type KnownTargets = Map<string, ReferenceTarget | null>;
 
-/** Part of its base that a reference needs. */
-type Needed = 'nothing' | 'origin' | 'folder' | 'all';
-
 export class ReferenceTargets {
   readonly #scope: Scope;
-  #byBase = new Map<string, KnownTargets>();
+  readonly #byBase = new Map<string, KnownTargets>();
   #known = 0;
-  #lastBase = '';
-  readonly #last = new Map<Needed, KnownTargets>();
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -73,12 +68,7 @@ export class ReferenceTargets {
   }
 
   #resolve(url: string, base: string): ReferenceTarget | null {
-    const needed = neededOf(url);
-    if (base !== this.#lastBase) {
-      this.#lastBase = base;
-      this.#last.clear();
-    }
-    const targets = this.#last.get(needed) ?? this.#knownOf(needed, base);
+    const targets = this.#targetsOf(partOf(base, url));
     const known = targets.get(url);
     if (known !== undefined) return known;
     const target = this.#newTarget(URL.parse(url, base));
@@ -88,19 +78,15 @@ export class ReferenceTargets {
     return target;
   }
 
-  #knownOf(needed: Needed, base: string): KnownTargets {
-    const part = partOf(base, needed);
-    let targets = this.#byBase.get(part);
-    if (targets === undefined) {
-      if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
-        this.#byBase = new Map();
-        this.#last.clear();
-        this.#known = 0;
-      }
-      targets = new Map();
-      this.#byBase.set(part, targets);
+  #targetsOf(part: string): KnownTargets {
+    const known = this.#byBase.get(part);
+    if (known !== undefined) return known;
+    if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
+      this.#byBase.clear();
+      this.#known = 0;
     }
-    this.#last.set(needed, targets);
+    const targets: KnownTargets = new Map();
+    this.#byBase.set(part, targets);
     return targets;
   }
 
@@ -114,17 +100,12 @@ export class ReferenceTargets {
   }
 }
 
-function neededOf(url: string): Needed {
+/** The part of its base that a reference depends on: with the same part, it has the same target. */
+function partOf(base: string, url: string): string {
   const first = url[0];
-  if (first === '/' && url[1] !== '/') return 'origin';
-  if (first === '#' || first === '?' || first === undefined) return 'all';
-  return SCHEME.test(url) ? 'nothing' : 'folder';
-}
-
-function partOf(base: string, needed: Needed): string {
-  if (needed === 'all') return base;
-  if (needed === 'nothing') return '';
-  if (needed === 'origin') return base.slice(0, base.indexOf('/', 8));
+  if (first === '/' && url[1] !== '/') return base.slice(0, base.indexOf('/', 8));
+  if (first === '#' || first === '?' || first === undefined) return base;
+  if (SCHEME.test(url)) return '';
   const end = base.search(/[?#]/);
   return base.slice(0, base.lastIndexOf('/', end === -1 ? base.length : end));
 }
