@@ -52,8 +52,8 @@ export function crawlPolicy(
 /**
  * With the credentials that the files hold now.
  * @param spoolDir an existing folder for bodies that are too large for memory
- * @returns `credentials` holds secrets, and is kept nowhere
- * @throws DocshelfError `bad_source` where a secret cannot be read
+ * @returns `credentials` holds secrets: do not store it
+ * @throws DocshelfError `bad_source` if a secret cannot be read
  */
 export async function openFetcher(
   settings: CrawlSettings,
@@ -108,7 +108,7 @@ export class GuardedFetcher {
   /**
    * Every status resolves; no redirect is followed.
    * @throws DocshelfError `host_not_allowed`, `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
-   *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason where that aborts
+   *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason if that aborts
    */
   async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
     signal.throwIfAborted();

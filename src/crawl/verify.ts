@@ -20,9 +20,9 @@ export interface VerifySiteOptions {
   readonly openBrowser: OpenBrowser;
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
-  /** Null where there is nothing to compare with. */
+  /** Null if there is nothing to compare with. */
   readonly live: LiveSite | null;
-  /** For pictures of the worst pages; made where there are any. */
+  /** For pictures of the worst pages; made if there are any. */
   readonly picturesDir: string;
   readonly find: (finding: Finding) => void;
   readonly onProgress: (done: number, total: number) => void;
@@ -34,9 +34,9 @@ const PICTURED_MAX = 5;
 
 /**
  * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live
- * ones: `failed_request`, `console_error` and `changed_text`, each where the live page has it not;
+ * ones: `failed_request`, `console_error` and `changed_text`, unless the live page has it too;
  * `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of
- * the five worst pages; and `not_verified`, alone, where there is no browser.
+ * the five worst pages; and `not_verified`, alone, if there is no browser.
  * @throws the system's own errors; the signal's reason
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
@@ -171,7 +171,7 @@ const BROKEN_WEIGHT = 1_000;
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
-/** @param live null where no live page is known */
+/** @param live null if no live page is known */
 export function judgePage(
   path: string,
   { state, reason, failures, consoleErrors }: BrowserPage,
@@ -194,10 +194,10 @@ export function judgePage(
       add('failed_request', `${addressWithoutOrigin(url)}: ${why}`, FAILED_WEIGHT);
     }
   }
-  const saidLive = new Set(live?.consoleErrors.map(gist));
+  const liveErrors = new Set(live?.consoleErrors.map(gist));
   for (const error of consoleErrors) {
     const isAboutRequest = failures.some(({ url }) => error.includes(url));
-    if (!isAboutRequest && !saidLive.has(gist(error))) add('console_error', oneLine(error), CONSOLE_WEIGHT);
+    if (!isAboutRequest && !liveErrors.has(gist(error))) add('console_error', oneLine(error), CONSOLE_WEIGHT);
   }
   if (change !== null) add('changed_text', change.detail, 1 + change.missing + change.added);
   return { findings, weight };
@@ -228,7 +228,7 @@ interface TextChange {
 const SHOWN_WORDS = 8;
 const SHOWN_CHARACTERS_MAX = 120;
 
-/** Null where both read the same. */
+/** Null if both read the same. */
 export function compareText(live: string, written: string): TextChange | null {
   const before = wordsOf(live);
   const after = wordsOf(written);

@@ -145,7 +145,7 @@ function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
   return file;
 }
 
-/** A page for each redirect that static hosts do not make, or a copy where the target is no page; and `_redirects`. */
+/** A page for each redirect that static hosts do not make, or a copy if the target is no page; and `_redirects`. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
@@ -169,7 +169,7 @@ async function writeRedirects(
     const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
     if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
     const name = names.get(url);
-    // A written reference asks for another name only where there is a query.
+    // Written references use another name only if there is a query.
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
     const entry = copied(redirect);
@@ -195,7 +195,7 @@ async function writeRoot(
 
 interface Redirect {
   readonly url: string;
-  /** The last one's: canonical where the crawl has it, else absolute. */
+  /** Target of the last redirect: canonical if the crawl has it, else absolute. */
   readonly target: string;
   /** With its `#`, or empty. */
   readonly fragment: string;

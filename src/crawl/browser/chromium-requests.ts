@@ -113,7 +113,7 @@ export class ChromiumRequests {
     return this.#scheduler.run(ask, { share: key });
   }
 
-  /** @returns false where the browser does not take it */
+  /** @returns false if the browser does not take it */
   #fulfill({ requestId, request }: PausedRequest, answer: FetchedAnswer, bytes: Uint8Array): Promise<boolean> {
     const sent = this.#cdp.send('Fetch.fulfillRequest', {
       requestId,
@@ -124,7 +124,7 @@ export class ChromiumRequests {
     return succeeds(sent);
   }
 
-  /** @returns false where nobody waits for it any more */
+  /** @returns false if nobody waits for it any more */
   #refuse({ requestId }: PausedRequest): Promise<boolean> {
     return succeeds(this.#cdp.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }));
   }

@@ -80,7 +80,7 @@ export class ChromiumTab {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
 
-  /** The tab is spent where the page hung or crashed. @throws the signal's reason */
+  /** The tab is spent if the page hung or crashed. @throws the signal's reason */
   async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<BrowserPage> {
     this.#pages += 1;
     const { promise: ended, reject } = Promise.withResolvers<never>();

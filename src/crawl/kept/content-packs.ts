@@ -93,7 +93,7 @@ export class KeptContent {
     return (await sizeOf(this.#store.pathOf(sha256))) === size;
   }
 
-  /** @throws DocshelfError `cannot_read` where a pack is gone */
+  /** @throws DocshelfError `cannot_read` if a pack is gone */
   async read({ sha256, size, packed }: FetchedContent): Promise<Uint8Array> {
     if (packed === null) return readFile(this.#store.pathOf(sha256));
     const file = openFirst(packed.pack, this.#folders);

@@ -25,7 +25,7 @@ export class CrawlJournal {
   static async open(dir: string): Promise<CrawlJournal> {
     await mkdir(dir, { recursive: true });
     const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
-    return new CrawlJournal(journaled(dir), attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
+    return new CrawlJournal(readJournals(dir), attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
   }
 
   add(fetched: FetchedUrl): void {
@@ -38,7 +38,7 @@ export class CrawlJournal {
 }
 
 /** By address, of all attempts. */
-export function journaled(dir: string): Map<string, FetchedUrl> {
+export function readJournals(dir: string): Map<string, FetchedUrl> {
   const all = new Map<string, FetchedUrl>();
   for (const name of namesIn(dir)) {
     for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) all.set(fetched.url, fetched);
@@ -77,7 +77,7 @@ export class CrawlRecord {
     this.dir = join(recordsDir, domain);
   }
 
-  /** Empty where there is none, or one of other credentials. */
+  /** Empty if there is no record, or it was made with other credentials. */
   async read(credentials: string): Promise<ReadonlyMap<string, FetchedUrl>> {
     const text = await textOf(join(this.dir, FILE));
     const end = text.indexOf('\n');
@@ -101,7 +101,7 @@ export class CrawlRecord {
   async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
-    for (const pack of packs) await takeIn(pack, jobDir, this.dir);
+    for (const pack of packs) await moveToRecord(pack, jobDir, this.dir);
     const salt = randomBytes(16).toString('hex');
     const lines = [`${salt} ${digestOf(salt, credentials)}`];
     for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
@@ -141,7 +141,7 @@ export async function recordedContents(recordsDir: string): Promise<Set<string>>
 }
 
 /** Flushed, or the record could outlive its content in a power cut. */
-async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
+async function moveToRecord(pack: string, jobDir: string, dir: string): Promise<void> {
   try {
     await flushFile(join(jobDir, pack));
     await rename(join(jobDir, pack), join(dir, pack));

@@ -341,7 +341,7 @@ export class PageWork {
     return isRooted ? `/${encodePath(path)}${suffix}` : relativeUrl(from, path, suffix);
   }
 
-  /** Folder of the `<base>`, or of the page where the base is another site's. */
+  /** Folder of the `<base>`, or of the page if the base is another site's. */
   #basePathOf({ baseUrl }: ReferenceBase, path: string): string {
     const url = new URL(baseUrl);
     return this.#scope.isOwn(url) ? this.#folderOf(url) : path.slice(0, path.lastIndexOf('/') + 1);

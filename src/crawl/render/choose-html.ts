@@ -69,7 +69,7 @@ const INLINE: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Hidden text counts. Only styles could tell whether two elements within a line part words: both readings count. */
+/** Hidden text counts. Only styles decide whether two inline elements separate words, so both readings count. */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));
@@ -80,7 +80,7 @@ function countWordsOfHtml(html: string): Map<string, number> {
 
 const BREAK: TreeNode = { nodeName: 'br' };
 
-/** @param parts true where ends of elements within a line part words */
+/** @param parts true if the end of an inline element separates words */
 function textOf(document: TreeNode, parts: boolean): string {
   const texts: string[] = [];
   // No recursion: documents may be nested deeply.

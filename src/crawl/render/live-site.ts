@@ -11,7 +11,7 @@ import type { Crawl } from '../crawl.ts';
 import { type ContentEntry, type Entry, hasContent, isPageType } from '../entry.ts';
 import type { FetchedAnswer, GuardedFetcher } from '../fetcher.ts';
 import { KeptContent } from '../kept/content-packs.ts';
-import { CrawlRecord, journaled } from '../kept/crawl-record.ts';
+import { CrawlRecord, readJournals } from '../kept/crawl-record.ts';
 import { Scope, type ScopeSettings } from '../scope.ts';
 import { chooseHtml } from './choose-html.ts';
 import { type AnswerRequest, findingsOf, type LivePage, livePageOf, type PageRequest } from './rendered-page.ts';
@@ -86,8 +86,8 @@ export class PageRendering {
 }
 
 function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Naming {
-  const said = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name));
-  return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(said) };
+  const sent = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name));
+  return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(sent) };
 }
 
 export interface LiveSiteOptions {
@@ -106,7 +106,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
-  readonly #recorded: ReturnType<typeof journaled>;
+  readonly #recorded: ReturnType<typeof readJournals>;
   readonly #kept: KeptContent;
   readonly #openFetcher: () => Promise<GuardedFetcher>;
   #fetcher: Promise<GuardedFetcher> | null = null;
@@ -120,7 +120,7 @@ export class CrawledLiveSite implements AsyncDisposable {
     const { settings, egress, domain, filesDir, journalDir, recordsDir, workDir } = options;
     this.#pages = pages;
     this.#scope = scope;
-    this.#recorded = journaled(journalDir);
+    this.#recorded = readJournals(journalDir);
     const recordDir = new CrawlRecord(recordsDir, domain).dir;
     this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
     this.#openFetcher = async () => {

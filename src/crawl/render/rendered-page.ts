@@ -17,7 +17,7 @@ export interface PageRequest {
  * The browser has no other way out. A redirect is an answer: the browser follows it by asking again. The function
  * bounds bytes and time, keeps to what may be reached, and adds the credentials of the origin that they are for. A body
  * that is a file is not removed.
- * @throws DocshelfError where there is no answer: the page's request fails with the error's code as its reason
+ * @throws DocshelfError if there is no answer: the page's request fails with the error's code as its reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
@@ -108,7 +108,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   scheme: 'it is neither http nor https',
 };
 
-/** `not_rendered` where scripts did not get to their end, `request_refused` for requests that no export can hold. */
+/** `not_rendered` if scripts did not get to their end, `request_refused` for requests that no export can hold. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left') {

@@ -199,7 +199,7 @@ function versionBadge({ site, local }: View): string {
   return `<span class="badge">${label}${escapeHtml(site.version)}</span>\n`;
 }
 
-/** Links to the page in the other languages, or to a language's first page where it has none. */
+/** Links to the page in the other languages, or to a language's first page if it has none. */
 function languageSwitch({ site, local, page, to }: View): string {
   if (site.languages.length < 2) return '';
   const translations = page === null ? [] : site.translationsOf(page);

@@ -10,7 +10,7 @@ const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-/** `sitemap.xml`, or an index of several where one is too small, and the `robots.txt` that names it. */
+/** `sitemap.xml`, or an index of several if one is too small, and the `robots.txt` that names it. */
 export function layoutSitemap(site: Site, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
   const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
   const listed = pages.filter(({ isNoindex }) => !isNoindex);

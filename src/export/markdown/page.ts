@@ -18,7 +18,7 @@ export interface Page {
   readonly tags: readonly string[];
   readonly version: string | null;
   readonly order: number | null;
-  /** True where the exported version is the first that has it. */
+  /** True if the exported version is the first that has it. */
   readonly isNew: boolean;
   readonly isHidden: boolean;
   /** Not for search engines, the sitemap and `llms.txt`. */
@@ -51,7 +51,7 @@ export function namesOfPage({ path, markdownPath, address }: Page): readonly str
   return [path, markdownPath, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
 }
 
-/** The path that a URL's path says, or the same text where its escapes are broken. */
+/** The path that a URL's path says, or the same text if its escapes are broken. */
 function decodePath(path: string): string {
   return decodeOrKeep(path).normalize('NFC');
 }
@@ -61,7 +61,7 @@ export function relativeReference(from: string, to: string): string {
   return encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 }
 
-/** `01-install`, `2. Install`, `03_install`; no date and no version, where the rest begins with a digit. */
+/** `01-install`, `2. Install`, `03_install`; a rest that begins with a digit makes it a date or a version. */
 const NUMBERED = /^(\d{1,4})(?:[-_. ]+)(?=\D)/;
 const EXTENSION = /\.(?:md|markdown|html)$/i;
 

@@ -29,7 +29,7 @@ export async function readFolder(
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** @throws DocshelfError `bad_source` where the file cannot be read or is larger than `bytesMax` */
+/** @throws DocshelfError `bad_source` if the file cannot be read or is larger than `bytesMax` */
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
     // The listing resolved every link; one that stands there now was put there since.
@@ -46,7 +46,7 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
 }
 
 interface TitledBody {
-  /** Inline Markdown, or null where the text begins with something else. */
+  /** Inline Markdown, or null if the text begins with something else. */
   readonly heading: string | null;
   readonly body: string;
 }
@@ -104,7 +104,7 @@ function splitTitle(markdown: string): TitledBody {
   return { heading: null, body: markdown };
 }
 
-/** The fields of a page's front matter, null where they are left out. Unknown keys are ignored. */
+/** The fields of a page's front matter, null if they are left out. Unknown keys are ignored. */
 export type FrontMatter = ReturnType<typeof readFrontMatter>['matter'];
 
 const FENCED = /^---[ \t]*\n((?:[\s\S]*?\n)?)(?:---|\.\.\.)[ \t]*(?:\n|$)/;

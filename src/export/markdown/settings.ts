@@ -4,7 +4,7 @@ import { languageTag } from '../../web/language-tag.ts';
 
 export const SETTINGS_FILE = 'docs.json';
 
-/** The settings of `docs.json`, null where they are left out. Files are named as in the folder. */
+/** The settings of `docs.json`, null if they are left out. Files are named as in the folder. */
 export type SiteSettings = ReturnType<typeof readSettings>;
 
 /** A site's colour. Lightness is the theme's, so that text stays readable in every tone. */

@@ -176,7 +176,7 @@ function decodedPath(path: string): string | null {
 
 /**
  * By the rules of a bundle that is taken in. @param workDir a folder that is the caller's to empty and to remove
- * @throws DocshelfError `bad_source` where it cannot be read or holds no page; a code of `ARCHIVE_RULES`
+ * @throws DocshelfError `bad_source` if it cannot be read or holds no page; a code of `ARCHIVE_RULES`
  */
 async function unpackArchive(
   file: string,
