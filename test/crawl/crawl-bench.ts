@@ -1,6 +1,7 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { CrawlSettings } from '../../src/domain/crawl.ts';
-import { type CrawledSite, CrawlHome, crawlOf } from './crawled-site.ts';
+import type { RecordingSink } from '../export/recording-sink.ts';
+import { CrawlHome, crawlOf } from './crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from './origin.ts';
 
 type Files = Readonly<Record<string, OriginFile>>;
@@ -27,7 +28,7 @@ export function crawlBench() {
     },
     open,
     /** Crawls a site of these files from its root. */
-    crawl: async (files: Files, settings: Partial<CrawlSettings> = {}): Promise<CrawledSite> =>
+    crawl: async (files: Files, settings: Partial<CrawlSettings> = {}): Promise<RecordingSink> =>
       home.crawl(crawlOf(`${(await open(files)).origin}/`, settings)),
   };
 }

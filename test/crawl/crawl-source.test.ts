@@ -59,7 +59,7 @@ describe('a crawl', () => {
     expect(text('old.html')).toContain('url=guide.html#moved');
     expect(text('_redirects')).toBe('/old /guide.html#moved 301\n');
     expect(text('a@w=2.png')).toBe('two');
-    expect(crawled.found('not_fetched')).toEqual([`${site.origin}/missing: it answers 404`]);
+    expect(crawled.details('not_fetched')).toEqual([`${site.origin}/missing: it answers 404`]);
     expect(site.askedPaths()).toHaveLength(new Set(site.askedPaths()).size);
   });
 
@@ -242,7 +242,7 @@ describe('a crawl', () => {
     });
     expect(crawled.paths).toEqual(['404.html', 'a.html', 'i.png']);
     expect(crawled.text('a.html')).toBe('<a href="https://docs.acme.dev/b">b</a><img src="i.png">');
-    expect(crawled.found('path_not_found')).toHaveLength(1);
+    expect(crawled.details('path_not_found')).toHaveLength(1);
   });
 
   it('takes the payloads that a framework has beside its pages', async () => {
@@ -394,7 +394,9 @@ describe('a server that has trouble', () => {
     await expect(bench.home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
     const other = await bench.open({ '/': links(30), ...pages, '/0': '<p>page', '/1': '<p>page' });
     const crawled = await bench.home.crawl(crawlOf(`${other.origin}/`));
-    expect(crawled.found('not_fetched')).toEqual(['/2', '/3'].map((path) => `${other.origin}${path}: it answers 500`));
+    expect(crawled.details('not_fetched')).toEqual(
+      ['/2', '/3'].map((path) => `${other.origin}${path}: it answers 500`),
+    );
   });
 });
 

@@ -22,7 +22,7 @@ describe('a hostile site', () => {
     });
     const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, limits({ pagesMax: 50 })));
     expect(crawled.paths.filter((path) => path.endsWith('.html'))).toHaveLength(50);
-    expect(crawled.found('left_out').length).toBeGreaterThan(0);
+    expect(crawled.details('left_out').length).toBeGreaterThan(0);
     expect(site.requests.length).toBeLessThan(100);
   });
 
@@ -47,7 +47,7 @@ describe('a hostile site', () => {
     async (_, linksOf, more, why) => {
       const site = await endless(linksOf);
       const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, limits(more)));
-      expect(crawled.found('left_out').some((detail) => why.test(detail))).toBe(true);
+      expect(crawled.details('left_out').some((detail) => why.test(detail))).toBe(true);
       expect(crawled.paths.filter((path) => path.endsWith('.html')).length).toBeLessThan(900);
     },
     60_000,
@@ -82,7 +82,7 @@ describe('a hostile site', () => {
     const settings = crawlOf(`${site.origin}/`, limits({ requestTimeoutMs: 1_000, pageBytesMax: 100_000 }));
     const crawled = await bench.home.crawl(settings, { options: { limits: TIGHT } });
     expect(crawled.paths).toEqual(['404.html', 'good.html', 'index.html']);
-    const lost = crawled.found('not_fetched').map((detail) => new URL(detail.split(': ')[0] ?? '').pathname);
+    const lost = crawled.details('not_fetched').map((detail) => new URL(detail.split(': ')[0] ?? '').pathname);
     const wanted = [
       '/bomb',
       '/bomb.css',
@@ -116,8 +116,8 @@ describe('a hostile site', () => {
     expect(inside.requests).toHaveLength(0);
     expect(crawled.paths).not.toContain('_external/127.0.0.2/secret.png');
     expect([...crawled.files.values()].join('')).not.toContain('root:');
-    expect(crawled.found('too_many_redirects')).toHaveLength(1);
-    const lost = crawled.found('not_fetched').join('\n');
+    expect(crawled.details('too_many_redirects')).toHaveLength(1);
+    const lost = crawled.details('not_fetched').join('\n');
     for (const part of ['169.254.169.254/latest/meta-data/', '127.0.0.2', '/file: it redirects to what is not http(s)'])
       expect(lost).toContain(part);
   });
@@ -156,7 +156,7 @@ describe('a hostile site', () => {
     const crawled = await bench.home.crawl(settings, { options: { limits: TIGHT } });
     expect(crawled.text('deep.html')).toContain('<a href="index.html">');
     expect(crawled.paths.filter((path) => path.endsWith('.html'))).toHaveLength(150);
-    expect(crawled.found('left_out')).toHaveLength(100_002 - 150);
+    expect(crawled.details('left_out')).toHaveLength(100_002 - 150);
     expect(site.requests.length).toBeLessThan(300);
   });
 
@@ -165,7 +165,7 @@ describe('a hostile site', () => {
     const site = await bench.open({ '/': pictures });
     const settings = crawlOf(`${site.origin}/`);
     const crawled = await bench.home.crawl(settings, { options: { limits: { ...TIGHT, entriesMax: 200 } } });
-    expect(crawled.found('left_out').length).toBeGreaterThan(500);
+    expect(crawled.details('left_out').length).toBeGreaterThan(500);
     expect(site.requests.length).toBeLessThan(300);
   });
 
@@ -185,7 +185,7 @@ describe('a hostile site', () => {
     const allowAddresses = ['127.0.0.1', '169.254.0.0/16', 'fd00::/8', '::ffff:169.254.0.0/112'];
     const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, { allowAddresses }));
     expect(inside.requests).toHaveLength(0);
-    const lost = new Set(crawled.found('not_fetched').map((detail) => detail.split(': ')[0]));
+    const lost = new Set(crawled.details('not_fetched').map((detail) => detail.split(': ')[0]));
     expect(lost).toEqual(new Set(hosts.map((host) => new URL(`http://${host}`).href)));
   });
 });
