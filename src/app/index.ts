@@ -6,7 +6,7 @@ import type { DaemonOptions } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
-import { openFolder, openShelf } from './sites/open-shelf.ts';
+import { createShelf, openFolder, openShelf } from './sites/open-shelf.ts';
 import { startDaemon as start } from './start-daemon.ts';
 import { openNetwork } from './stored/open-network.ts';
 
@@ -71,7 +71,7 @@ export async function openCommandShelf(
     await adoptDefaultDomain(folder.paths, listed);
     await settleListedDomains(folder.paths, listed);
   }
-  const { deployment } = await openShelf(config, network, {
+  const shelf = createShelf(config, network, {
     folder,
     search: engine.site(config.search, () => undefined),
     prepareSwap: () => () => undefined,
@@ -81,6 +81,8 @@ export async function openCommandShelf(
       if (event.kind === 'progress') onProgress(event);
     },
   });
+  await openShelf(shelf);
+  const { deployment } = shelf;
   const close = async (): Promise<void> => {
     await deployment.stop();
     await Promise.all([engine.stop(), network.close()]);

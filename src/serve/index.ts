@@ -10,7 +10,7 @@ import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
 import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
-import { type Missing, type MissingAnswer, missingAs, PreparedTargets } from './prepared-targets.ts';
+import { type Missing, type MissingAnswer, missingAs } from './prepared-targets.ts';
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
@@ -27,6 +27,7 @@ import { SiteFile } from './site-file.ts';
 import type { SiteSnapshot } from './snapshot.ts';
 import { namesMarkdown } from './twins/accept.ts';
 
+export type { SearchBoxForm, SwitcherFiles, VersionSurvey } from './additions.ts';
 export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export { isWorkerScript } from './found.ts';
@@ -37,6 +38,7 @@ export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { BytesResponse, FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
+export * from './site-switch.ts';
 export { SiteSnapshot } from './snapshot.ts';
 export type { SnapshotForm, SnapshotSettings } from './snapshot-form.ts';
 export { type PageMarkdownText, readMarkdown } from './twins/read-markdown.ts';
@@ -49,6 +51,11 @@ export interface ServeEvents {
   onFault?(error: DocshelfError, requestId: string | null): void;
 }
 
+/** Null: no version is active. */
+export interface SnapshotReference {
+  readonly current: SiteSnapshot | null;
+}
+
 type Answer = Response | Promise<Response>;
 
 /** `plain` answers what is prepared, in memory; `respond` all else, and by that prepares it. */
@@ -56,25 +63,21 @@ export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #compressor: StreamCompressor;
   readonly #events: ServeEvents;
-  #current: SiteSnapshot | null = null;
-  /** Of the current snapshot. */
-  #prepared = new PreparedTargets();
+  readonly #site: SnapshotReference;
 
-  /** @param bodies by content, so that sites may share it */
-  constructor(bodies: BodyCache, events: ServeEvents = {}) {
+  /**
+   * @param bodies by content, so that sites may share it
+   * @param site read for each request: a request in flight ends on the snapshot with which it began
+   */
+  constructor(bodies: BodyCache, site: SnapshotReference, events: ServeEvents = {}) {
     this.#bodies = bodies;
     this.#compressor = new StreamCompressor(bodies);
+    this.#site = site;
     this.#events = events;
   }
 
   get current(): SiteSnapshot | null {
-    return this.#current;
-  }
-
-  /** Takes effect with the next request; those in flight end on the former snapshot. */
-  swap(snapshot: SiteSnapshot | null): void {
-    this.#current = snapshot;
-    this.#prepared = new PreparedTargets();
+    return this.#site.current;
   }
 
   /**
@@ -84,8 +87,10 @@ export class SiteServer {
   plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
-    const file = this.#prepared.fileAt(target);
-    if (file === undefined) return this.#plainMissing(target, headers);
+    const snapshot = this.current;
+    if (snapshot === null) return null;
+    const file = snapshot.prepared.fileAt(target);
+    if (file === undefined) return this.#plainMissing(snapshot, target, headers);
     return file.isPage && namesMarkdown(headers.accept) ? null : this.#plainFile(file, headers);
   }
 
@@ -101,20 +106,19 @@ export class SiteServer {
     return file.whole(body);
   }
 
-  #plainMissing(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
-    const known = this.#prepared.missingAt(target);
+  #plainMissing(snapshot: SiteSnapshot, target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    const known = snapshot.prepared.missingAt(target);
     if (known !== undefined) return this.#plainNotFound(known, headers);
-    const snapshot = this.#current;
     const asked = canonicalise(target);
-    // What is hidden may be docshelf's own.
-    if (snapshot === null || asked.kind !== 'path' || isWithheld(asked.path)) return null;
+    // A hidden path may be one of docshelf.
+    if (asked.kind !== 'path' || isWithheld(asked.path)) return null;
     const found = snapshot.isAlone(asked.path)
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
       : null;
     if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
     const missing = missingAs(found, snapshot.languages.known(asked.path), snapshot.missing);
     if (missing === null) return null;
-    if (!snapshot.hasRedirects) this.#prepared.keepMissing(target, missing);
+    if (!snapshot.hasRedirects) snapshot.prepared.keepMissing(target, missing);
     return this.#plainNotFound(missing, headers);
   }
 
@@ -129,7 +133,7 @@ export class SiteServer {
   /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
   respond(request: SiteRequest): Answer {
     const { method } = request;
-    const snapshot = this.#current;
+    const snapshot = this.current;
     if (method !== 'GET' && method !== 'HEAD') {
       // At once: the rest of the request may be malformed, which ends the connection.
       return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
@@ -141,7 +145,7 @@ export class SiteServer {
     const query = target.kind === 'path' ? target.query : '';
     const found = snapshot.find(path, askedOf(request, query));
     const answer = (each: Found): Answer => {
-      if (path !== null && snapshot === this.#current) this.#prepare(request.target, path, each);
+      if (path !== null) this.#prepare(snapshot, request.target, path, each);
       return this.#found(each, path ?? '', request, snapshot);
     };
     if (!(found instanceof Promise)) return answer(found);
@@ -155,10 +159,10 @@ export class SiteServer {
   }
 
   /** What every request for the path gets: an older release may be removed. */
-  #prepare(target: string, path: string, found: Found): void {
+  #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof UnmadeFile) return;
     if (this.#isStreamed(found.file)) return;
-    this.#prepared.keepFile(target, path, found.file);
+    snapshot.prepared.keepFile(target, path, found.file);
   }
 
   #answer(file: SnapshotFile, request: SiteRequest): Answer {
@@ -312,7 +316,7 @@ export class SiteServer {
   }
 
   async #notice(notice: Omit<Notice, 'language'>, path: string, request: SiteRequest): Promise<Response> {
-    const language = await this.#current?.languages.at(path);
+    const language = await this.current?.languages.at(path);
     return noticeResponse(request, { ...notice, language: language ?? null });
   }
 }

@@ -15,6 +15,7 @@ import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
 import { MissingAnswers } from './notices/missing-answers.ts';
 import { SiteLanguages } from './notices/site-languages.ts';
 import { PagePaths } from './page-paths.ts';
+import { PreparedTargets } from './prepared-targets.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
 import type { SnapshotSettings } from './snapshot-form.ts';
 import { prefersMarkdown } from './twins/accept.ts';
@@ -34,6 +35,8 @@ export class SiteSnapshot {
   readonly digest: string;
   readonly languages: SiteLanguages;
   readonly missing: MissingAnswers;
+  /** Filled by requests: the same request gets the same response, faster. */
+  readonly prepared = new PreparedTargets();
   /** By the addresses of its pages. */
   readonly pages: PagePaths;
   readonly #active: ReleaseView;

@@ -70,6 +70,8 @@ export const clientOf = (signal: AbortSignal) => () => ({ signal, [Symbol.dispos
 
 export interface Served {
   readonly server: SiteServer;
+  /** The reference that a switch replaces. */
+  readonly site: { current: SiteSnapshot | null };
   ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
 }
 
@@ -85,17 +87,17 @@ export function serve(
 ): Served {
   const [active, ...older] = releases;
   const { cacheBytes = 1024 ** 2, bodies = new BodyCache(cacheBytes), events, rules = NO_RULES, ...form } = options;
-  const server = new SiteServer(bodies, events);
-  server.swap(
-    new SiteSnapshot(
-      active,
-      older.map((each) => kept(each)),
-      { trailingSlash: 'auto', ...form },
-      rules,
-    ),
+  const current = new SiteSnapshot(
+    active,
+    older.map((each) => kept(each)),
+    { trailingSlash: 'auto', ...form },
+    rules,
   );
+  const site: Served['site'] = { current };
+  const server = new SiteServer(bodies, site, events);
   return {
     server,
+    site,
     ask: async (target, headers = {}, method = 'GET') =>
       server.respond({ method, target, header: (name) => headers[name], id: () => null }),
   };

@@ -95,11 +95,11 @@ describe('a site that is mounted elsewhere than it was built for', () => {
 
   it('answers 503 to a file that cannot be read, and tries again', async () => {
     const release = releases.make({ 'a.html': PAGE });
-    const { ask, server } = serve([release], AT);
+    const { ask, site } = serve([release], AT);
     rmSync(join(release.siteDir, 'a.html'));
     expect((await ask('/a')).status).toBe(503);
     const again = releases.make({ 'a.html': PAGE });
-    server.swap(new SiteSnapshot({ ...release, siteDir: again.siteDir }, [], { trailingSlash: 'auto', ...AT }));
+    site.current = new SiteSnapshot({ ...release, siteDir: again.siteDir }, [], { trailingSlash: 'auto', ...AT });
     expect((await ask('/a')).status).toBe(200);
   });
 });

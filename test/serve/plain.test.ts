@@ -70,10 +70,10 @@ describe('plain()', () => {
   );
 
   it('asks the next release anew for what the former one lacked', async () => {
-    const { server, ask } = serve([releases.make(FILES)]);
+    const { server, site, ask } = serve([releases.make(FILES)]);
     await ask('/new');
     expect([server.plain('/new', {})?.status, server.plain('/new?q', {})?.status]).toEqual([404, 404]);
-    server.swap(new SiteSnapshot(releases.make({ ...FILES, 'new.html': PAGE }), [], { trailingSlash: 'auto' }));
+    site.current = new SiteSnapshot(releases.make({ ...FILES, 'new.html': PAGE }), [], { trailingSlash: 'auto' });
     expect(server.plain('/new', {})).toBeNull();
     expect((await ask('/new')).status).toBe(200);
   });
@@ -132,10 +132,10 @@ describe('plain()', () => {
   });
 
   it('answers nothing of a former release', async () => {
-    const { server, ask } = serve([releases.make(FILES)]);
+    const { server, site, ask } = serve([releases.make(FILES)]);
     await ask('/a');
     expect(server.plain('/a', {})?.status).toBe(200);
-    server.swap(null);
+    site.current = null;
     expect(server.plain('/a', {})).toBeNull();
   });
 

@@ -175,13 +175,13 @@ describe('respond() when the storage fails', () => {
   });
 });
 
-describe('swap()', () => {
+describe('a switch', () => {
   it('is seen by the next request, and not by one in flight', async () => {
     const old = releases.make({ 'a.html': 'old' });
     const next = releases.make({ 'a.html': 'new' });
-    const { server, ask } = serve([old]);
+    const { site, ask } = serve([old]);
     const inFlight = ask('/a');
-    server.swap(new SiteSnapshot(next, [kept(old)], { trailingSlash: 'auto' }));
+    site.current = new SiteSnapshot(next, [kept(old)], { trailingSlash: 'auto' });
     expect(await (await inFlight).text()).toBe('old');
     expect(await (await ask('/a')).text()).toBe('new');
   });
@@ -189,9 +189,9 @@ describe('swap()', () => {
   it('lets a stream that began before it end whole', async () => {
     const old = releases.make({ 'a.txt': 'o'.repeat(300_000) });
     const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
-    const { server, ask } = serve([old], { cacheBytes: 64 * 1024 });
+    const { site, ask } = serve([old], { cacheBytes: 64 * 1024 });
     const response = await ask('/a.txt');
-    server.swap(new SiteSnapshot(next, [], { trailingSlash: 'auto' }));
+    site.current = new SiteSnapshot(next, [], { trailingSlash: 'auto' });
     expect(await response.text()).toBe('o'.repeat(300_000));
   });
 
@@ -207,7 +207,7 @@ describe('swap()', () => {
   });
 
   it('to null leaves nothing to answer', () => {
-    const server = new SiteServer(new BodyCache(0));
+    const server = new SiteServer(new BodyCache(0), { current: null });
     expect(() => server.respond({ method: 'GET', target: '/', header: () => undefined, id: () => null })).toThrow(
       expect.objectContaining({ code: 'no_bundle' }),
     );

@@ -58,20 +58,16 @@ interface ShelfHooks {
   readonly search: SiteSearch | null;
 }
 
-export interface OpenedShelf {
+interface OpenedShelf {
   readonly store: SiteStore;
   readonly deployment: Deployment;
 }
 
-/**
- * An entry of a list is there also where its part of the folder cannot be opened: its loop tells why, and tries again.
- * @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`
- */
-export async function openShelf(
+export function createShelf(
   config: Config,
   network: Network,
   { folder, search, tracer = NO_TRACES, ...hooks }: ShelfHooks,
-): Promise<OpenedShelf> {
+): OpenedShelf {
   const { paths, registration, slots, unpack } = folder;
   const store = new SiteStore(paths, listedDomain(config));
   const own = folder.ownExports && new OwnExports(folder.ownExports, () => store.domain);
@@ -93,15 +89,22 @@ export async function openShelf(
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
   });
+  return { store, deployment };
+}
+
+/**
+ * An entry of a list exists also if its part of the folder cannot be opened: its loop reports the error and tries again.
+ * @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`
+ */
+export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
   try {
     await deployment.open();
   } catch (error) {
-    if (store.isListed) return { store, deployment };
-    // The daemon's mark no longer says that it has the site.
+    if (store.isListed) return;
+    // The daemon's mark must no longer list the site.
     await deployment.stop().catch(() => undefined);
     throw error;
   }
-  return { store, deployment };
 }
 
 async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer): Promise<LinkSource> {

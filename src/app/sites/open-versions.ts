@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteSearch } from '../../search/index.ts';
-import { SamePages, type SiteServer } from '../../serve/index.ts';
+import { SamePages, type SiteServer, type SiteSnapshot } from '../../serve/index.ts';
 
 export interface OpenVersion {
   readonly server: SiteServer;
-  readonly release: ReleaseView;
+  readonly snapshot: SiteSnapshot;
 }
 
 /** Of all versions beside the active ones. */
@@ -31,7 +30,7 @@ export class OpenVersions {
     this.#open = new LRUCache({
       ...untilIdle,
       maxSize: bytesMax,
-      sizeCalculation: ({ release }) => Math.min(bytesMax, PREPARED_BYTES + FILE_BYTES * release.files.size),
+      sizeCalculation: ({ snapshot }) => Math.min(bytesMax, PREPARED_BYTES + FILE_BYTES * snapshot.release.files.size),
     });
     this.#searches = new LRUCache({ ...untilIdle, max: SEARCHES_MAX, dispose: (search) => search.forget() });
   }

@@ -9,7 +9,7 @@ import {
   type SiteStore,
 } from '../../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import { type ReleaseView, versionRoot } from '../../domain/release.ts';
+import type { ReleaseView } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
@@ -17,44 +17,44 @@ import type { SiteAssets } from '../../http/site/site-assets.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
 import {
   type BodyCache,
-  loadSiteRules,
+  buildVersion,
   NOTICES,
   noticeResponse,
+  ownVersions,
+  readVersion,
   type SiteRequest,
   SiteServer,
-  SiteSnapshot,
+  type SiteSnapshot,
+  type SiteState,
+  surveyOf,
+  type VersionSurvey,
 } from '../../serve/index.ts';
-import { OwnSearches } from '../../serve/notices/own-search.ts';
-import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
 import { encodeAddress } from '../../web/percent-encode.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import type { OpenVersion, OpenVersions } from './open-versions.ts';
-import { searchBoxAdditions, searchBoxForm } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
-import { snapshotForm } from './site-switch.ts';
-import { switcherFilesOf, versionBeside } from './version-switcher.ts';
+import { type ServedSettings, switcherFilesOf } from './site-form.ts';
 
 export interface ReadableVersionsOptions {
   readonly store: SiteStore;
   readonly bodies: BodyCache;
   readonly assets: SiteAssets;
   readonly open: OpenVersions;
-  /** What is served; null where nothing is. */
-  readonly current: () => SiteSnapshot | null;
-  readonly config: () => SiteConfig;
+  readonly site: { readonly state: SiteState<ServedSettings> };
   readonly onFault: (error: DocshelfError, requestId: string | null) => void;
 }
 
 interface List {
   readonly readMs: number;
-  readonly of: readonly [ReleaseView, SiteConfig];
+  readonly state: SiteState<ServedSettings>;
   readonly rows: Promise<readonly ListedVersion[]>;
 }
 
+/** Derived from the settings and the domain. */
 interface Current {
-  readonly config: SiteConfig;
+  readonly settings: ServedSettings;
   readonly domain: string;
-  /** What is open is as the config was. */
+  /** Part of the keys of open versions: versions that were opened by former settings are not used. */
   readonly key: string;
   readonly passes: PreviewPasses;
 }
@@ -77,14 +77,12 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   async list(): Promise<readonly ListedVersion[]> {
-    const active = this.#active;
-    const config = this.#options.config();
-    if (active === null) return [];
+    const { state } = this.#options.site;
+    if (state.version === null) return [];
     const known = this.#list;
-    const isFresh = known !== null && performance.now() - known.readMs < LIST_MS;
-    if (isFresh && known.of[0] === active && known.of[1] === config) return known.rows;
-    const rows = this.#readList(active);
-    this.#list = { readMs: performance.now(), of: [active, config], rows };
+    if (known?.state === state && performance.now() - known.readMs < LIST_MS) return known.rows;
+    const rows = this.#readList(state.version.release);
+    this.#list = { readMs: performance.now(), state, rows };
     return rows;
   }
 
@@ -101,11 +99,11 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
 
   /** Of those that are open to every reader. @throws DocshelfError `cannot_read`, `release_damaged` */
   async at(version: string | null): Promise<SiteSnapshot | null> {
-    const current = this.#options.current();
+    const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
     const kept = isVersion(version) ? await keptVersion(this.#options.store, version) : null;
     if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).server.current;
+    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).snapshot;
   }
 
   async labels(): Promise<readonly string[]> {
@@ -114,9 +112,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
 
   /** What the reader of a request may know of. */
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
-    const { store, config } = this.#options;
-    const kept = await keptVersion(store, version);
-    const { enabled } = config().config.staticExport;
+    const kept = await keptVersion(this.#options.store, version);
+    const { enabled } = this.#config.config.staticExport;
     // A label that was moved may be the active version's, too.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
@@ -139,13 +136,18 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     if (admitted?.kind === 'active') return this.#active;
     if (admitted?.kind !== 'kept') return null;
     return this.#openedOnce(admitted.kept).then(
-      ({ release }) => release,
+      ({ snapshot }) => snapshot.release,
       () => null,
     );
   }
 
   get #active(): ReleaseView | null {
-    return this.#options.current()?.release ?? null;
+    return this.#options.site.state.version?.release ?? null;
+  }
+
+  /** As it holds until the next start. */
+  get #config(): SiteConfig {
+    return this.#options.site.state.settings.held;
   }
 
   get #passes(): PreviewPasses {
@@ -161,7 +163,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   get #areKept(): boolean {
-    return this.#options.config().config.staticExport.serveVersions === 'kept';
+    return this.#config.config.staticExport.serveVersions === 'kept';
   }
 
   #isReadable(kept: KeptVersion): boolean {
@@ -190,8 +192,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, onFault } = this.#options;
     const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
     try {
-      const { server, release } = await this.#openedOnce(kept);
-      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, release) };
+      const { server, snapshot } = await this.#openedOnce(kept);
+      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, snapshot.release) };
     } catch (error) {
       if (!(await isThere())) return null;
       const respond: SiteServer['respond'] = (request) => {
@@ -209,53 +211,58 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#options.open.get(key, () => this.#read(kept, active));
   }
 
-  /** As the config is. */
   get #current(): Current {
-    const { config, store } = this.#options;
-    const known = this.#known;
-    if (known?.config === config() && known.domain === store.domain) return known;
+    const { site, store } = this.#options;
+    const { settings } = site.state;
     const { domain } = store;
-    this.#known = { config: config(), domain, key: randomUUID(), passes: previewPasses(config(), domain) };
+    if (this.#known?.settings !== settings || this.#known.domain !== domain) {
+      this.#known = { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
+    }
     return this.#known;
   }
 
   async #read({ version, digest }: KeptVersion, active: ReleaseView | null): Promise<OpenVersion> {
-    const { store, bodies, assets, config, onFault } = this.#options;
-    const { pages } = this.#options.open;
+    const { store, bodies, assets, open, site, onFault } = this.#options;
+    const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Judged by, and never answered from: a label that moves may bring other bytes under a name.
+    // Only compared, never served from: a label that moves may bring other bytes under a name.
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
-    const older = others.map((info) => store.kept(info, null));
-    const basePath = versionRoot(config().basePath, version);
-    const switcher = switcherFilesOf(config(), assets);
-    const beside =
-      switcher && active && versionBeside(switcher, { release, active, basePath: config().basePath, pages });
-    const added = (await beside?.toAll()) ?? NO_ADDITIONS;
-    const box = searchBoxForm(config(), assets);
-    const boxed = searchBoxAdditions(box, box?.replaces ? await new OwnSearches().of(release) : [], version);
-    const { search = null, additions: toAll = NO_ADDITIONS, ...form } = snapshotForm(config());
-    const additions = joinAdditions([boxed, toAll, added]);
-    const own = { ...form, basePath, additions, search: search && { ...search, version } };
-    const server = new SiteServer(bodies, {
-      onFault: (error, requestId) => {
-        // One that is removed while it is read is no fault.
-        void keptVersion(store, version).then(
-          (known) => known?.digest === digest && onFault(error, requestId),
-          () => onFault(error, requestId),
-        );
-      },
+    const retained = others.map((info) => store.kept(info, null));
+    const form = { ...settings.form, switcher: active && switcherFilesOf(settings.held, assets) };
+    const survey = await surveyOf(release, form, async () => ({ hasOthers: true, own: await ownVersions(release) }));
+    const { snapshot } = buildVersion(await readVersion(release, retained, survey), form, {
+      active,
+      pages: open.pages,
     });
-    const settings = beside === null ? own : { ...own, additionsOf: beside.toPage };
-    server.swap(new SiteSnapshot(release, older, settings, await loadSiteRules(release)));
-    return { server, release };
+    const server = new SiteServer(
+      bodies,
+      { current: snapshot },
+      {
+        onFault: (error, requestId) => {
+          // A version that is removed while it is read is no fault.
+          void keptVersion(store, version).then(
+            (known) => known?.digest === digest && onFault(error, requestId),
+            () => onFault(error, requestId),
+          );
+        },
+      },
+    );
+    return { server, snapshot };
   }
 
   async #canonical(path: string, release: ReleaseView): Promise<string | null> {
     const active = this.#active;
     if (active === null) return null;
-    const { config, hosts, basePath } = this.#options.config();
+    const { config, hosts, basePath } = this.#config;
     const page = await this.#options.open.pages.find(path, release, active);
     const origin = publicOrigin(config.server.publicUrl, hosts) ?? '';
     return origin + basePath + encodeAddress(page);
   }
+}
+
+/** @throws the system's own errors */
+export async function surveyVersions(store: SiteStore, active: ReleaseView): Promise<VersionSurvey> {
+  const versions = await keptVersions(store);
+  const hasOthers = versions.some(({ digest, servedAt }) => digest !== active.digest && servedAt !== null);
+  return { hasOthers, own: hasOthers ? await ownVersions(active) : [] };
 }

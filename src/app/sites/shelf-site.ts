@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
-import type { SiteConfig } from '../../config/index.ts';
-import { type Deployment, Inbox } from '../../deploy/index.ts';
-import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import type { Config, SiteConfig } from '../../config/index.ts';
+import { type DeployEvent, type Deployment, Inbox, type SiteStore } from '../../deploy/index.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
+import { printable } from '../../domain/text.ts';
 import type { SiteFindings } from '../../http/admin/observed-site.ts';
 import { pathOf } from '../../http/listener/served-request.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
@@ -13,124 +14,127 @@ import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp, plainBelow } from '../../http/site/site.ts';
-import type { Search, SearchResult, SiteSearch } from '../../search/index.ts';
-import { type PlainAnswer, SiteServer } from '../../serve/index.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
+import type { ShelfScope } from '../../http/site/site-search.ts';
+import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
+import { type BodyCache, type PlainAnswer, SiteServer, SiteSwitch } from '../../serve/index.ts';
+import type { Tracer } from '../../traces/tracer.ts';
 import { isPagePart } from '../../web/media-type.ts';
+import type { SiteRules } from '../../web/rules/index.ts';
 import { ENGLISH } from '../../web/words/index.ts';
 import { mcpAnswer } from '../assistants/mcp-answer.ts';
+import type { Logger } from '../log/log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log/log-events.ts';
-import { deploySlice, featureReport, heldConfig, reportedSite } from '../slices.ts';
-import { describedSearch } from './described-search.ts';
-import { openShelf } from './open-shelf.ts';
-import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
+import type { Network } from '../network.ts';
+import type { OpenedSearch } from '../open-search.ts';
+import { deploySlice, enforcementOf, featureReport, heldConfig, reportedSite } from '../slices.ts';
+import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
+import type { OpenVersions } from './open-versions.ts';
+import { ReadableVersions, surveyVersions } from './readable-versions.ts';
 import { explainedSearch, indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
+import type { SignIns } from './sign-ins.ts';
 import { placeKey, signInKey } from './sign-ins.ts';
-import type { SiteHost } from './site-host.ts';
-import { siteFindings, siteReport } from './site-report.ts';
-import { SiteSwitch, siteForm } from './site-switch.ts';
-import { surveyVersions } from './version-switcher.ts';
+import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
-/** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
-const LISTED_POLL_MS = 5_000;
-
-interface Parts {
-  readonly deployment: Deployment;
-  readonly inbox: Inbox;
-  readonly server: SiteServer;
-  readonly site: SiteSwitch;
-  readonly localSearch: SiteSearch | null;
-  readonly versions: Omit<ReadableVersionsOptions, 'config'>;
+/** What a daemon gives each of its sites. */
+export interface SiteHost {
+  readonly network: Network;
+  readonly tracer: Tracer;
+  readonly search: OpenedSearch;
+  readonly folder: ShelfFolder;
+  readonly bodies: BodyCache;
+  /** Versions beside the active ones. */
+  readonly versions: OpenVersions;
+  readonly signIns: SignIns;
+  readonly assets: SiteAssets;
+  /** All sites that readers of one may know of. @param domain of that one */
+  readonly shelfScope: (domain: string) => ShelfScope | null;
+  readonly metrics: SiteMetrics;
+  readonly log: Logger;
+  readonly programVersion: string;
+  readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-/** One site of a daemon. Deploy swaps; serve and search follow in the same tick. */
+/** Interval in which the inbox of a site of a list is read, besides the watch: a list may have a thousand sites. */
+const LISTED_POLL_MS = 5_000;
+const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
+
+/** One site of a daemon. Deploy switches versions; serving and search follow in the same tick. */
 export class ShelfSite {
   readonly deployment: Deployment;
-  /** For readers; null where search is off. */
+  /** For readers. Null if search is off. */
   readonly search: Search | null;
-  readonly #parts: Parts;
-  readonly #reports: PageReports;
-  readonly #versions: ReadableVersions;
-  readonly #host: SiteHost;
-  /** Made for one base path and one sign-in. */
-  #fetch: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null = null;
-  /** Null where everybody may read. */
-  #signIn: SignIn | null;
-  /** As it was opened with; what differs from it waits for a restart. */
+  /** Settings at the start. Differences from them wait for a restart. */
   readonly opened: SiteConfig;
-  #private: PrivateAnswers | null = null;
-  #config: SiteConfig;
-  #held: SiteConfig;
+  readonly #host: SiteHost;
+  readonly #store: SiteStore;
+  readonly #inbox: Inbox;
+  readonly #site: SiteSwitch<ServedSettings>;
+  readonly #server: SiteServer;
+  readonly #localSearch: SiteSearch | null;
+  readonly #versions: ReadableVersions;
+  readonly #reports: PageReports;
 
   /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
-    const { network, metrics, log, onProgress } = host;
-    const server = new SiteServer(host.bodies, {
-      onCache: (isHit) => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1),
-      onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
-    });
-    const site = new SiteSwitch(server, siteForm(config, host.assets), (active) => surveyVersions(store, active));
+    const site = new ShelfSite(config, host);
+    await openShelf({ store: site.#store, deployment: site.deployment });
+    return site;
+  }
+
+  private constructor(config: SiteConfig, host: SiteHost) {
+    const { network, metrics, log, folder, tracer, bodies, assets, onProgress } = host;
+    this.#host = host;
+    this.opened = config;
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
-    const { deployment, store } = await openShelf(config.config, network, {
-      folder: host.folder,
-      tracer: host.tracer,
+    this.#localSearch = localSearch;
+    this.#site = new SiteSwitch<ServedSettings>({
+      settings: this.#settingsOf(config, null),
+      surveyVersions: (active) => surveyVersions(this.#store, active),
+      onChange: ({ version: former }, { version: next }) => {
+        if (next?.release === former?.release) return;
+        if (next === null) localSearch?.forget();
+        else localSearch?.follow(indexedRelease(next.release), next.release.version);
+      },
+    });
+    const onFault = this.#onError('serve');
+    const onCache = (isHit: boolean): void => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1);
+    this.#server = new SiteServer(bodies, this.#site, { onCache, onFault });
+    const { store, deployment } = createShelf(config.config, network, {
+      folder,
+      tracer,
       search: localSearch,
-      prepareSwap: async (active, older) => {
-        const commit = await site.prepare(active, older);
-        return () => {
-          const done = commit();
-          localSearch?.follow(indexedRelease(active), active.version);
-          return done;
-        };
-      },
-      onOthers: site.useOthers,
-      onOff: () => {
-        localSearch?.forget();
-        return site.turnOff();
-      },
+      prepareSwap: this.#site.prepare,
+      onOthers: this.#site.useOthers,
+      onOff: this.#site.turnOff,
       onEvent: (event) => {
         if (event.kind === 'progress') onProgress(event);
         logDeployEvent(log, event);
         metrics.onDeployEvent(event);
       },
     });
-    const inbox = new Inbox({ paths: store.site, deployment, ...(store.isListed ? { pollMs: LISTED_POLL_MS } : {}) });
-    const versions = {
-      store,
-      ...{ bodies: host.bodies, assets: host.assets, open: host.versions },
-      current: () => server.current,
-      onFault: (error: DocshelfError, requestId: string | null) => logFailure(log, 'serve', error, requestId),
-    };
-    return new ShelfSite(config, host, { deployment, inbox, server, site, localSearch, versions });
-  }
-
-  private constructor(config: SiteConfig, host: SiteHost, parts: Parts) {
-    const { deployment, localSearch, versions } = parts;
-    this.#versions = new ReadableVersions({ ...versions, config: () => this.#held });
+    this.#store = store;
     this.deployment = deployment;
-    this.opened = config;
-    this.#config = config;
-    this.#held = config;
-    this.#host = host;
-    this.#parts = parts;
+    this.#inbox = new Inbox({ paths: store.site, deployment, ...(store.isListed ? { pollMs: LISTED_POLL_MS } : {}) });
     this.#reports = new PageReports(
-      (origin) => host.metrics.onPageReport(origin),
-      () => reportedSite(this.#config),
+      (origin) => metrics.onPageReport(origin),
+      () => reportedSite(this.config),
     );
-    this.#signIn = this.#openSignIn(config);
+    this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
     this.search =
       localSearch &&
       readersSearch({
         host,
         active: localSearch,
         versions: this.#versions,
-        config: () => this.#config,
+        config: () => this.config,
         domain: () => this.domain,
         features: () => this.features(),
       });
   }
 
   get config(): SiteConfig {
-    return this.#config;
+    return this.#site.state.settings.config;
   }
 
   get metrics(): SiteMetrics {
@@ -141,80 +145,89 @@ export class ShelfSite {
     return this.deployment.domain;
   }
 
-  /** Null where everybody may read; else the same text for sites with the same sign-in. */
+  /** Null if everybody may read. Sites with the same sign-in have the same key. */
   get signInKey(): string | null {
-    return this.#signIn === null ? null : signInKey(this.#config.config);
+    const { access, config } = this.#site.state.settings;
+    return access.signIn === null ? null : signInKey(config.config);
   }
 
-  /** What readers get; null where nothing is served. */
+  /** The active release. Null if no version is active. */
   get release(): ReleaseView | null {
-    return this.#parts.site.release;
+    return this.#site.state.version?.release ?? null;
   }
 
-  /** That readers get. */
+  /** Label of the active version. */
   get version(): string | undefined {
-    return this.#parts.server.current?.version;
+    return this.release?.version;
   }
 
-  /** Assistants are answered. */
+  /** True if assistants get responses. */
   get hasMcp(): boolean {
-    return this.#config.config.search.mcp;
+    return this.config.config.search.mcp;
   }
 
-  /** Null for what `answer` is for. */
+  /** Null if the request is one for `answer`. */
   plain(incoming: IncomingMessage): PlainAnswer | null {
-    if (this.#signIn !== null && !this.#signIn.knows(incoming)) return null;
+    const { access, config } = this.#site.state.settings;
+    if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
     this.#host.search.noteRead();
-    const answer = plainBelow(this.#parts.server, this.#config.basePath, incoming);
-    // What the site does not have may be the door for assistants, or of a version that another replica serves.
+    const answer = plainBelow(this.#server, config.basePath, incoming);
+    // The site does not have the address. It may be the endpoint for assistants, or of a version that another replica serves.
     if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/')))) return null;
-    return answer && (this.#private?.of(answer) ?? answer);
+    return answer && (access.privately?.of(answer) ?? answer);
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    this.#fetch ??= this.#open();
-    return this.#fetch(request, env);
+    return this.#site.state.settings.access.app()(request, env);
   }
 
   /** Begins its work, or carries out new settings. Resolves when the round is over, well or not. */
   async settle(): Promise<void> {
-    void this.deployment.whenOpen.then(() => this.#parts.inbox.start());
+    void this.deployment.whenOpen.then(() => this.#inbox.start());
     await this.deployment.settle();
   }
 
   /**
-   * Takes new settings; `settle` carries them out. @throws DocshelfError `config_invalid`
-   * @returns the act that answers by them, in one tick with the routes: in between no request would find the site
+   * Accepts new settings; `settle` carries them out. @throws DocshelfError `config_invalid`
+   * @returns the act that serves by them, in one tick with the routes: in between no request would find the site
    */
   async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
-    return () => {
-      this.#held = heldConfig(config, this.search !== null);
-      this.#parts.site.use(siteForm(this.#held, this.#host.assets));
-      if (placeKey(config) !== placeKey(this.#config)) {
-        this.#signIn = this.#openSignIn(config);
-        this.#fetch = null;
-      }
-      this.#config = config;
-    };
+    return () => this.#site.use(this.#settingsOf(config, this.#site.state.settings));
   }
 
   features(): FeatureReport {
-    return featureReport(this.#held.config, this.domain);
+    return featureReport(this.#site.state.settings.held.config, this.domain);
   }
 
-  report(): Promise<SiteReport> {
-    const { server, ...parts } = this.#parts;
-    return siteReport({ ...parts, config: this.#config.config, reports: this.#reports });
+  /** The status of the site. */
+  async report(): Promise<SiteReport> {
+    const { deployment } = this;
+    const [status, own] = await Promise.all([deployment.status(), this.#site.notices()]);
+    const { domain, pinned, versions, notices } = status;
+    // Read together: a failed reload is never seen without its error.
+    const { state, active, lastError, activity } = deployment;
+    return {
+      state,
+      deployment: { type: this.config.config.deployment.type, domain },
+      active,
+      pinned,
+      versions,
+      lastError,
+      search: this.#localSearch?.status ?? SEARCH_OFF,
+      notices: [...notices, ...own, ...this.#reports.notices, ...(this.#localSearch?.notices ?? [])].map(inOneLine),
+      activity,
+    };
   }
 
   findings(): SiteFindings {
-    return siteFindings({ site: this.#parts.site, config: this.#held.config, reports: this.#reports });
+    const { settings, version } = this.#site.state;
+    return siteFindings({ config: settings.held.config, rules: version?.rules ?? null, reports: this.#reports });
   }
 
   /** For operators. */
   explain(query: string): Promise<readonly SearchResult[]> {
-    return explainedSearch(this.#parts.localSearch, query);
+    return explainedSearch(this.#localSearch, query);
   }
 
   /** For operators: one sentence, free of secrets. */
@@ -224,37 +237,49 @@ export class ShelfSite {
     return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
   }
 
-  /** Work on bundles is given up at once. */
+  /** Ends work on bundles at once. */
   async stop(): Promise<void> {
-    await Promise.all([this.deployment.stop(), this.#parts.inbox.stop()]);
+    await Promise.all([this.deployment.stop(), this.#inbox.stop()]);
   }
 
   /** For a site that leaves the daemon. */
   close(): void {
-    this.#parts.localSearch?.forget();
+    this.#localSearch?.forget();
     this.#host.metrics.forget();
   }
 
-  #openSignIn({ config, domain, hosts, basePath }: SiteConfig): SignIn | null {
+  #settingsOf(config: SiteConfig, former: ServedSettings | null): ServedSettings {
+    const held = former === null ? config : heldConfig(config, this.search !== null);
+    const keepsPlace = former !== null && placeKey(config) === placeKey(former.config);
+    const access = keepsPlace ? former.access : this.#accessOf(config);
+    return { config, held, form: siteForm(held, this.#host.assets), access };
+  }
+
+  #accessOf(site: SiteConfig): SiteAccess {
+    const { config, domain, hosts, basePath } = site;
     const { signIns, metrics } = this.#host;
     const onWrong = (): void => metrics.onWrongSignIn();
     const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
     const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
-    this.#private = signIn && new PrivateAnswers(signIn);
-    return signIn;
+    let app: ReturnType<SiteAccess['app']> | null = null;
+    return {
+      signIn,
+      privately: signIn && new PrivateAnswers(signIn),
+      app: () => {
+        app ??= this.#createApp(site, signIn);
+        return app;
+      },
+    };
   }
 
-  #open(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
-    const { deployment, server } = this.#parts;
-    const { basePath } = this.#config;
-    const signIn = this.#signIn;
-    const { search } = this;
+  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+    const { deployment, search } = this;
     const { assets, bodies, metrics, programVersion } = this.#host;
-    const shelf = this.#host.shelfScope(this.#config.domain ?? '');
+    const server = this.#server;
+    const reports = this.#reports;
+    const versions = this.#versions;
     const page = { assets, language: async () => server.current?.languages.at('') ?? null };
-    const { trustedProxies } = this.#config.config.server;
-    const shared = { versions: this.#versions, bodies, programVersion, metrics };
-    const mcp = mcpAnswer({ site: this, ...shared, onError: this.#onError('mcp') });
+    const mcp = mcpAnswer({ site: this, versions, bodies, programVersion, metrics, onError: this.#onError('mcp') });
     const app = createSiteApp({
       server,
       basePath,
@@ -264,17 +289,25 @@ export class ShelfSite {
       ...(search === null
         ? {}
         : {
-            search: searchAnswer({ search, shelf, page, trustedProxies, metrics, onError: this.#onError('search') }),
-            describedSearch: async () => describedSearch(this.#config, (await page.language()) ?? ENGLISH),
+            search: searchAnswer({
+              search,
+              shelf: this.#host.shelfScope(domain ?? ''),
+              page,
+              trustedProxies: config.server.trustedProxies,
+              metrics,
+              onError: this.#onError('search'),
+            }),
+            describedSearch: async () => describedSearch(this.config, (await page.language()) ?? ENGLISH),
           }),
-      ...{ reports: this.#reports, assets },
-      versions: this.#versions,
+      reports,
+      assets,
+      versions,
       mcp: () => (this.hasMcp ? mcp : null),
       lookAgain: () => deployment.lookAgain(),
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;
-    return guarded({ signIn, basePath, reports: this.#reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
+    return guarded({ signIn, basePath, reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
   #onError(step: string) {
@@ -282,3 +315,23 @@ export class ShelfSite {
       logFailure(this.#host.log, step, toDocshelfError(error), requestId);
   }
 }
+
+interface FoundOnSite {
+  readonly config: Config;
+  /** Null: no version is active. */
+  readonly rules: SiteRules | null;
+  readonly reports: Pick<PageReports, 'counts' | 'notices'>;
+}
+
+export function siteFindings({ config, rules, reports }: FoundOnSite): SiteFindings {
+  return {
+    policy: enforcementOf(config),
+    origins: reports.counts,
+    ruleFaults: rules?.faults ?? [],
+    ruleFaultCount: rules?.faultCount ?? 0,
+    notices: [...(rules?.notices ?? []), ...reports.notices].map(inOneLine),
+  };
+}
+
+/** Notices may quote rules, paths and titles of a bundle, and responses of servers. */
+const inOneLine = (notice: string): string => printable(notice);

@@ -9,8 +9,7 @@ import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
 import { forWorker } from '../../http/site/site.ts';
 import type { PlainAnswer } from '../../serve/index.ts';
-import { ShelfSite } from './shelf-site.ts';
-import type { SiteHost } from './site-host.ts';
+import { ShelfSite, type SiteHost } from './shelf-site.ts';
 
 /** A site and its place. */
 export interface SiteEntry {

@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Config, SiteConfig } from '../../config/index.ts';
 import { type KeptVersion, keptVersion, keptVersions, mayBeRead, type ReleaseRef } from '../../deploy/index.ts';
-import { versionRoot } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
-import { loadSiteRules, SiteSnapshot } from '../../serve/index.ts';
+import { type Beside, buildVersion, readVersion, SamePages, type SiteSnapshot } from '../../serve/index.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
-import { snapshotForm } from '../sites/site-switch.ts';
+import { snapshotForm } from '../sites/site-form.ts';
 import { readStore } from '../slices.ts';
 
 /** With their tables in memory: the active version, and some that are compared with it. */
@@ -26,11 +25,10 @@ export class StoredVersions implements DocumentedVersions {
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const active = await this.#active();
     if (active === null) return null;
-    const { config, basePath } = this.#site;
-    if (version === null || version === active.version) return this.#snapshot(active, basePath);
-    const kept = await readableVersion(config, active, version);
-    if (kept?.digest === active.digest) return this.#snapshot(active, basePath);
-    return kept && this.#snapshot(kept, versionRoot(basePath, version));
+    if (version === null || version === active.version) return this.#snapshot(active);
+    const kept = await readableVersion(this.#site.config, active, version);
+    if (kept?.digest === active.digest) return this.#snapshot(active);
+    return kept && this.#snapshot(kept, BESIDE);
   }
 
   async labels(): Promise<readonly string[]> {
@@ -42,11 +40,11 @@ export class StoredVersions implements DocumentedVersions {
     return labels.includes(active.version) ? labels : [active.version, ...labels];
   }
 
-  #snapshot({ version, digest }: ReleaseRef, basePath: string): Promise<SiteSnapshot> {
-    const key = [version, digest, basePath].join('\n');
+  #snapshot({ version, digest }: ReleaseRef, beside: Beside | null = null): Promise<SiteSnapshot> {
+    const key = [version, digest, beside === null].join('\n');
     const known = this.#open.get(key);
     if (known !== undefined) return known;
-    const opening = this.#read({ version, digest }, basePath);
+    const opening = this.#read({ version, digest }, beside);
     this.#open.set(key, opening);
     // What is missing now may be there at the next question.
     opening.catch(() => this.#open.delete(key));
@@ -54,13 +52,15 @@ export class StoredVersions implements DocumentedVersions {
   }
 
   /** @throws DocshelfError `release_damaged` */
-  async #read({ version, digest }: ReleaseRef, basePath: string): Promise<SiteSnapshot> {
+  async #read({ version, digest }: ReleaseRef, beside: Beside | null): Promise<SiteSnapshot> {
     const store = await readStore(this.#site.config);
-    const view = await store.view(digest, version);
-    const form = { ...snapshotForm(this.#site), basePath };
-    return new SiteSnapshot(view, [], form, await loadSiteRules(view));
+    const parts = await readVersion(await store.view(digest, version), []);
+    return buildVersion(parts, snapshotForm(this.#site), beside).snapshot;
   }
 }
+
+/** Assistants read Markdown, which contains no notice about the active version. */
+const BESIDE: Beside = { active: null, pages: new SamePages() };
 
 const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersions === 'kept';
 

@@ -70,10 +70,13 @@ export class AssistantBench {
     const { basePath = '/' } = changes;
     const faults: ErrorCode[] = [];
     const bodies = new BodyCache(1024 ** 2);
-    const server = new SiteServer(bodies);
+    const site: { current: SiteSnapshot | null } = { current: null };
+    const server = new SiteServer(bodies, site);
     const snapshotOf = (each: ReleaseView, at: string): SiteSnapshot =>
       new SiteSnapshot(each, [], { trailingSlash: 'auto', ...form, basePath: at }, rulesOf(each));
-    const use = (next: ReleaseView | null): void => server.swap(next && snapshotOf(next, basePath));
+    const use = (next: ReleaseView | null): void => {
+      site.current = next && snapshotOf(next, basePath);
+    };
     use(release);
     const documented: DocumentedSite = {
       domain: 'acme',

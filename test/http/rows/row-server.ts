@@ -15,8 +15,9 @@ export async function openRowServer(
 ): Promise<Listener> {
   const releases = new TestReleases();
   const release = releases.make(files, { createdAt: CREATED_AT });
-  const server = new SiteServer(new BodyCache(CACHE_BYTES));
-  server.swap(new SiteSnapshot(release, [], { trailingSlash: 'auto', ...form }, await loadSiteRules(release)));
+  const rules = await loadSiteRules(release);
+  const current = new SiteSnapshot(release, [], { trailingSlash: 'auto', ...form }, rules);
+  const server = new SiteServer(new BodyCache(CACHE_BYTES), { current });
   const app = createSiteApp({
     server,
     state: () => 'ready',

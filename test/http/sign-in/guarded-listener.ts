@@ -37,8 +37,8 @@ export async function guardedSite(
   { basePath = '/', host = '127.0.0.1' }: { basePath?: string; host?: string } = {},
 ): Promise<GuardedSite & AsyncDisposable> {
   const releases = new TestReleases();
-  const server = new SiteServer(new BodyCache(512 * 1024));
-  server.swap(new SiteSnapshot(releases.make(FILES), [], { trailingSlash: 'auto' }));
+  const current = new SiteSnapshot(releases.make(FILES), [], { trailingSlash: 'auto' });
+  const server = new SiteServer(new BodyCache(512 * 1024), { current });
   const app = createSiteApp({
     server,
     basePath,

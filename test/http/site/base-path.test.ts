@@ -10,14 +10,14 @@ afterEach(() => releases.remove());
 const BASE_PATH = '/team/docs/';
 
 function siteApp() {
-  const server = new SiteServer(new BodyCache(1024 ** 2));
   const release = releases.make({
     'index.html': '<a href="/a/">',
     'a/index.html': 'A',
     '404.html': '<a href="/">',
     '_docshelf/features.json': 'no',
   });
-  server.swap(new SiteSnapshot(release, [], { trailingSlash: 'auto', basePath: BASE_PATH }));
+  const current = new SiteSnapshot(release, [], { trailingSlash: 'auto', basePath: BASE_PATH });
+  const server = new SiteServer(new BodyCache(1024 ** 2), { current });
   return createSiteApp({
     server,
     basePath: BASE_PATH,

@@ -107,7 +107,7 @@ it('are taken at their address below the base path, from nothing but POST', asyn
     () => undefined,
     () => ({ ...SITE, basePath: '/docs/' }),
   );
-  const server = new SiteServer(new BodyCache(1024));
+  const server = new SiteServer(new BodyCache(1024), { current: null });
   const state = () => 'off' as const;
   const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
   const app = createSiteApp({ server, basePath: '/docs/', state, features, reports });

@@ -33,7 +33,7 @@ function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSetti
     },
   };
   const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0)),
+    server: new SiteServer(new BodyCache(0), { current: null }),
     basePath: '/docs/',
     state: () => 'ready',
     features: () => FEATURES,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
-import { searchBoxAdditions } from '../../../src/app/sites/page-additions.ts';
 import { searchBoxFiles } from '../../../src/http/site/search-box-files.ts';
+import { searchBoxAdditions } from '../../../src/serve/additions.ts';
 import { addToPage } from '../../../src/web/additions/add-to-page.ts';
 
 const KIB = 1024;

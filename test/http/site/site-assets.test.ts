@@ -9,7 +9,7 @@ import { featuresOf } from '../../helpers/features.ts';
 const FEATURES = featuresOf();
 
 function siteWith(assets: SiteAssets) {
-  const server = new SiteServer(new BodyCache(0));
+  const server = new SiteServer(new BodyCache(0), { current: null });
   return createSiteApp({ server, basePath: '/docs/', assets, state: () => 'ready', features: () => FEATURES });
 }
 

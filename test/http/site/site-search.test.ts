@@ -24,7 +24,7 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
     ...changes,
   });
   const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0)),
+    server: new SiteServer(new BodyCache(0), { current: null }),
     state: () => 'waiting',
     features: () => featuresOf(),
     search,

@@ -27,8 +27,8 @@ afterEach(() => {
 const FEATURES = featuresOf();
 
 function siteApp(release: ReleaseView | null, state: DeployState = 'ready') {
-  const server = new SiteServer(new BodyCache(512 * 1024));
-  server.swap(release === null ? null : new SiteSnapshot(release, [], { trailingSlash: 'auto' }));
+  const current = release && new SiteSnapshot(release, [], { trailingSlash: 'auto' });
+  const server = new SiteServer(new BodyCache(512 * 1024), { current });
   return createSiteApp({ server, state: () => state, features: () => FEATURES });
 }
 
@@ -199,7 +199,7 @@ describe('a fault that nobody foresaw', () => {
   it('is told to the owner and answered with 500', async () => {
     const faults: unknown[] = [];
     const app = createSiteApp({
-      server: new SiteServer(new BodyCache(0)),
+      server: new SiteServer(new BodyCache(0), { current: null }),
       state: () => {
         throw new Error('a bug');
       },

@@ -1,11 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { SiteSwitch } from '../../src/app/sites/site-switch.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { FORMS } from '../../src/serve/encoding.ts';
-import { BodyCache, type SiteServer, type SiteSnapshot } from '../../src/serve/index.ts';
+import { BodyCache, type SiteForm, type SiteSnapshot, SiteSwitch, type VersionSurvey } from '../../src/serve/index.ts';
 import { UnmadeFile } from '../../src/serve/made/unmade-file.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
-import { TestReleases } from '../serve/helpers.ts';
+import { TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());
@@ -21,22 +20,28 @@ async function headOf(snapshot: SiteSnapshot | null | undefined, path = 'index.h
   return /<head>(.*)<\/head>/s.exec((await file.read()).toString())?.[1] ?? '';
 }
 
-/** A server that records the snapshots. */
-function recorded() {
-  const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
-  const heads = () => Promise.all(swap.mock.calls.map(([snapshot]) => headOf(snapshot)));
-  return { swap, heads, server: { swap } as unknown as SiteServer };
+/** A switch, and the snapshots that it has served. */
+function recorded(form: SiteForm, surveyVersions?: () => Promise<VersionSurvey>) {
+  const served: (SiteSnapshot | undefined)[] = [];
+  const site = new SiteSwitch({
+    settings: { form },
+    ...(surveyVersions && { surveyVersions }),
+    onChange: (former, { version }) => {
+      if (former.version !== version) served.push(version?.snapshot);
+    },
+  });
+  const heads = () => Promise.all(served.map((snapshot) => headOf(snapshot)));
+  return { served, heads, site, use: (next: SiteForm) => site.use({ form: next }) };
 }
 
 it('serves by the form that holds at the swap, where a reload came between', async () => {
-  const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
-  const site = new SiteSwitch({ swap } as unknown as SiteServer, { trailingSlash: 'never', basePath: '/' });
+  const { site, use } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
   const commit = await site.prepare(release as unknown as ReleaseView, []);
-  site.use({ trailingSlash: 'always', basePath: '/' });
+  use({ trailingSlash: 'always', basePath: '/' });
   void commit();
-  expect(swap.mock.lastCall?.[0]?.find('a')).toEqual({ kind: 'redirect', status: 308, location: 'a/' });
+  expect(site.current?.find('a')).toEqual({ kind: 'redirect', status: 308, location: 'a/' });
 });
 
 it.each([
@@ -49,8 +54,7 @@ it.each([
 ])('reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
   const files = Object.fromEntries(paths.map((path) => [path, page()]));
   const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
-  const { server } = recorded();
-  const site = new SiteSwitch(server, { trailingSlash: 'never' });
+  const { site } = recorded({ trailingSlash: 'never' });
   expect(await site.notices()).toEqual([]);
   await (await site.prepare(release, []))();
   const about = (await site.notices()).filter((notice) => notice.includes('start page of version "v9"'));
@@ -58,14 +62,13 @@ it.each([
 });
 
 it('judges by releases that come after the swap, too', async () => {
-  const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
-  const site = new SiteSwitch({ swap } as unknown as SiteServer, { trailingSlash: 'never', basePath: '/' });
+  const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
   const active = { ...release, files: new Map([[entry.path, entry]]) };
   await (await site.prepare(active as unknown as ReleaseView, []))();
   const cacheControl = async () => {
-    const found = await swap.mock.lastCall?.[0]?.find(entry.path);
+    const found = await site.current?.find(entry.path);
     return found?.kind === 'file' && found.file instanceof SiteFile
       ? found.file.validatorHeaders(FORMS.identity)['Cache-Control']
       : null;
@@ -77,14 +80,13 @@ it('judges by releases that come after the swap, too', async () => {
 });
 
 it('has a switcher on its pages as long as there are other versions, and the bundle has none of its own', async () => {
-  const { swap, heads, server } = recorded();
   let survey = { hasOthers: true, own: [] as string[] };
-  const site = new SiteSwitch(server, { trailingSlash: 'auto' }, async () => survey);
+  const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
   const release = releases.make({ 'index.html': page() }, { version: 'v"2' });
   await (await site.prepare(release, []))();
-  const untilServed = (count: number) => vi.waitUntil(() => swap.mock.calls.length === count, { timeout: 30_000 });
+  const untilServed = (count: number) => vi.waitUntil(() => served.length === count, { timeout: 30_000 });
   const switcher = { script: '/a.js', style: '/a.css' };
-  site.use({ trailingSlash: 'auto', switcher });
+  use({ trailingSlash: 'auto', switcher });
   // At once, and when the versions are known.
   await untilServed(3);
   survey = { hasOthers: false, own: [] };
@@ -98,17 +100,16 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   expect(await site.notices()).toEqual([
     'The pages of version "v"2" have no switcher of docshelf\'s: the bundle holds versions of its own (1.0/, 2.0/ and 1 more).',
   ]);
-  site.use({ trailingSlash: 'auto', switcher: null });
+  use({ trailingSlash: 'auto', switcher: null });
   expect(await site.notices()).toEqual([]);
 });
 
 it('labels the search box in the language of the page', async () => {
-  const { swap, server } = recorded();
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
-  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox });
+  const { site } = recorded({ trailingSlash: 'auto', searchBox });
   const pages = Object.fromEntries(['en', 'de', 'ja'].map((tag) => [`${tag}.html`, page(tag)]));
   await (await site.prepare(releases.make(pages), []))();
-  const head = (tag: string) => headOf(swap.mock.lastCall?.[0], `${tag}.html`);
+  const head = (tag: string) => headOf(site.current, `${tag}.html`);
   expect(await Promise.all(['en', 'de', 'ja'].map(head))).toEqual([
     '<script type="module" src="/l.js" data-shelf></script>',
     '<script type="module" src="/l.js" data-shelf data-label="Suchen"></script>',
@@ -120,7 +121,6 @@ it.each([
   ["script-src 'nonce-a' 'strict-dynamic'", 1],
   ["script-src 'self'", 0],
 ])('says that a policy keeps the search box away: %s', async (policy, count) => {
-  const server = { swap: () => undefined } as unknown as SiteServer;
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: false };
   const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
   const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
@@ -128,7 +128,7 @@ it.each([
     [searchBox, count],
     [null, 0],
   ] as const) {
-    const site = new SiteSwitch(server, { trailingSlash: 'auto', headers, searchBox: box });
+    const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
     await (await site.prepare(release as unknown as ReleaseView, []))();
     expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(
       notices,
@@ -137,15 +137,14 @@ it.each([
 });
 
 it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
-  const { swap, heads, server } = recorded();
   const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
-  const site = new SiteSwitch(server, { trailingSlash: 'auto', searchBox: box });
+  const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
   await (await site.prepare(release, []))();
   const said = 'The search box of version "v2" (DocSearch) asks a service elsewhere, *.algolia.net';
   expect(await site.notices()).toEqual([`${said}: docshelf's stands in its place.`]);
-  site.use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
-  await vi.waitUntil(() => swap.mock.calls.length === 3, { timeout: 30_000 });
+  use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
+  await vi.waitUntil(() => served.length === 3, { timeout: 30_000 });
   expect(await site.notices()).toEqual([`${said}: "search.widget: replace" puts docshelf's in its place.`]);
   const tag = '<script type="module" src="/l.js"></script>';
   expect(await heads()).toEqual([

@@ -1,0 +1,215 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type KeptRelease, type ReleaseView, versionRoot } from '../domain/release.ts';
+import { allowsOwnScripts } from '../web/additions/allows-scripts.ts';
+import { joinAdditions, NO_ADDITIONS } from '../web/additions/page-additions.ts';
+import type { OwnSearch } from '../web/own-search/survey.ts';
+import type { SiteRules } from '../web/rules/index.ts';
+import {
+  ownSearchNotices,
+  type SearchBoxForm,
+  type SwitcherFiles,
+  searchBoxAdditions,
+  switcherAdditions,
+  switcherNotice,
+  type VersionSurvey,
+  versionNotice,
+} from './additions.ts';
+import { OwnSearches } from './notices/own-search.ts';
+import { SiteLanguages } from './notices/site-languages.ts';
+import { loadSiteRules } from './site-rules.ts';
+import { SiteSnapshot } from './snapshot.ts';
+import type { SnapshotForm } from './snapshot-form.ts';
+import type { SamePages } from './versions/same-page.ts';
+
+/** Settings of a site that its pages depend on; plain data. */
+export interface SiteForm extends SnapshotForm {
+  /** Null: pages get no search box. */
+  readonly searchBox?: SearchBoxForm | null;
+  /** Added if there are versions to choose from. Null: never. */
+  readonly switcher?: SwitcherFiles | null;
+}
+
+interface VersionParts {
+  readonly release: ReleaseView;
+  /** The site's other releases, the one active last first. */
+  readonly retained: readonly KeptRelease[];
+  /** Rules that the release contains. */
+  readonly rules: SiteRules;
+  /** Decides on additions to pages, as far as the form asks for them. */
+  readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly OwnSearch[] };
+}
+
+/** A version with all that it is served with. Immutable. */
+export interface ServedVersion extends VersionParts {
+  readonly snapshot: SiteSnapshot;
+}
+
+/** What a site has and serves. Immutable: a switch or a reload replaces it as a whole. */
+export interface SiteState<Settings> {
+  readonly settings: Settings;
+  /** Null: no version is active. */
+  readonly version: ServedVersion | null;
+}
+
+/** A version that is served beside the active one, at an address under `_docshelf/v/`. */
+export interface Beside {
+  readonly active: ReleaseView | null;
+  readonly pages: SamePages;
+}
+
+export const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
+const NOTHING_FOUND: VersionParts['survey'] = { versions: NO_VERSIONS, searches: [] };
+
+/** Without a survey, pages get no switcher, and no box that replaces another. @throws DocshelfError `cannot_read`, `release_damaged` */
+export async function readVersion(
+  release: ReleaseView,
+  retained: readonly KeptRelease[],
+  survey: VersionParts['survey'] = NOTHING_FOUND,
+): Promise<VersionParts> {
+  return { release, retained, rules: await loadSiteRules(release), survey };
+}
+
+type SurveyVersions = (release: ReleaseView) => Promise<VersionSurvey>;
+
+/** A switcher that is missing, or a box that stays, keeps no version from being served. */
+export async function surveyOf(
+  release: ReleaseView,
+  { switcher, searchBox }: SiteForm,
+  surveyVersions: SurveyVersions,
+  searches = new OwnSearches(),
+): Promise<VersionParts['survey']> {
+  const versions = switcher ? await surveyVersions(release).catch(() => NO_VERSIONS) : NO_VERSIONS;
+  return { versions, searches: searchBox?.replaces ? await searches.of(release) : [] };
+}
+
+/** Builds the state of a version: of the active one, or of one beside it. */
+export function buildVersion(
+  parts: VersionParts,
+  { switcher = null, searchBox = null, ...form }: SiteForm,
+  beside: Beside | null = null,
+): ServedVersion {
+  const { release, retained, rules, survey } = parts;
+  const { version } = release;
+  const { basePath = '/', search = null, additions = NO_ADDITIONS } = form;
+  const active = beside === null ? release : beside.active;
+  const toAll = [
+    searchBoxAdditions(searchBox, survey.searches, beside && version),
+    additions,
+    switcher && active
+      ? switcherAdditions(switcher, { version, active: active.version }, survey.versions)
+      : NO_ADDITIONS,
+  ];
+  const pair = beside &&
+    active && { release, active, languages: new SiteLanguages(release), basePath, pages: beside.pages };
+  const place = beside && {
+    basePath: versionRoot(basePath, version),
+    search: search && { ...search, version },
+    ...(switcher && pair && { additionsOf: versionNotice(switcher, pair) }),
+  };
+  const settings = { ...form, additions: joinAdditions(toAll), ...place };
+  return { ...parts, snapshot: new SiteSnapshot(release, retained, settings, rules) };
+}
+
+/** Notice for operators if a version's policy blocks scripts of its site. Null if docshelf adds none. */
+function policyNotice(version: string, { searchBox = null, switcher = null }: SiteForm): string | null {
+  const added = [searchBox && 'the search box', switcher && 'the switcher of versions'].filter(Boolean);
+  if (added.length === 0) return null;
+  return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
+}
+
+/** For operators. The usual cause is an archive with more than one top-level folder. */
+const startPageNotice = (version: string): string =>
+  `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
+
+interface SwitchOptions<Settings> {
+  readonly settings: Settings;
+  /** Default: there is no other version. */
+  readonly surveyVersions?: SurveyVersions;
+  /** Called in the tick of the replacement. */
+  readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
+}
+
+/** The only reference to the state of a site. */
+export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
+  readonly #searches = new OwnSearches();
+  readonly #surveyVersions: SurveyVersions;
+  readonly #onChange: SwitchOptions<Settings>['onChange'];
+  #state: SiteState<Settings>;
+
+  constructor({ settings, surveyVersions = async () => NO_VERSIONS, onChange }: SwitchOptions<Settings>) {
+    this.#state = { settings, version: null };
+    this.#surveyVersions = surveyVersions;
+    this.#onChange = onChange;
+  }
+
+  get state(): SiteState<Settings> {
+    return this.#state;
+  }
+
+  get current(): SiteSnapshot | null {
+    return this.#state.version?.snapshot ?? null;
+  }
+
+  /** Builds the next version. The returned function only replaces the state. @throws as `readVersion` */
+  readonly prepare = async (release: ReleaseView, retained: readonly KeptRelease[]): Promise<() => Promise<void>> => {
+    const { form } = this.#state.settings;
+    const parts = await readVersion(release, retained, await this.#survey(release));
+    const version = buildVersion(parts, form);
+    return async () => {
+      // A reload may have come in between.
+      if (form !== this.#state.settings.form) return this.#rebuild(parts);
+      this.#replace({ version });
+    };
+  };
+
+  /** Updates the releases beside the active one. */
+  readonly useOthers = (retained: readonly KeptRelease[]): void => {
+    const { version } = this.#state;
+    if (version !== null) void this.#rebuild({ ...version, retained });
+  };
+
+  readonly turnOff = async (): Promise<void> => {
+    this.#replace({ version: null });
+  };
+
+  /** Takes new settings, and rebuilds the version if its pages depend on the change. */
+  use(settings: Settings): void {
+    const { settings: former, version } = this.#state;
+    if (isDeepStrictEqual(settings.form, former.form)) this.#replace({ settings: { ...settings, form: former.form } });
+    else if (version === null) this.#replace({ settings });
+    else void this.#rebuild(version, settings);
+  }
+
+  /** Notices for operators: a missing start page, invalid rules, a missing switcher, searches that find nothing, blocked scripts. */
+  async notices(): Promise<readonly string[]> {
+    const { settings, version } = this.#state;
+    if (version === null) return [];
+    const { release, rules, survey, snapshot } = version;
+    const { switcher, searchBox = null } = settings.form;
+    const why = switcher ? switcherNotice(release.version, survey.versions) : null;
+    const searches = ownSearchNotices(release.version, await this.#searches.of(release), searchBox);
+    const blocked = allowsOwnScripts(snapshot.contentPolicy) ? null : policyNotice(release.version, settings.form);
+    const start = (await snapshot.find('')).kind === 'missing' ? startPageNotice(release.version) : null;
+    const own = [start, ...rules.notices, why, blocked, ...searches, ...snapshot.notices];
+    return own.filter((notice) => notice !== null);
+  }
+
+  /** Serves at once, and again if the survey has changed. */
+  async #rebuild(parts: VersionParts, settings = this.#state.settings): Promise<void> {
+    this.#replace({ settings, version: buildVersion(parts, settings.form) });
+    const survey = await this.#survey(parts.release);
+    const { version, settings: now } = this.#state;
+    if (version?.release !== parts.release || isDeepStrictEqual(survey, version.survey)) return;
+    this.#replace({ version: buildVersion({ ...version, survey }, now.form) });
+  }
+
+  #survey(release: ReleaseView): Promise<VersionParts['survey']> {
+    return surveyOf(release, this.#state.settings.form, this.#surveyVersions, this.#searches);
+  }
+
+  #replace(changed: Partial<SiteState<Settings>>): void {
+    const former = this.#state;
+    this.#state = { ...former, ...changed };
+    this.#onChange?.(former, this.#state);
+  }
+}
