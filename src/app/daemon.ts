@@ -1,27 +1,53 @@
+import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError, hasNoSettings, isReduced, type LoadedConfig } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
-import { type DeployEvent, folderName, identityOf } from '../deploy/index.ts';
+import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import type { AuditTrail } from '../http/audit/audit-trail.ts';
-import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
+import { AuditFile } from '../http/audit/audit-file.ts';
+import { AuditTrail } from '../http/audit/audit-trail.ts';
+import { type ExportJobs, Metrics, type VolumeSpace } from '../http/metrics/metrics.ts';
+import { SiteAssets } from '../http/site/site-assets.ts';
+import { BodyCache } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
-import type { ServiceKeys } from './keys/service-keys.ts';
+import { openKeyStore } from './keys/open-key-store.ts';
+import { ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log/log.ts';
-import type { Network } from './network.ts';
+import { logAudit, logFailure } from './log/log-events.ts';
+import { Network, openDatabase } from './network.ts';
 import type { Exports } from './open-exports.ts';
-import type { OpenedSearch } from './open-search.ts';
-import type { OwnExportDesk } from './own-exports.ts';
-import type { ShelfFolder } from './sites/open-shelf.ts';
-import type { SignIns } from './sites/sign-ins.ts';
-import type { Sites } from './sites/sites.ts';
+import { type OpenedSearch, openSearch } from './open-search.ts';
+import { OwnExportDesk } from './own-exports.ts';
+import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
+import { OpenVersions } from './sites/readable-versions.ts';
+import { ShelfPageAnswer } from './sites/shelf-page.ts';
+import { SignIns } from './sites/sign-ins.ts';
+import { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
-import type { Traces } from './traces/open-traces.ts';
-import { readVolume, volumeNotices } from './volume.ts';
+import { openTraces, type Traces } from './traces/open-traces.ts';
+
+/** Of its size; under it, there is a notice, and an alert of the chart. */
+const FREE_SHARE_MIN = 0.1;
+
+/** Null where the system does not tell. */
+export async function readVolume(dir: string): Promise<VolumeSpace | null> {
+  const found = await statfs(dir).catch(() => null);
+  return found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize };
+}
+
+/** Before the volume is full: completed exports stay, and fill it sooner or later. */
+export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Config, 'exportApi'>): string[] {
+  if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
+  const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);
+  const advice = exportApi.enabled
+    ? 'Completed exports stay until exportApi.retention removes them: set it, or give the folder a larger volume.'
+    : 'Lower staticExport.keep, or give the folder a larger volume.';
+  return [`The volume of storage.dir has ${free} free of ${size}. ${advice}`];
+}
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
@@ -62,7 +88,7 @@ const READS_MAX = 20;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
-export class Daemon {
+class Daemon {
   readonly #options: DaemonOptions;
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
@@ -320,4 +346,99 @@ export class Daemon {
       programVersion: this.#options.programVersion,
     });
   }
+}
+
+/**
+ * Once the listeners are open, no fault of a bundle or of a changed config ends it.
+ * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit`
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { loaded, log, onProgress } = options;
+  const network = new Network(loaded.config);
+  const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
+  const metrics = new Metrics(() => network.config.sites.length <= network.config.metrics.sites);
+  const traces = await openTraces(loaded.config, network, log, options.programVersion);
+  const search = openSearch(loaded.config, network);
+  const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
+  const ownExports = new OwnExportDesk({
+    // The start tells of a failure.
+    service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
+    config: () => network.config,
+    onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
+  });
+  const folder = await openFolder(loaded.config, network, ownExports);
+  const store = await openKeyStore({
+    database,
+    dir: folder.paths.dir,
+    onFault: (error) => logFailure(log, 'keys', error),
+  });
+  const audit = new AuditTrail(
+    new AuditFile({ dir: folder.paths.dir, onFault: (error) => logFailure(log, 'audit', error) }),
+    (line) => logAudit(log, line),
+  );
+  const bodies = new BodyCache(loaded.config.server.cacheBytes);
+  const signIns = new SignIns(network);
+  const versions = new OpenVersions();
+  const isList = loaded.config.sites.length > 0;
+  const assets = new SiteAssets();
+  let daemon: Daemon | null = null;
+  const sites: Sites = new Sites({
+    isList,
+    settleDomains: async (domains) => {
+      const { inbox } = folder.paths;
+      const left = await settleListedDomains(folder.paths, domains).catch((error: unknown) => {
+        // The sites tell what is wrong with their folders, each its own.
+        logFailure(log, 'open', error);
+        return [];
+      });
+      return left.map(
+        (name) => `No site takes "${name}" in "${inbox}": move it into the inbox of a site, "sites/DOMAIN/inbox".`,
+      );
+    },
+    hostOf: (domain) => ({
+      network,
+      tracer: traces.tracer,
+      search,
+      folder,
+      bodies,
+      versions,
+      signIns,
+      assets,
+      shelfScope: (site) => shelf.scopeOf(site),
+      metrics: metrics.of(domain),
+      log: domain === null ? log : log.child({ site: domain }),
+      programVersion: options.programVersion,
+      onProgress,
+    }),
+    elsewhere: (request, env) => shelf.answer(request, env),
+  });
+  const shelf = new ShelfPageAnswer({
+    entries: () => sites.entries,
+    routes: () => sites.routes,
+    current: () => network.config,
+    port: () => daemon?.sitePort ?? loaded.config.server.port,
+    signIns,
+    onWrongSignIn: () => metrics.onWrongSignIn(),
+    metrics,
+    onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
+  });
+  const listed = loaded.config.sites.map(({ domain }) => domain);
+  if (isList) await adoptDefaultDomain(folder.paths, listed);
+  await sites.accept(loaded.sites);
+  daemon = new Daemon(options, {
+    network,
+    database,
+    metrics,
+    traces,
+    search,
+    folder,
+    sites,
+    keys: new ServiceKeys({ store, current: () => network.config, sites }),
+    audit,
+    signIns,
+    exports,
+    ownExports,
+  });
+  await daemon.start();
+  return daemon;
 }

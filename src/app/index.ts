@@ -2,17 +2,15 @@ import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
-import type { DaemonOptions } from './daemon.ts';
+import { type DaemonOptions, startDaemon as start } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
 import { openSearch } from './open-search.ts';
-import { openSources } from './open-sources.ts';
-import { createShelf, openFolder, openShelf } from './sites/open-shelf.ts';
-import { startDaemon as start } from './start-daemon.ts';
-import { openNetwork } from './stored/open-network.ts';
+import { createShelf, openFolder, openShelf, openSources } from './sites/open-shelf.ts';
+import { openNetwork } from './stored.ts';
 
 export { featureReport } from './slices.ts';
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
-export { searchOnce } from './stored/stored-search.ts';
+export { searchOnce } from './stored.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {
   const logs = await openLogs(options.loaded.config.log);

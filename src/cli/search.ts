@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { SearchedVersion } from '../app/stored/stored-search.ts';
+import type { SearchedVersion } from '../app/stored.ts';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { printable } from '../domain/text.ts';

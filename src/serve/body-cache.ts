@@ -1,5 +1,14 @@
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { Scheduler } from '../threads/scheduler.ts';
 import { isCompressible } from '../web/compressible.ts';
@@ -7,7 +16,7 @@ import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import type { Sibling } from './sibling.ts';
 import { readSiteFile } from './site-bytes.ts';
 
-/** Of `identity` too where another was asked for and does not pay. */
+/** The encoding is `identity` also if another one was requested and would save nothing. */
 export interface Body extends Form {
   readonly bytes: Buffer<ArrayBuffer>;
 }
@@ -91,8 +100,8 @@ const zstdAsync = promisify(zstdCompress);
  * Brotli 5 and gzip 6. Measured on 16 MB of pages: Brotli 4 leaves 13.4 %, 5 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s,
  * 9 12.1 % at 6 MB/s; gzip 6 14.6 %, 9 14.4 % in twice the time.
  */
-export const BROTLI_QUALITY = 5;
-export const GZIP_LEVEL = 6;
+const BROTLI_QUALITY = 5;
+const GZIP_LEVEL = 6;
 
 export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffer<ArrayBuffer>> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
@@ -106,4 +115,62 @@ export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffe
   const exact = Buffer.allocUnsafeSlow(compressed.length);
   compressed.copy(exact);
   return exact;
+}
+
+type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+/** Concurrent streams. Brotli takes about 10 MiB for each. */
+const STREAMS_MAX = 8;
+
+/** Files over the bound of one body, compressed in the threads of libuv as their clients read them. */
+export class StreamCompressor {
+  readonly #bodies: BodyCache;
+  #streams = 0;
+
+  /** @param bodies keeps what turns out small */
+  constructor(bodies: BodyCache) {
+    this.#bodies = bodies;
+  }
+
+  get isFull(): boolean {
+    return this.#streams >= STREAMS_MAX;
+  }
+
+  /** Errors of the source are its own; cancelling it ends the source. */
+  compress(file: Pick<CacheableFile, 'bodyKey'>, source: ByteStream, encoding: Coding): ByteStream {
+    const compressor = compressorOf(encoding);
+    this.#streams++;
+    compressor.once('close', () => {
+      this.#streams--;
+    });
+    // Its errors come out of the iterator.
+    pipeline(Readable.fromWeb(source as Parameters<typeof Readable.fromWeb>[0]), compressor, () => undefined);
+    const chunks: AsyncIterator<Buffer<ArrayBuffer>> = compressor[Symbol.asyncIterator]();
+    const { bodyBytesMax } = this.#bodies;
+    let kept: Buffer<ArrayBuffer>[] = [];
+    let bytes = 0;
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: async (controller) => {
+        const next = await chunks.next();
+        if (next.done === true) {
+          if (bytes <= bodyBytesMax) this.#bodies.keep(file, { ...FORMS[encoding], bytes: Buffer.concat(kept) });
+          controller.close();
+          return;
+        }
+        bytes += next.value.length;
+        if (bytes <= bodyBytesMax) kept.push(next.value);
+        else kept = [];
+        controller.enqueue(next.value);
+      },
+      cancel: () => {
+        compressor.destroy();
+      },
+    });
+  }
+}
+
+function compressorOf(coding: Coding) {
+  if (coding === 'zstd') return createZstdCompress();
+  if (coding === 'gzip') return createGzip({ level: GZIP_LEVEL });
+  return createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } });
 }

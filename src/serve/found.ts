@@ -1,5 +1,65 @@
-import type { SnapshotFile } from './made/unmade-file.ts';
+import type { PageLanguage } from '../web/words/index.ts';
+import type { SnapshotFile } from './made/make-file.ts';
+import type { MissingAnswers } from './notice.ts';
 import type { SiteRequest } from './request.ts';
+import type { PlainAnswer } from './site-bytes.ts';
+import { SiteFile } from './site-file.ts';
+
+export type Missing = Extract<Found, { readonly kind: 'missing' }>;
+
+/** The site's own page, which is sent as its reader accepts it, or docshelf's. */
+export type MissingAnswer = SiteFile | PlainAnswer;
+
+/** As many as a snapshot keeps files: about 1 KiB each. */
+const FILES_MAX = 8192;
+/** Addresses that name nothing have no end; some are asked again and again. At most 150 KB. */
+const MISSING_MAX = 512;
+const MISSING_LENGTH_MAX = 256;
+
+/** What every request for a raw target gets, whatever its query: of one snapshot. */
+export class PreparedTargets {
+  readonly #files = new Map<string, SiteFile>();
+  readonly #missing = new Map<string, MissingAnswer>();
+
+  fileAt(target: string): SiteFile | undefined {
+    return this.#files.get(withoutQuery(target));
+  }
+
+  missingAt(target: string): MissingAnswer | undefined {
+    return this.#missing.get(withoutQuery(target));
+  }
+
+  /** @param path that the target stands for: its other writings have no end, and are not kept */
+  keepFile(target: string, path: string, file: SiteFile): void {
+    const written = withoutQuery(target);
+    if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
+  }
+
+  keepMissing(target: string, missing: MissingAnswer): void {
+    const written = withoutQuery(target);
+    if (written.length <= MISSING_LENGTH_MAX) keep(this.#missing, written, missing, MISSING_MAX);
+  }
+}
+
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}
+
+function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: number): void {
+  if (kept.size >= countMax) kept.clear();
+  kept.set(target, value);
+}
+
+/** Null where it has to be read first. @param language of docshelf's own words there; undefined where it is not known yet */
+export function missingAs(
+  { page, isAsset }: Missing,
+  language: PageLanguage | undefined,
+  own: MissingAnswers,
+): MissingAnswer | null {
+  if (!isAsset && page !== null) return page instanceof SiteFile ? page : null;
+  return language === undefined ? null : own.of(language, isAsset);
+}
 
 /** Of a request, besides its path. */
 export interface Asked {

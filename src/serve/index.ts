@@ -2,47 +2,42 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { isWithheld } from '../web/resolve.ts';
-import type { Body, BodyCache } from './body-cache.ts';
-import { StreamCompressor } from './compressed-stream.ts';
-import { type Encoding, FORMS, type Form } from './encoding.ts';
-import { askedOf, type Found } from './found.ts';
-import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
-import { NOTICES, type Notice, noticeResponse, protocolLine } from './notices/notice.ts';
-import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
-import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
-import { type Missing, type MissingAnswer, missingAs } from './prepared-targets.ts';
-import { type ByteRange, parseRange } from './range.ts';
-import type { SiteRequest } from './request.ts';
-import { canonicalise } from './request-target.ts';
+import { type Body, type BodyCache, StreamCompressor } from './body-cache.ts';
+import { type Encoding, FORMS, type Form, namesMarkdown } from './encoding.ts';
+import { askedOf, type Found, type Missing, type MissingAnswer, missingAs } from './found.ts';
+import { type SnapshotFile, UnmadeFile } from './made/make-file.ts';
+import { NOTICES, type Notice, noticeResponse, protocolLine } from './notice.ts';
+import { type ByteRange, evaluatePreconditions, matchesWeakly, parseRange, rangeHolds } from './preconditions.ts';
+import { canonicalise, type SiteRequest } from './request.ts';
 import type { Sibling } from './sibling.ts';
 import {
   bytesResponse,
   type FilePart,
   fileResponse,
   openFilePart,
+  type PlainAnswer,
+  redirect,
   type SiteFileOnDisk,
+  toResponse,
   WHOLE_BYTES_MAX,
 } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { SiteSnapshot } from './snapshot.ts';
-import { namesMarkdown } from './twins/accept.ts';
 
 export type { SearchBoxForm, SwitcherFiles, VersionSurvey } from './additions.ts';
+export { ownVersions } from './additions.ts';
 export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
+export { SiteLanguages } from './first-pages.ts';
 export { isWorkerScript } from './found.ts';
-export * from './notices/notice.ts';
-export { SiteLanguages } from './notices/site-languages.ts';
+export * from './notice.ts';
 export type { PagePaths } from './page-paths.ts';
-export { type PlainAnswer, redirect } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
-export { BytesResponse, FileResponse } from './site-bytes.ts';
-export { loadSiteRules } from './site-rules.ts';
+export { BytesResponse, FileResponse, type PlainAnswer, redirect } from './site-bytes.ts';
 export * from './site-switch.ts';
-export { SiteSnapshot } from './snapshot.ts';
-export type { SnapshotForm, SnapshotSettings } from './snapshot-form.ts';
-export { type PageMarkdownText, readMarkdown } from './twins/read-markdown.ts';
-export { ownVersions } from './versions/own-versions.ts';
+export type { SnapshotForm, SnapshotSettings } from './snapshot.ts';
+export { loadSiteRules, SiteSnapshot } from './snapshot.ts';
+export { type PageMarkdownText, readMarkdown } from './twins/twins.ts';
 export { SamePages } from './versions/same-page.ts';
 
 export interface ServeEvents {

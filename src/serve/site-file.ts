@@ -4,10 +4,9 @@ import { isCompressibleType } from '../web/compressible.ts';
 import type { AnswerHeaders, SentHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
 import { type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';
-import { flatHeaders, type PlainAnswer } from './plain-answer.ts';
 import type { Validators } from './preconditions.ts';
 import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
-import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
+import { flatHeaders, type PlainAnswer, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 /** Hex digits of the SHA-256 in an entity tag: 128 bits. */
 const ETAG_DIGITS = 32;

@@ -5,6 +5,7 @@ import { joinAdditions, NO_ADDITIONS } from '../web/additions/page-additions.ts'
 import type { OwnSearch } from '../web/own-search/survey.ts';
 import type { SiteRules } from '../web/rules/index.ts';
 import {
+  OwnSearches,
   ownSearchNotices,
   type SearchBoxForm,
   type SwitcherFiles,
@@ -14,11 +15,8 @@ import {
   type VersionSurvey,
   versionNotice,
 } from './additions.ts';
-import { OwnSearches } from './notices/own-search.ts';
-import { SiteLanguages } from './notices/site-languages.ts';
-import { loadSiteRules } from './site-rules.ts';
-import { SiteSnapshot } from './snapshot.ts';
-import type { SnapshotForm } from './snapshot-form.ts';
+import { SiteLanguages } from './first-pages.ts';
+import { loadSiteRules, SiteSnapshot, type SnapshotForm } from './snapshot.ts';
 import type { SamePages } from './versions/same-page.ts';
 
 /** Settings of a site that its pages depend on; plain data. */
@@ -54,13 +52,17 @@ export interface SiteState<Settings> {
 /** A version that is served beside the active one, at an address under `_docshelf/v/`. */
 export interface Beside {
   readonly active: ReleaseView | null;
-  readonly pages: SamePages;
+  /** Finds the same page of the active version. Null: pages get no notice about it. */
+  readonly pages: SamePages | null;
 }
 
 export const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
 const NOTHING_FOUND: VersionParts['survey'] = { versions: NO_VERSIONS, searches: [] };
 
-/** Without a survey, pages get no switcher, and no box that replaces another. @throws DocshelfError `cannot_read`, `release_damaged` */
+/**
+ * Without a survey, pages get neither a switcher nor a box that replaces another.
+ * @throws DocshelfError `cannot_read`, `release_damaged`
+ */
 export async function readVersion(
   release: ReleaseView,
   retained: readonly KeptRelease[],
@@ -71,7 +73,7 @@ export async function readVersion(
 
 type SurveyVersions = (release: ReleaseView) => Promise<VersionSurvey>;
 
-/** A switcher that is missing, or a box that stays, keeps no version from being served. */
+/** Never rejects: a missing switcher must not prevent a version from being served. */
 export async function surveyOf(
   release: ReleaseView,
   { switcher, searchBox }: SiteForm,
@@ -99,12 +101,13 @@ export function buildVersion(
       ? switcherAdditions(switcher, { version, active: active.version }, survey.versions)
       : NO_ADDITIONS,
   ];
-  const pair = beside &&
-    active && { release, active, languages: new SiteLanguages(release), basePath, pages: beside.pages };
+  const pages = beside?.pages ?? null;
+  const languages = new SiteLanguages(release);
   const place = beside && {
     basePath: versionRoot(basePath, version),
     search: search && { ...search, version },
-    ...(switcher && pair && { additionsOf: versionNotice(switcher, pair) }),
+    additionsOf:
+      switcher && active && pages && versionNotice(switcher, { release, active, languages, basePath, pages }),
   };
   const settings = { ...form, additions: joinAdditions(toAll), ...place };
   return { ...parts, snapshot: new SiteSnapshot(release, retained, settings, rules) };

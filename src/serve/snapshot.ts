@@ -1,25 +1,72 @@
+import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../domain/errors.ts';
 import { type FileEntry, isPage, type KeptRelease, type ReleaseView, type TrailingSlash } from '../domain/release.ts';
-import { NO_ADDITIONS } from '../web/additions/page-additions.ts';
+import { NO_ADDITIONS, type PageAdditions } from '../web/additions/page-additions.ts';
 import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
-import { isAt, type MatchedRule, NO_RULES, type RedirectRules, type SiteRules, Work } from '../web/rules/index.ts';
-import { HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
-import { type Asked, type Found, NOTHING_ELSE } from './found.ts';
-import { type Added, isMade, makeFile, NOTHING_ADDED } from './made/make-file.ts';
+import {
+  isAt,
+  type MatchedRule,
+  NO_RULES,
+  type RedirectRules,
+  RULE_FILE_BYTES_MAX,
+  RULE_FILES,
+  readSiteRules,
+  type SiteRules,
+  Work,
+} from '../web/rules/index.ts';
+import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
+import { prefersMarkdown } from './encoding.ts';
+import { SiteLanguages } from './first-pages.ts';
+import { type Asked, type Found, NOTHING_ELSE, PreparedTargets } from './found.ts';
+import { type Added, isMade, makeFile, NOTHING_ADDED, type SnapshotFile, UnmadeFile } from './made/make-file.ts';
 import { OverlongFiles } from './made/making-limits.ts';
-import { type SnapshotFile, UnmadeFile } from './made/unmade-file.ts';
-import { MissingAnswers } from './notices/missing-answers.ts';
-import { SiteLanguages } from './notices/site-languages.ts';
+import { MissingAnswers, type SearchForm } from './notice.ts';
 import { PagePaths } from './page-paths.ts';
-import { PreparedTargets } from './prepared-targets.ts';
+import { readSiteFile } from './site-bytes.ts';
 import { SiteFile, saysImmutable } from './site-file.ts';
-import type { SnapshotSettings } from './snapshot-form.ts';
-import { prefersMarkdown } from './twins/accept.ts';
 import { Twins } from './twins/twins.ts';
+
+/** Plain data. */
+export interface SnapshotForm {
+  /** Identifier of the site, which takes turns with others. Default: each release by itself. */
+  readonly site?: string;
+  /** `auto` asks each release; the others overrule it. */
+  readonly trailingSlash: 'auto' | TrailingSlash;
+  /** Of the site; by default that of its first page. */
+  readonly title?: string | null;
+  /** Where the site is mounted, with its last slash; by default `/`. A release that was built for another is rewritten. */
+  readonly basePath?: string;
+  readonly headers?: HeaderForm;
+  /** Answers paths without an extension that nothing else answers with the start page. */
+  readonly spaFallback?: boolean;
+  /** Pages are answered as Markdown, too, to whoever asks for that. */
+  readonly markdown?: boolean;
+  /** To each page; by default nothing. */
+  readonly additions?: PageAdditions;
+  /** On docshelf's own 404 page; by default none. */
+  readonly search?: SearchForm | null;
+}
+
+/** With what is no plain data. */
+export interface SnapshotSettings extends SnapshotForm {
+  /** To the page of a path (`guides/start.html`), after those of the form. Equal answers for equal paths. */
+  readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
+}
+
+/** The rules that a release brings. @throws DocshelfError `cannot_read`, `release_damaged` */
+export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<SiteRules> {
+  const entries = RULE_FILES.map((name) => files.get(name)).filter((entry) => entry !== undefined);
+  if (entries.length === 0) return NO_RULES;
+  const read = entries.map(async ({ path, size }) => {
+    const isTooLarge = size > RULE_FILE_BYTES_MAX;
+    return [path, isTooLarge ? null : await readSiteFile({ diskPath: join(siteDir, path), size })] as const;
+  });
+  return readSiteRules(new Map(await Promise.all(read)));
+}
 
 const START_PAGE = 'index.html';
 

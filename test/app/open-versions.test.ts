@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { type OpenVersion, OpenVersions } from '../../src/app/sites/open-versions.ts';
+import { type OpenVersion, OpenVersions } from '../../src/app/sites/readable-versions.ts';
 import type { SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 

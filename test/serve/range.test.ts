@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRange } from '../../src/serve/range.ts';
+import { parseRange } from '../../src/serve/preconditions.ts';
 
 describe('parseRange() of ten bytes', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalise } from '../../src/serve/request-target.ts';
+import { canonicalise } from '../../src/serve/request.ts';
 
 describe('canonicalise()', () => {
   it.each([

@@ -2,7 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { FORMS } from '../../src/serve/encoding.ts';
 import { BodyCache, type SiteForm, type SiteSnapshot, SiteSwitch, type VersionSurvey } from '../../src/serve/index.ts';
-import { UnmadeFile } from '../../src/serve/made/unmade-file.ts';
+import { UnmadeFile } from '../../src/serve/made/make-file.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 import { TestReleases } from './helpers.ts';
 

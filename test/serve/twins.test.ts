@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { prefersMarkdown } from '../../src/serve/encoding.ts';
 import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../src/serve/index.ts';
-import { prefersMarkdown } from '../../src/serve/twins/accept.ts';
-import { ownTwin, pageOfTwin, twinOf } from '../../src/serve/twins/twin-path.ts';
+import { ownTwin, pageOfTwin, twinOf } from '../../src/serve/page-paths.ts';
 import { type Files, serve, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();

@@ -4,7 +4,7 @@ import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { Search } from '../../search/index.ts';
 import type { BodyCache } from '../../serve/index.ts';
-import { once } from '../sites/once.ts';
+import { once } from '../once.ts';
 import type { DocumentedVersions } from './site-documentation.ts';
 
 export interface McpAnswerOptions extends FaultHooks {

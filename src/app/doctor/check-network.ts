@@ -10,7 +10,7 @@ import { counted } from '../../domain/text.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
-import { openSources } from '../open-sources.ts';
+import { openSources } from '../sites/open-shelf.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { askIssuer } from './ask-issuer.ts';
 import { certificateState } from './certificate-state.ts';

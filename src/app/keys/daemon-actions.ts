@@ -5,8 +5,8 @@ import type { AuditTrail } from '../../http/audit/audit-trail.ts';
 import { auditedActions } from '../../http/audit/audited-actions.ts';
 import { JobDesk } from '../../http/jobs/job-desk.ts';
 import type { Exports } from '../open-exports.ts';
-import { siteActions } from '../sites/site-actions.ts';
 import type { Sites } from '../sites/sites.ts';
+import { siteActions } from '../sites/status.ts';
 import { organizationsSlice } from '../slices.ts';
 import type { ServiceKeys } from './service-keys.ts';
 

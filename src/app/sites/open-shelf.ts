@@ -16,14 +16,35 @@ import {
   type Unpack,
   unpackInThreads,
 } from '../../deploy/index.ts';
-import type { LinkSource, OwnExportService } from '../../deploy/ports.ts';
+import type { BundleSource, LinkSource, OwnExportService } from '../../deploy/ports.ts';
 import { OwnExports } from '../../deploy/sources/own-exports.ts';
+import type { HttpClient } from '../../net/http-client.ts';
 import type { SiteSearch } from '../../search/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import type { Network } from '../network.ts';
-import { openSources } from '../open-sources.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
 import { tracedClient } from '../traces/traced-client.ts';
+
+/** Loaded when the first bundle is fetched. @param preloads where `file:` links may lead by default */
+export async function openSources(
+  config: Config,
+  client: HttpClient,
+  preloads: readonly string[],
+): Promise<readonly BundleSource[]> {
+  const { registryAuthFile: authFile, tokenHosts, fileRoots, s3 } = config.network;
+  const [{ FileBundleSource }, { HttpBundleSource }, { OciBundleSource }, { S3BundleSource }] = await Promise.all([
+    import('../../deploy/sources/file-bundle-source.ts'),
+    import('../../deploy/sources/http-bundle-source.ts'),
+    import('../../deploy/sources/oci-bundle-source.ts'),
+    import('../../deploy/sources/s3-bundle-source.ts'),
+  ]);
+  return [
+    new FileBundleSource(fileRoots.length > 0 ? fileRoots : preloads),
+    new HttpBundleSource(client),
+    new OciBundleSource(client, { authFile, tokenHosts }),
+    new S3BundleSource(client, s3),
+  ];
+}
 
 /** The data folder, shared by the sites of a daemon. */
 export interface ShelfFolder {

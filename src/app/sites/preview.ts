@@ -1,7 +1,25 @@
-import type { SiteConfig } from '../../config/index.ts';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config, SiteConfig } from '../../config/index.ts';
+import { writeOnce } from '../../files/index.ts';
 import { PREVIEW_MS, PreviewPasses } from '../../http/site/preview-passes.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
-import { sessionKeys } from './session-keys.ts';
+
+const KEY_BYTES = 32;
+
+/** Of readers' sessions and previews: the first seals. Made once, for all daemons on the folder. @throws DocshelfError `cannot_read`, `cannot_write` */
+export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
+  const given = server.auth.sessionKeyFile?.text.reveal();
+  if (given !== undefined)
+    return given
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => !/^(?:#|$)/.test(line));
+  const file = join(storage.dir, 'session.key');
+  await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
+  return [(await readFile(file, 'utf8')).trim()];
+}
 
 /** What `docshelf bundle preview` answers. */
 export interface VersionPreview {

@@ -1,15 +1,17 @@
 import { dirname } from 'node:path';
-import type { SiteConfig } from '../../config/index.ts';
+import type { Config, SiteConfig } from '../../config/index.ts';
 import type { KeptVersion } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
-import type { ReleaseView } from '../../domain/release.ts';
+import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
 import {
   type IndexedRelease,
   MountedSearch,
   type Search,
+  type SearchAnswer,
+  type SearchRequest,
   type SearchResult,
   type SiteSearch,
 } from '../../search/index.ts';
@@ -19,12 +21,85 @@ import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
+import { once } from '../once.ts';
 import type { OpenedSearch } from '../open-search.ts';
-import { ReaderSearch } from '../reader-search.ts';
-import { once } from './once.ts';
-import type { OpenVersions } from './open-versions.ts';
-import type { ReadableVersions } from './readable-versions.ts';
-import { VersionSearch } from './version-search.ts';
+import type { OpenVersions, ReadableVersions } from './readable-versions.ts';
+
+interface VersionSearchOptions {
+  /** Of the active version. */
+  readonly active: Search;
+  /** Null for what is no version beside it, that readers may read. */
+  readonly find: (version: string) => Promise<KeptVersion | null>;
+  readonly open: (kept: KeptVersion) => Search;
+}
+
+/** The release that `filter.version` names, whole; the active one for every other word (contract, section 5). */
+export class VersionSearch implements Search {
+  readonly #options: VersionSearchOptions;
+
+  constructor(options: VersionSearchOptions) {
+    this.#options = options;
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
+    const { active, find, open } = this.#options;
+    const { filter } = request;
+    const kept = filter.version === null ? null : await find(filter.version);
+    if (kept === null) return active.search(request, signal);
+    // What its pages say of their versions is a word of the site's own.
+    const answer = await open(kept).search({ ...request, filter: { ...filter, version: null } }, signal);
+    const root = VERSION_ADDRESSES + kept.version;
+    const results = answer.results.map(({ content, path, metadata }) => {
+      return { content, path: root + path, metadata: { ...metadata, version: metadata.version ?? kept.version } };
+    });
+    return { results, ...(answer.facts && { facts: answer.facts }) };
+  }
+}
+
+interface ReaderSearchOptions {
+  readonly local: Search;
+  readonly config: () => Config;
+  readonly features: () => FeatureReport;
+  readonly network: Network;
+  readonly onFault: (error: DocshelfError) => void;
+}
+
+/** The hosted service where config and feature report (never behind an air gap) allow it, and behind it the engine. */
+class ReaderSearch implements Search {
+  readonly #options: ReaderSearchOptions;
+  #hosted: { readonly config: Config; readonly search: Promise<Search> } | null = null;
+
+  constructor(options: ReaderSearchOptions) {
+    this.#options = options;
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
+    const { local, features } = this.#options;
+    const report = features();
+    const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
+    const engine = isHosted ? await this.#hostedSearch(report.domain) : local;
+    return engine.search(request, signal);
+  }
+
+  #hostedSearch(domain: string): Promise<Search> {
+    const config = this.#options.config();
+    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#open(config, domain) };
+    return this.#hosted.search;
+  }
+
+  async #open(config: Config, domain: string): Promise<Search> {
+    const { local, network, onFault } = this.#options;
+    const { discoveryUrl, keyFile } = config.features.search;
+    if (discoveryUrl === null || keyFile === null) return local;
+    const { HostedSearch } = await import('../../search/hosted/hosted-search.ts');
+    return new HostedSearch({
+      client: await network.client(),
+      settings: { discoveryUrl, key: keyFile.text, domain },
+      local,
+      onFault,
+    });
+  }
+}
 
 /** Of the daemon. */
 interface SearchHost {

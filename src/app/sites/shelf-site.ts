@@ -29,11 +29,9 @@ import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import { deploySlice, enforcementOf, featureReport, heldConfig, reportedSite } from '../slices.ts';
 import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
-import type { OpenVersions } from './open-versions.ts';
-import { ReadableVersions, surveyVersions } from './readable-versions.ts';
+import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-versions.ts';
 import { explainedSearch, indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
-import type { SignIns } from './sign-ins.ts';
-import { placeKey, signInKey } from './sign-ins.ts';
+import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
 /** What a daemon gives each of its sites. */

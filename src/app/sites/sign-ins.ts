@@ -11,7 +11,7 @@ import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
 import type { Network } from '../network.ts';
-import { sessionKeys } from './session-keys.ts';
+import { sessionKeys } from './preview.ts';
 
 /** Mistyped ones are few; who guesses gets one answer in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };

@@ -2,8 +2,13 @@ import type { Context } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import type { FollowedLink, LinkedBundle } from '../../export/ports.ts';
-import { evaluatePreconditions, rangeHolds, type Validators } from '../../serve/preconditions.ts';
-import { type ByteRange, parseRange } from '../../serve/range.ts';
+import {
+  type ByteRange,
+  evaluatePreconditions,
+  parseRange,
+  rangeHolds,
+  type Validators,
+} from '../../serve/preconditions.ts';
 import type { SiteRequest } from '../../serve/request.ts';
 import { fileResponse, openFilePart } from '../../serve/site-bytes.ts';
 import { requestIdOf } from '../listener/request-id.ts';

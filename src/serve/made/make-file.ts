@@ -1,13 +1,49 @@
 import { createHash } from 'node:crypto';
-import type { FileEntry, KeptRelease, ReleaseView } from '../../domain/release.ts';
-import { threadEntry } from '../../threads/index.ts';
+import type { FileEntry, FileTable, KeptRelease, ReleaseView } from '../../domain/release.ts';
+import { type ThreadCall, threadEntry } from '../../threads/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import { areNone, joinAdditions, NO_ADDITIONS, type PageAdditions } from '../../web/additions/page-additions.ts';
 import { takesAdditions } from '../../web/additions/takes-additions.ts';
-import { isMountable } from '../../web/mount/mountable.ts';
+import { answers } from '../../web/mount/base-path-votes.ts';
+import { isMountable, type MountableFile } from '../../web/mount/mountable.ts';
+import { percentDecode } from '../../web/percent-decode.ts';
+import type { SentHeaders } from '../answer-headers.ts';
+import type { BodyCache } from '../body-cache.ts';
+import { FORMS } from '../encoding.ts';
 import { SiteFile } from '../site-file.ts';
 import { Makers, type OverlongFiles } from './making-limits.ts';
-import { type MountableRelease, MountedRelease, type RewriteCall } from './mounted-release.ts';
-import type { MountCalls } from './worker.ts';
+import type { MountAnswer, MountCalls } from './worker.ts';
+
+type RewriteCall = ThreadCall<MountCalls>;
+
+export type SnapshotFile = SiteFile | UnmadeFile;
+
+/** Concurrent requests share the making of a file. It bounds nothing: that is for what makes it. */
+const sharing = new Scheduler(Number.POSITIVE_INFINITY);
+
+/** A file whose bytes, and so size and entity tag, are not made yet of those on disk. */
+export class UnmadeFile {
+  readonly path: string;
+  readonly sent: SentHeaders;
+  readonly #make: (signal: AbortSignal) => Promise<MadeFile>;
+
+  /** @param make is given a signal that is aborted once no reader wants the file */
+  constructor(path: string, sent: SentHeaders, make: (signal: AbortSignal) => Promise<MadeFile>) {
+    this.path = path;
+    this.sent = sent;
+    this.#make = make;
+  }
+
+  /** @throws DocshelfError `cannot_read`, `release_damaged`: the next request tries again; the signal's reason */
+  make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
+    const make = async (wanted: AbortSignal): Promise<SiteFile> => {
+      const { file, bytes } = await this.#make(wanted);
+      if (bytes !== null) bodies.keep(file, { ...FORMS.identity, bytes });
+      return file;
+    };
+    return sharing.run(make, { share: this, signal });
+  }
+}
 
 export interface MadeFile {
   readonly file: SiteFile;
@@ -92,15 +128,59 @@ async function bytesOf(
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
   const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
-  const mounted = isMounted ? await new MountedRelease(mountable(release), basePath, rewrite).rewrite(plain) : null;
+  const mounted = isMounted ? await mountedBytes(plain, release, basePath, rewrite) : null;
   if (!takesAdditions(entry.type, entry.size)) return mounted;
   const additions = joinAdditions([added.toAll, (await added.toPage?.(entry.path)) ?? NO_ADDITIONS]);
   if (areNone(additions)) return mounted;
   return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions, rewrite)) ?? mounted;
 }
 
-function mountable(release: ReleaseView | KeptRelease): MountableRelease {
-  return 'files' in release ? { ...release, readTable: async () => release.files } : release;
+const DIGEST = /^(sha256|sha384|sha512)-/;
+
+/** The bytes of a file at another base path than its release was built for. Null if nothing changes. */
+async function mountedBytes(
+  plain: SiteFile,
+  release: Making['release'],
+  basePath: string,
+  rewrite: RewriteCall,
+): Promise<Buffer<ArrayBuffer> | null> {
+  // The table of an older release is read for each file: none stays in memory.
+  const files = 'files' in release ? release.files : await release.readTable();
+  const mount = { from: release.builtFor, to: basePath };
+  const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
+    const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
+    // The thread has no table. If it took other paths for files, it works again and knows them.
+    const absent = new Set([...answer.presumed].filter((path) => !answers(files, path)));
+    return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
+  };
+  /** The new `integrity` of a file, by the algorithm of the former one. Null if its bytes do not change. */
+  const integrityOf = async (url: string, former: string): Promise<string | null> => {
+    const entry = entryAt(url, plain.path, release.builtFor, files);
+    if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;
+    const { bytes } = await mounted(await readMountable(new SiteFile(entry, release, plain.sent, false)));
+    const algorithm = DIGEST.exec(former.trim())?.[1] ?? 'sha384';
+    return bytes === null ? null : `${algorithm}-${createHash(algorithm).update(bytes).digest('base64')}`;
+  };
+  const page = await readMountable(plain);
+  let answer = await mounted(page);
+  const digests = new Map<string, string>();
+  for (const { url, digest } of answer.integrity) {
+    const integrity = await integrityOf(url, digest);
+    if (integrity !== null) digests.set(url, integrity);
+  }
+  if (digests.size > 0) answer = await mounted(page, digests);
+  return answer.bytes === null ? null : Buffer.from(answer.bytes.buffer as ArrayBuffer);
+}
+
+async function readMountable(file: SiteFile): Promise<MountableFile> {
+  return { path: file.path, type: file.type, bytes: await file.read() };
+}
+
+function entryAt(url: string, pagePath: string, builtFor: string, files: FileTable): FileEntry | null {
+  const target = URL.parse(url, `http://site.invalid${builtFor}${encodeURI(pagePath)}`);
+  if (target?.host !== 'site.invalid' || !target.pathname.startsWith(builtFor)) return null;
+  const path = percentDecode(target.pathname.slice(builtFor.length));
+  return path === null ? null : (files.get(path) ?? null);
 }
 
 /** Null where nothing is added. */

@@ -1,6 +1,6 @@
 import { pageStem } from '../../web/page-stem.ts';
 import { encodeSegments } from '../../web/percent-encode.ts';
-import { twinOf } from './twin-path.ts';
+import { twinOf } from '../page-paths.ts';
 
 /** A page as its head tells of it. */
 export interface ListedPage {

@@ -1,24 +1,27 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf } from '../../domain/errors.ts';
 import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
+import { replaceFile } from '../../files/write.ts';
 import { threadEntry } from '../../threads/index.ts';
 import type { Mount } from '../../web/mount/base-path.ts';
 import { encodeSegments } from '../../web/percent-encode.ts';
 import { type HeaderPolicy, type SentHeaders, VARIES } from '../answer-headers.ts';
+import type { BodyCache } from '../body-cache.ts';
 import type { Found } from '../found.ts';
-import { makeFile, NOTHING_ADDED } from '../made/make-file.ts';
+import { type MadeFile, makeFile, NOTHING_ADDED, type SnapshotFile, UnmadeFile } from '../made/make-file.ts';
 import { Makers, OverlongFiles } from '../made/making-limits.ts';
-import { type SnapshotFile, UnmadeFile } from '../made/unmade-file.ts';
-import type { PagePaths } from '../page-paths.ts';
+import { ownTwin, type PagePaths, pageOfTwin, twinOf } from '../page-paths.ts';
+import { canonicalise } from '../request.ts';
 import { readSiteFile } from '../site-bytes.ts';
 import { SiteFile } from '../site-file.ts';
-import { LIST_TYPE, type ListName, SiteLists } from './site-lists.ts';
-import { ownTwin, pageOfTwin, twinOf } from './twin-path.ts';
+import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
-/** Of a page. Larger ones are data, and have no twin. */
+/** Larger pages are data, and have no Markdown. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** 20,000 pages by their heads, on a busy disk. */
+/** For the heads of 20,000 pages, on a busy disk. */
 const LIST_MS_MAX = 300_000;
 /** A site works on one page and one list at a time, and leaves a place for another site. */
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
@@ -26,6 +29,17 @@ const makers = new Makers<TwinCalls>({ ...PLACES, task: 'make the Markdown of a 
 const listers = new Makers<TwinCalls>({ ...PLACES, task: 'list the pages of a site', msMax: LIST_MS_MAX });
 
 const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
+const LIST_TYPE = 'text/plain; charset=utf-8';
+
+const LISTS = ['llms.txt', 'llms-full.txt'] as const;
+type ListName = (typeof LISTS)[number];
+/** Lists are derived data beside the files of a release. Increase the number if their text changes. */
+const LISTS_FOLDER = 'markdown';
+const LISTS_FORMAT = 'DSM2';
+/** Pages of a list, in the order of their paths. */
+const LISTED_MAX = 20_000;
+/** Bytes of `llms-full.txt`. The first page that does not fit ends it. */
+const FULL_BYTES_MAX = 16 * 1024 ** 2;
 
 interface TwinsForm {
   readonly mount: Mount;
@@ -46,27 +60,18 @@ interface TwinsForm {
 export class Twins {
   readonly #release: ReleaseView;
   readonly #form: TwinsForm;
-  readonly #lists: SiteLists;
-  /** Pages that have no twin. */
+  /** Pages that have no Markdown. */
   readonly overlong = new OverlongFiles();
 
   constructor(release: ReleaseView, form: TwinsForm) {
     this.#release = release;
     this.#form = form;
-    this.#lists = new SiteLists(release, {
-      basePath: form.mount.to,
-      title: form.title,
-      trailingSlash: form.trailingSlash,
-      openOf: (pages) => form.pages.openOf(pages),
-      // Lists are kept with the release: they are made to their end, whoever leaves.
-      markdownOf: (page) => this.#textOf(page),
-      list: (order) => listers.run({ path: 'llms.txt', size: 0 }, { key: form.site }, (call) => call('list', order)),
-    });
   }
 
   /** By a path of its own: `guide/start.md`, `llms.txt`; null where that is no page's. @param built as the site was built */
   at(path: string, built: string | null): SnapshotFile | null {
-    if (SiteLists.isList(path)) return this.#list(path, built ?? this.#form.mount.from + path);
+    const list = LISTS.find((name) => name === path);
+    if (list !== undefined) return this.#list(list, built ?? this.#form.mount.from + path);
     const page = pageOfTwin(this.#release.files, path);
     return page === null || !this.#form.pages.isOpen(page) ? null : this.of(page, built);
   }
@@ -106,12 +111,63 @@ export class Twins {
     const key = `${given.id}\n${name}\n`;
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const list = this.#lists.at(name, given, (file) => kept.set(key, file));
+    const sent = { ...given, headers: { 'X-Robots-Tag': 'noindex', ...given.headers } };
+    const list = new UnmadeFile(name, sent, async () => {
+      const made = await this.#makeList(name, sent);
+      kept.set(key, made.file);
+      return made;
+    });
     kept.set(key, list);
     return list;
   }
 
-  /** Null for one that is left out. */
+  /** Created with the first request and kept with the release. Created to its end, also if the reader leaves. */
+  async #makeList(name: ListName, sent: SentHeaders): Promise<MadeFile> {
+    const { mount, title, trailingSlash } = this.#form;
+    const folder = join(dirname(this.#release.siteDir), LISTS_FOLDER);
+    const form = createHash('sha256').update(`${LISTS_FORMAT}\n${mount.to}\n${trailingSlash}\n${title ?? ''}`);
+    const path = `${form.digest('hex').slice(0, 16)}-${name}`;
+    const known = await readFile(join(folder, path)).catch(() => null);
+    const bytes = known ?? Buffer.from(await this.#listText(name));
+    const isKept = known !== null || (await keepList(folder, path, bytes));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const entry = { path, size: bytes.length, sha256, type: LIST_TYPE };
+    const release = { siteDir: folder, createdAt: this.#release.createdAt };
+    const again = isKept ? null : async () => Buffer.from(await this.#listText(name));
+    return { file: new SiteFile(entry, release, sent, false, again), bytes: isKept ? null : bytes };
+  }
+
+  async #listText(name: ListName): Promise<string> {
+    const { siteDir, files, builtFor } = this.#release;
+    const { mount, title, site } = this.#form;
+    const all = Iterator.from(files.values()).filter(({ path }) => isPage(path));
+    const { open, isCut } = await this.#form.pages.openOf(all);
+    const pages = open.slice(0, LISTED_MAX).map(({ path, type }) => ({ path, type }));
+    const order = { siteDir, pages, builtFor, basePath: mount.to, title };
+    const list = await listers.run({ path: 'llms.txt', size: 0 }, { key: site }, (call) => call('list', order));
+    if (name !== 'llms.txt') return this.#fullText(list);
+    const { text } = list;
+    return (isCut || open.length > LISTED_MAX) && !text.endsWith(MORE_PAGES) ? text + MORE_PAGES : text;
+  }
+
+  /** Title and summary of the site, then all pages, each with its address. */
+  async #fullText({ text, order }: ListAnswer): Promise<string> {
+    const parts = [text.split('\n## ', 1)[0]?.trimEnd() ?? ''];
+    let bytes = 0;
+    for (const path of order) {
+      const markdown = await this.#textOf(path);
+      if (markdown === null) continue;
+      bytes += Buffer.byteLength(markdown);
+      if (bytes > FULL_BYTES_MAX) {
+        parts.push('---', 'More pages are left out here: llms.txt lists them.');
+        break;
+      }
+      parts.push('---', `Source: ${this.#form.mount.to}${twinOf(path)}`, markdown.trimEnd());
+    }
+    return `${parts.join('\n\n')}\n`;
+  }
+
+  /** Null for a page that is left out. */
   async #textOf(page: string): Promise<string | null> {
     const { files, siteDir } = this.#release;
     const entry = files.get(page);
@@ -169,4 +225,61 @@ export class Twins {
     const end = stem === path || stem === '' || trailingSlash === 'never' ? '' : '/';
     return mount.to + encodeSegments(stem) + end;
   }
+}
+
+/** False if the list cannot be written. A release that was removed is not created again. */
+async function keepList(folder: string, name: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await mkdir(folder).catch((error: unknown) => {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    });
+    await replaceFile(join(folder, name), bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The part of a snapshot that Markdown is read from. */
+interface DocumentedSnapshot {
+  readonly pages: PagePaths;
+  markdownOf(page: string): SnapshotFile | null;
+}
+
+export interface PageMarkdownText {
+  /** Path of its file. */
+  readonly page: string;
+  /** Empty where it says none. */
+  readonly title: string;
+  readonly markdown: string;
+}
+
+/**
+ * The Markdown of the page that readers get at an address, redirects within the site followed; null where they get none.
+ *
+ * @param path in the site, raw, with or without its first slash, query and fragment aside
+ * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason
+ */
+export async function readMarkdown(
+  snapshot: DocumentedSnapshot,
+  bodies: BodyCache,
+  path: string,
+  signal?: AbortSignal,
+): Promise<PageMarkdownText | null> {
+  const target = canonicalise(path.startsWith('/') ? path : `/${path}`);
+  const page = target.kind === 'path' ? snapshot.pages.pageAt(target.path) : null;
+  const found = page === null ? null : snapshot.markdownOf(page);
+  if (page === null || found === null) return null;
+  const file = found instanceof UnmadeFile ? await found.make(bodies, signal) : found;
+  const { bytes } = bodies.get(file, 'identity') ?? (await bodies.load(file, 'identity'));
+  const markdown = bytes.toString('utf8');
+  return { page, title: titleOf(markdown), markdown };
+}
+
+const FRONT_MATTER = /^---\r?\n([\s\S]{0,10000}?)\r?\n---\r?\n/;
+
+function titleOf(markdown: string): string {
+  const matter = FRONT_MATTER.exec(markdown)?.[1] ?? '';
+  const said = /^title:[ \t]*(['"]?)(.*?)\1[ \t]*$/m.exec(matter)?.[2];
+  return said || (/^# +(.+)$/m.exec(markdown)?.[1] ?? '').replace(/\\([!-/:-@[-`{-~])/g, '$1').trim();
 }

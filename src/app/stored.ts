@@ -1,7 +1,19 @@
-import type { Config } from '../../config/index.ts';
-import type { KeptVersion } from '../../deploy/index.ts';
-import { normalBasePath } from '../../domain/deployment.ts';
-import { DocshelfError } from '../../domain/errors.ts';
+import { hostname } from 'node:os';
+import { LRUCache } from 'lru-cache';
+import type { Config, SiteConfig } from '../config/index.ts';
+import {
+  dataPaths,
+  type KeptVersion,
+  keptVersion,
+  keptVersions,
+  mayBeRead,
+  type ReleaseRef,
+  runningDaemons,
+} from '../deploy/index.ts';
+import { normalBasePath } from '../domain/deployment.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import { isVersion } from '../domain/version.ts';
+import { ifThere } from '../files/index.ts';
 import {
   type EmbeddedEngine,
   EmbeddedIndex,
@@ -12,12 +24,88 @@ import {
   type SearchRequest,
   type ShelfResult,
   ShelfSearch,
-} from '../../search/index.ts';
-import { openEngine } from '../open-search.ts';
-import { VersionSearch } from '../sites/version-search.ts';
-import { readStore } from '../slices.ts';
-import { openNetwork } from './open-network.ts';
-import { readableVersion } from './stored-versions.ts';
+} from '../search/index.ts';
+import { type Beside, buildVersion, readVersion, type SiteSnapshot } from '../serve/index.ts';
+import type { DocumentedVersions } from './assistants/site-documentation.ts';
+import { Network } from './network.ts';
+import { openEngine } from './open-search.ts';
+import { VersionSearch } from './sites/readers-search.ts';
+import { snapshotForm } from './sites/site-form.ts';
+import { readStore } from './slices.ts';
+
+/** Commands read a site as it is stored, with or without a daemon. */
+
+/** For one command, which must not send requests to the listeners of a daemon on its data folder. */
+export async function openNetwork(config: Config): Promise<Network> {
+  const network = new Network(config);
+  const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
+  network.useOwnPorts(daemons.flatMap(({ owner, ports }) => (owner.host === hostname() ? ports : [])));
+  return network;
+}
+
+/** Versions that a session keeps open: the active one, and some that are compared with it. */
+const OPEN_VERSIONS_MAX = 4;
+
+/** Versions of a site that assistants read. */
+export class StoredVersions implements DocumentedVersions {
+  readonly #site: SiteConfig;
+  readonly #active: () => Promise<ReleaseRef | null>;
+  readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_VERSIONS_MAX });
+
+  /** @param active called for each question, since another version may become active */
+  constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
+    this.#site = site;
+    this.#active = active;
+  }
+
+  async at(version: string | null): Promise<SiteSnapshot | null> {
+    const active = await this.#active();
+    if (active === null) return null;
+    if (version === null || version === active.version) return this.#snapshot(active);
+    const kept = await readableVersion(this.#site.config, active, version);
+    if (kept?.digest === active.digest) return this.#snapshot(active);
+    return kept && this.#snapshot(kept, BESIDE);
+  }
+
+  async labels(): Promise<readonly string[]> {
+    const active = await this.#active();
+    if (active === null) return [];
+    const { config } = this.#site;
+    const stored = areKept(config) ? await keptVersions(await readStore(config)) : [];
+    const labels = stored.filter((kept) => mayBeRead(kept, active)).map(({ version }) => version);
+    return labels.includes(active.version) ? labels : [active.version, ...labels];
+  }
+
+  #snapshot({ version, digest }: ReleaseRef, beside: Beside | null = null): Promise<SiteSnapshot> {
+    const key = [version, digest, beside === null].join('\n');
+    const known = this.#open.get(key);
+    if (known !== undefined) return known;
+    const opening = this.#read({ version, digest }, beside);
+    this.#open.set(key, opening);
+    // The next question tries again.
+    opening.catch(() => this.#open.delete(key));
+    return opening;
+  }
+
+  /** @throws DocshelfError `release_damaged` */
+  async #read({ version, digest }: ReleaseRef, beside: Beside | null): Promise<SiteSnapshot> {
+    const store = await readStore(this.#site.config);
+    const parts = await readVersion(await store.view(digest, version), []);
+    return buildVersion(parts, snapshotForm(this.#site), beside).snapshot;
+  }
+}
+
+/** Assistants read Markdown, which contains no notice about the active version. */
+const BESIDE: Beside = { active: null, pages: null };
+
+const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersions === 'kept';
+
+/** Null if the version does not exist, or readers may not read it. @param config of the site alone */
+async function readableVersion(config: Config, active: ReleaseRef, version: string): Promise<KeptVersion | null> {
+  if (!areKept(config) || !isVersion(version)) return null;
+  const kept = await keptVersion(await readStore(config), version);
+  return kept !== null && mayBeRead(kept, active) ? kept : null;
+}
 
 /** Well under a second, and longer on a machine that has other work. */
 const VECTORS_MS_MAX = 30_000;
@@ -57,9 +145,6 @@ export async function searchOnce(
   }
 }
 
-/** Open at once in a session. */
-const OPEN_MAX = 4;
-
 /** Stored versions by the indexes and vectors that they have: nothing is made. */
 export class StoredSearch {
   readonly #index: EmbeddedIndex;
@@ -91,14 +176,14 @@ export class StoredSearch {
     const opening = this.#opened.get(digest) ?? this.#open(version);
     this.#opened.delete(digest);
     this.#opened.set(digest, opening);
-    // What is missing now may be there at the next question.
+    // The next question tries again.
     opening.catch(() => this.#opened.delete(digest));
     return this.#index.search(await opening, request, label);
   }
 
   /** But for the last used ones: a session that goes on with the next version asks the former no more. */
   async closeOthers(): Promise<void> {
-    for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_MAX)) {
+    for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);
       await opening.then((release) => this.#index.close(release)).catch(() => undefined);
     }
