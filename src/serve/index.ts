@@ -209,18 +209,14 @@ export class SiteServer {
   #conditional(file: SiteFile, form: Form, request: SiteRequest): Response | null {
     const verdict = evaluatePreconditions(request, file.validators(form));
     if (verdict === 'proceed') return null;
-    if (verdict === 'not-modified') {
-      return new Response(null, { status: 304, headers: file.validatorHeaders(form) });
-    }
+    if (verdict === 'not-modified') return toResponse(file.notModified(form), request.method);
     return protocolLine(request.method, 412, 'Precondition failed');
   }
 
   #whole(file: SiteFile, body: Body, request: SiteRequest): Response {
     const conditional = this.#conditional(file, body, request);
     if (conditional !== null) return conditional;
-    return bytesResponse(request.method === 'HEAD' ? null : body.bytes, {
-      headers: file.headers(body, body.bytes.length),
-    });
+    return toResponse(file.whole(body), request.method);
   }
 
   async #streamed(file: SiteFile, wanted: Encoding, request: SiteRequest): Promise<Response> {

@@ -32,6 +32,7 @@ import {
   surveyOf,
   type VersionSurvey,
 } from '../../serve/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
 import { encodeAddress } from '../../web/percent-encode.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
 import { previewPasses } from './preview.ts';
@@ -42,22 +43,23 @@ export interface OpenVersion {
   readonly snapshot: SiteSnapshot;
 }
 
-/** Of all versions beside the active ones. */
+/** Memory of all open versions. */
 const OPEN_BYTES_MAX = 64 * 1024 ** 2;
-/** 110,000 files take 14 MiB (`files/file-table.ts`). */
+/** Memory of a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
 const FILE_BYTES = 136;
-/** Of the prepared files of one. */
+/** Memory of the prepared files of a version. */
 const PREPARED_BYTES = 1024 ** 2;
-/** After the last request: who compares two versions comes back sooner. */
+/** A version is closed this long after its last request. Readers who compare two versions return sooner. */
 const IDLE_MS = 10 * 60_000;
 /** The engine bounds the memory of their indexes. */
 const SEARCHES_MAX = 32;
 
-/** Versions that readers have opened beside the active ones, over all sites of a daemon: the last used ones. */
+/** The versions beside the active ones that readers used last, over all sites of a daemon. */
 export class OpenVersions {
   readonly pages = new SamePages();
   readonly #open: LRUCache<string, OpenVersion>;
-  readonly #opening = new Map<string, Promise<OpenVersion>>();
+  /** Concurrent readers share the opening. It bounds nothing. */
+  readonly #opening = new Scheduler(Number.POSITIVE_INFINITY);
   readonly #searches: LRUCache<string, SiteSearch>;
 
   constructor({ bytesMax = OPEN_BYTES_MAX, idleMs = IDLE_MS } = {}) {
@@ -70,28 +72,24 @@ export class OpenVersions {
     this.#searches = new LRUCache({ ...untilIdle, max: SEARCHES_MAX, dispose: (search) => search.forget() });
   }
 
-  /** With their tables in memory. */
+  /** Number of versions with their tables in memory. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Concurrent readers share the opening. @throws what `open` throws */
-  get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
+  /** @throws what `open` throws */
+  async get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
     const known = this.#open.get(key);
-    if (known !== undefined) return Promise.resolve(known);
-    const opening =
-      this.#opening.get(key) ??
-      open()
-        .then((opened) => {
-          this.#open.set(key, opened);
-          return opened;
-        })
-        .finally(() => this.#opening.delete(key));
-    this.#opening.set(key, opening);
-    return opening;
+    if (known !== undefined) return known;
+    const task = async (): Promise<OpenVersion> => {
+      const opened = await open();
+      this.#open.set(key, opened);
+      return opened;
+    };
+    return this.#opening.run(task, { share: key });
   }
 
-  /** Its index is opened by its first question. */
+  /** The first question opens the index. */
   search(key: string, make: () => SiteSearch): SiteSearch {
     const known = this.#searches.get(key);
     if (known !== undefined) return known;
@@ -129,10 +127,10 @@ type Admitted =
   | Exclude<OpenedVersion, { readonly kind: 'kept' }>
   | { readonly kind: 'kept'; readonly kept: KeptVersion; readonly isStaged: boolean };
 
-/** Pages may ask for it each time that they are opened. */
+/** The list is read at most once in this time: each page may request it. */
 const LIST_MS = 1_000;
 
-/** Versions of a site that its readers may read. The disk says which at each request: commands and other daemons change it, too. */
+/** Versions of a site that its readers may read. Each request reads the disk, which commands and other daemons change, too. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -163,7 +161,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
-  /** Of those that are open to every reader. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Only versions that every reader may read. @throws DocshelfError `cannot_read`, `release_damaged` */
   async at(version: string | null): Promise<SiteSnapshot | null> {
     const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
@@ -176,7 +174,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return (await this.list()).flatMap(({ version, aliases }) => [version, ...aliases]);
   }
 
-  /** What the reader of a request may know of. */
+  /** Null if the version does not exist, or the reader may not know of it. */
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
     const kept = await keptVersion(this.#options.store, version);
     const { enabled } = this.#config.config.staticExport;
@@ -189,14 +187,15 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return kept.digest === this.#active?.digest ? { kind: 'active' } : { kind: 'kept', kept, isStaged: false };
   }
 
-  /** For who has a pass; null for others. */
+  /** Null if the reader has no pass. */
   async #staged(kept: KeptVersion, request: SiteRequest): Promise<Admitted | null> {
-    const cookie = await this.#passes.cookieFor(kept, request);
+    const { passes } = this.#current;
+    const cookie = await passes.cookieFor(kept, request);
     if (cookie !== null) return { kind: 'preview', cookie };
-    return (await this.#passes.admits(kept, request)) ? { kind: 'kept', kept, isStaged: true } : null;
+    return (await passes.admits(kept, request)) ? { kind: 'kept', kept, isStaged: true } : null;
   }
 
-  /** Null, too, where it cannot be read. */
+  /** Null also if the release cannot be read. */
   async #viewOf(version: string, request: SiteRequest): Promise<ReleaseView | null> {
     const admitted = await this.#admitted(version, request);
     if (admitted?.kind === 'active') return this.#active;
@@ -216,11 +215,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#options.site.state.settings.held;
   }
 
-  get #passes(): PreviewPasses {
-    return this.#current.passes;
-  }
-
-  /** A version beside the active one that readers may search; null for every other. */
+  /** Null if the version is active, or readers may not search it. */
   async searched(version: string): Promise<KeptVersion | null> {
     const { store } = this.#options;
     if (!this.#areKept || this.#active?.version === version) return null;
@@ -237,10 +232,10 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#areKept && active !== null && mayBeRead(kept, active);
   }
 
-  /** Of a release with several labels the active one counts, else the first that it had; the others are aliases. */
+  /** A release with several labels is listed by the active one, or by its first one. The other labels are aliases. */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // Its label may lead to a release that was staged since.
+    // A label may lead to a release that was staged since.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -270,7 +265,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /** By the active version, too, which its pages name. */
+  /** The key contains the active version, because pages of the opened one name it. */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
@@ -296,24 +291,15 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const retained = others.map((info) => store.kept(info, null));
     const form = { ...settings.form, switcher: active && switcherFilesOf(settings.held, assets) };
     const survey = await surveyOf(release, form, async () => ({ hasOthers: true, own: await ownVersions(release) }));
-    const { snapshot } = buildVersion(await readVersion(release, retained, survey), form, {
-      active,
-      pages: open.pages,
-    });
-    const server = new SiteServer(
-      bodies,
-      { current: snapshot },
-      {
-        onFault: (error, requestId) => {
-          // A version that is removed while it is read is no fault.
-          void keptVersion(store, version).then(
-            (known) => known?.digest === digest && onFault(error, requestId),
-            () => onFault(error, requestId),
-          );
-        },
-      },
-    );
-    return { server, snapshot };
+    const parts = await readVersion(release, retained, survey);
+    const { snapshot } = buildVersion(parts, form, { active, pages: open.pages });
+    const unlessRemoved: ReadableVersionsOptions['onFault'] = (error, requestId) => {
+      void keptVersion(store, version).then(
+        (known) => known?.digest === digest && onFault(error, requestId),
+        () => onFault(error, requestId),
+      );
+    };
+    return { snapshot, server: new SiteServer(bodies, { current: snapshot }, { onFault: unlessRemoved }) };
   }
 
   async #canonical(path: string, release: ReleaseView): Promise<string | null> {

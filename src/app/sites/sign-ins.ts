@@ -11,6 +11,7 @@ import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
 import { siteOrigin } from '../../http/site/shelf-address.ts';
 import type { Network } from '../network.ts';
+import { once } from '../once.ts';
 import { sessionKeys } from './preview.ts';
 
 /** Mistyped ones are few; who guesses gets one answer in ten seconds. */
@@ -84,18 +85,14 @@ export class SignIns {
         originOf: (host) => siteOrigin(publicUrl ?? '', hosts, host),
       });
     };
-    let made: Promise<SignIn> | null = null;
+    const open = once(make);
     let opened: SignIn | null = null;
     return {
       knows: (incoming) => opened?.knows(incoming) ?? false,
       vary: 'Cookie, Authorization',
       isOwn: isSignInAddress,
       admit: async (incoming, target, begins) => {
-        made ??= make().catch((error: unknown) => {
-          made = null;
-          throw error;
-        });
-        opened = await made;
+        opened = await open();
         return opened.admit(incoming, target, begins);
       },
     };
