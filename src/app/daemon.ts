@@ -413,8 +413,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     elsewhere: (request, env) => shelf.answer(request, env),
   });
   const shelf = new ShelfPageAnswer({
-    entries: () => sites.entries,
-    routes: () => sites.routes,
+    sites,
     current: () => network.config,
     port: () => daemon?.sitePort ?? loaded.config.server.port,
     signIns,

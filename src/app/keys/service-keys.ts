@@ -9,7 +9,7 @@ import { organizationsSlice } from '../slices.ts';
 interface ServiceKeysParts {
   readonly store: KeyStore;
   readonly current: () => Config;
-  readonly sites: Pick<Sites, 'entries' | 'names' | 'only'>;
+  readonly sites: Pick<Sites, 'all' | 'names' | 'only'>;
 }
 
 /** Keys of the config and those of the store, as one. */
@@ -35,7 +35,7 @@ export class ServiceKeys {
   /** Made anew when the config or a key changes, or a first bundle settles a domain. */
   get access(): Access {
     const { current, sites, store } = this.#parts;
-    const of = [current(), sites.entries, sites.only?.domain, store.keys];
+    const of = [current(), sites.all, sites.only?.domain, store.keys];
     if (this.#made?.of.every((each, at) => each === of[at]) !== true) {
       this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys), () => store.fault) };
     }

@@ -143,6 +143,14 @@ export class ShelfSite {
     return this.deployment.domain;
   }
 
+  get hosts(): readonly string[] {
+    return this.config.hosts;
+  }
+
+  get basePath(): string {
+    return this.config.basePath;
+  }
+
   /** Null if everybody may read. Sites with the same sign-in have the same key. */
   get signInKey(): string | null {
     const { access, config } = this.#site.state.settings;
