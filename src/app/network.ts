@@ -7,41 +7,6 @@ import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
 
-/**
- * Null where the config has none: then nothing of it is loaded. A server that is away is no fault of the start.
- * @throws DocshelfError `database_unfit`
- */
-export async function openDatabase(
-  config: Config,
-  network: Network,
-  onFault: (error: unknown) => void,
-): Promise<Database | null> {
-  if (config.database.urlFile === null) return null;
-  const [{ Database }, { openPostgresPool }] = await Promise.all([
-    import('../database/database.ts'),
-    import('../net/postgres.ts'),
-  ]);
-  const policy = (await network.policy()).forStore(() => network.config.database.caFile);
-  const address = () => {
-    // Of a reload that removed it: the database of the start is used until the next.
-    const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
-    const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
-    if (found !== null) return found;
-    throw new DocshelfError('config_invalid', 'Cannot use the database: database.urlFile holds no URL of one');
-  };
-  const database = new Database(openPostgresPool(policy, address, 'database.caFile'));
-  try {
-    await database.bringUp();
-  } catch (error) {
-    if (toDocshelfError(error).code !== 'database_unavailable') {
-      await database.close();
-      throw error;
-    }
-    onFault(error);
-  }
-  return database;
-}
-
 /** The config's gate, and the HTTP client behind it. Both are loaded on demand: they cost as much as the rest of a start. */
 export class Network {
   #config: Config;
@@ -100,4 +65,39 @@ export class Network {
     const [policy, { HttpClient }] = await Promise.all([this.policy(), import('../net/http-client.ts')]);
     return new HttpClient(policy, { totalTimeoutMs, redirectsMax });
   }
+}
+
+/**
+ * Null where the config has none: then nothing of it is loaded. A server that is away is no fault of the start.
+ * @throws DocshelfError `database_unfit`
+ */
+export async function openDatabase(
+  config: Config,
+  network: Network,
+  onFault: (error: unknown) => void,
+): Promise<Database | null> {
+  if (config.database.urlFile === null) return null;
+  const [{ Database }, { openPostgresPool }] = await Promise.all([
+    import('../database/database.ts'),
+    import('../net/postgres.ts'),
+  ]);
+  const policy = (await network.policy()).forStore(() => network.config.database.caFile);
+  const address = () => {
+    // Of a reload that removed it: the database of the start is used until the next.
+    const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
+    const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
+    if (found !== null) return found;
+    throw new DocshelfError('config_invalid', 'Cannot use the database: database.urlFile holds no URL of one');
+  };
+  const database = new Database(openPostgresPool(policy, address, 'database.caFile'));
+  try {
+    await database.bringUp();
+  } catch (error) {
+    if (toDocshelfError(error).code !== 'database_unavailable') {
+      await database.close();
+      throw error;
+    }
+    onFault(error);
+  }
+  return database;
 }

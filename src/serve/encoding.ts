@@ -1,15 +1,5 @@
 import { prefersType } from '../web/accept.ts';
 
-const MARKDOWN = 'text/markdown';
-
-/** True for a field that may prefer Markdown: nearly none does. */
-export const namesMarkdown = (accept: string | undefined): boolean =>
-  accept !== undefined && /text\/markdown/i.test(accept);
-
-/** Assistants name both and mean this one, and browsers never name it. */
-export const prefersMarkdown = (accept: string | undefined): boolean =>
-  accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');
-
 /** Of compressed bytes. */
 export type Coding = 'gzip' | 'br' | 'zstd';
 export type Encoding = 'identity' | Coding;
@@ -66,3 +56,13 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
   if (most === 0 || most < identity) return 'identity';
   return (['br', 'zstd'] as const).find((coding) => of(coding) === most) ?? 'gzip';
 }
+
+const MARKDOWN = 'text/markdown';
+
+/** True for a field that may prefer Markdown: nearly none does. */
+export const namesMarkdown = (accept: string | undefined): boolean =>
+  accept !== undefined && /text\/markdown/i.test(accept);
+
+/** Assistants name both and mean this one, and browsers never name it. */
+export const prefersMarkdown = (accept: string | undefined): boolean =>
+  accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');

@@ -1,6 +1,18 @@
 import { percentDecode } from '../web/percent-decode.ts';
 import { PATH_CHARS_MAX } from '../web/resolve.ts';
 
+export interface SiteRequest {
+  readonly method: string;
+  /** The raw request target, neither decoded nor normalised. */
+  readonly target: string;
+  /** By lower-case name; several values are joined as HTTP says. */
+  header(name: string): string | undefined;
+  /** Request id of answer and log; null where nobody gave it one. */
+  id(): string | null;
+  /** Aborted when the client leaves, until it is disposed. Absent for requests that come from no client. */
+  client?(): Disposable & { readonly signal: AbortSignal };
+}
+
 type CanonicalTarget =
   /** `path`: decoded, without the leading slash. `query`: as it came, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
@@ -36,16 +48,4 @@ export function canonicalise(target: string): CanonicalTarget {
   }
   if (path.length > PATH_CHARS_MAX || UNNAMEABLE.test(path)) return NOWHERE;
   return { kind: 'path', path: path.slice(1), query };
-}
-
-export interface SiteRequest {
-  readonly method: string;
-  /** The raw request target, neither decoded nor normalised. */
-  readonly target: string;
-  /** By lower-case name; several values are joined as HTTP says. */
-  header(name: string): string | undefined;
-  /** Request id of answer and log; null where nobody gave it one. */
-  id(): string | null;
-  /** Aborted when the client leaves, until it is disposed. Absent for requests that come from no client. */
-  client?(): Disposable & { readonly signal: AbortSignal };
 }
