@@ -50,7 +50,7 @@ export interface DaemonParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly signIns: SignIns;
-  /** Null where exports are off. */
+  /** Null if exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
   readonly ownExports: OwnExportDesk;
 }
@@ -74,7 +74,7 @@ class Daemon {
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
-  /** As at the start; what differs from it waits for a restart. */
+  /** Settings at the start. Differences from them wait for a restart. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
   readonly #apiHasSearch: boolean;
@@ -82,7 +82,7 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** Of a list: until the first attempt of each site has ended, or `server.readyAfter` has passed. */
+  /** True for a list until the first attempt of each site has ended, or `server.readyAfter` has passed. */
   #isStarting: boolean;
   #isStopping = false;
 
@@ -105,7 +105,7 @@ class Daemon {
     return this.#listeners?.admin.url ?? '';
   }
 
-  /** Null where neither search nor the export API is on. */
+  /** Null if neither search nor the export API is on. */
   get apiUrl(): string | null {
     return this.#listeners?.api?.url ?? null;
   }
@@ -138,7 +138,7 @@ class Daemon {
     const begun = (): void => {
       this.#isStarting = false;
     };
-    // Not awaited: a daemon that fetches for minutes answers from its first moment.
+    // Not awaited: a daemon that fetches for minutes responds from its first moment.
     void sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
@@ -177,10 +177,10 @@ class Daemon {
     this.#isStopping = true;
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
-    // What comes after the last request must end within the deadline, too.
+    // The steps after the last request must also end within the deadline.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
-    // Work on bundles is given up at once; readers get their answers.
+    // Work on bundles ends at once. Requests in flight get their responses.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
@@ -237,13 +237,13 @@ class Daemon {
     });
   }
 
-  /** A faulty config changes nothing. */
+  /** An invalid config changes nothing. */
   async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
     const { sites, network } = this.#parts;
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // From one site to a list, or back, is a restart: until then the sites go on as they are.
+      // A change between one site and a list waits for a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       this.#listeners?.useConfig(config);
@@ -252,7 +252,7 @@ class Daemon {
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
-      // Mending any file that the faulty config names is waited for.
+      // Watch all files of the invalid config: the operator will fix one of them.
       if (error instanceof ConfigError) await this.#watch.start(error.watchedFiles);
       sites.reloadFailed(error);
       return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
@@ -423,16 +423,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
-/** Of its size; under it, there is a notice, and an alert of the chart. */
+/** Share of the volume. If less is free, the status has a notice, and the chart an alert. */
 const FREE_SHARE_MIN = 0.1;
 
-/** Null where the system does not tell. */
+/** Null if the system does not report it. */
 export async function readVolume(dir: string): Promise<VolumeSpace | null> {
   const found = await statfs(dir).catch(() => null);
   return found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize };
 }
 
-/** Before the volume is full: completed exports stay, and fill it sooner or later. */
+/** A warning before the volume is full: completed exports fill it sooner or later. */
 export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Config, 'exportApi'>): string[] {
   if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
   const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);

@@ -56,7 +56,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** For one command: nothing is served, so what becomes active is only written down. */
+/** For one command, which serves nothing: an activation only writes the pointers. */
 export async function openCommandShelf(
   config: Config,
   onProgress: DaemonOptions['onProgress'],

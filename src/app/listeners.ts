@@ -45,13 +45,13 @@ export interface Listeners {
   readonly site: Listener;
   readonly admin: Listener;
   readonly api: Listener | null;
-  /** For commands; null where no socket could be opened. */
+  /** For commands. Null if no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
   /** Ports without TLS that lead to those with it. */
   readonly redirects: readonly Listener[];
   /** Takes certificates anew, for new connections. */
   useConfig(config: Config): void;
-  /** Of the rate limit's counts. */
+  /** Writes the counts of the rate limits. */
   flush(): Promise<void>;
 }
 

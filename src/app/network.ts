@@ -22,7 +22,7 @@ export class Network {
     return this.#config;
   }
 
-  /** For threads. */
+  /** The rules as plain data, for threads. */
   get rules(): EgressRules {
     this.#rules ??= egressSlice(this.#config, this.#ownPorts);
     return this.#rules;
@@ -38,7 +38,7 @@ export class Network {
     return this.#client;
   }
 
-  /** Of this process's listeners, before the first client: no client reaches them. */
+  /** Ports of this process's listeners, which no client may reach. Called before the first client. */
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
     this.#rules = null;
@@ -68,7 +68,7 @@ export class Network {
 }
 
 /**
- * Null where the config has none: then nothing of it is loaded. A server that is away is no fault of the start.
+ * Null if the config has none: then no code for it is loaded. An unreachable server does not fail the start.
  * @throws DocshelfError `database_unfit`
  */
 export async function openDatabase(
@@ -83,7 +83,7 @@ export async function openDatabase(
   ]);
   const policy = (await network.policy()).forStore(() => network.config.database.caFile);
   const address = () => {
-    // Of a reload that removed it: the database of the start is used until the next.
+    // If a reload removed the address, the database of the start is used until the restart.
     const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
     const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
     if (found !== null) return found;

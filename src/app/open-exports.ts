@@ -15,9 +15,9 @@ import { archiveLimits, exportSlice, organizationsSlice, queueKind, s3Slice } fr
 import type { Traces } from './traces/open-traces.ts';
 
 export interface Exports {
-  /** Null where this daemon only runs jobs. */
+  /** Null if this daemon only runs jobs. */
   readonly service: Service | null;
-  /** For links of the disk store; null with another one. */
+  /** For links of the disk store. Null for other stores. */
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
   stop(): Promise<void>;
@@ -37,10 +37,10 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Beside the thread that fetches: on two cores a second one costs more than it saves on a thousand pages. */
+/** Threads besides the one that fetches. On two cores a second one costs more than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** Runs jobs where its role is to. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
+/** Runs jobs if that is the role of the daemon. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;

@@ -107,21 +107,21 @@ async function readableVersion(config: Config, active: ReleaseRef, version: stri
   return kept !== null && mayBeRead(kept, active) ? kept : null;
 }
 
-/** Well under a second, and longer on a machine that has other work. */
+/** Opening vectors takes less than a second, and longer on a busy machine. */
 const VECTORS_MS_MAX = 30_000;
 
 /** A version of a site, to be searched. */
 export interface SearchedVersion {
   readonly domain: string;
-  /** As a daemon of this site alone would have it. */
+  /** The config of a daemon with this site only. */
   readonly config: Config;
   readonly digest: string;
   readonly label: string;
-  /** Readers get it: the words that ask for another one search that. */
+  /** True if readers get it. Then `filter.version` may name another version. */
   readonly isActive: boolean;
 }
 
-/** By keywords and, where vectors are there, by meaning; merged as on the shelf page. */
+/** Searches by keywords, and by meaning if there are vectors. Merges the results as the shelf page does. */
 export async function searchOnce(
   config: Config,
   versions: readonly SearchedVersion[],
@@ -145,17 +145,17 @@ export async function searchOnce(
   }
 }
 
-/** Stored versions by the indexes and vectors that they have: nothing is made. */
+/** Searches stored versions by the indexes and vectors that they have, and creates none. */
 export class StoredSearch {
   readonly #index: EmbeddedIndex;
-  /** By digest, the last used ones last. */
+  /** By digest. The last used release is the last entry. */
   readonly #opened = new Map<string, Promise<IndexedRelease>>();
 
   constructor(engine: EmbeddedEngine) {
     this.#index = new EmbeddedIndex(engine);
   }
 
-  /** As readers of the version search, by `filter.version` those beside it. */
+  /** Searches as readers of the version do: `filter.version` names another one. */
   searchOf(version: SearchedVersion): Search {
     const search = (label: string, digest: string): Search => ({
       search: (asked) => this.#search({ ...version, label, digest }, asked),
@@ -181,7 +181,7 @@ export class StoredSearch {
     return this.#index.search(await opening, request, label);
   }
 
-  /** But for the last used ones: a session that goes on with the next version asks the former no more. */
+  /** Closes all but the last used ones: a session that continues with the next version does not search the former again. */
   async closeOthers(): Promise<void> {
     for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
       this.#opened.delete(digest);
@@ -202,7 +202,7 @@ export class StoredSearch {
     const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
     await this.#index.open(release);
     if (config.search.model !== 'off') {
-      // A question is no occasion to make vectors.
+      // Do not compute vectors for a single question.
       const isMissing = new AbortController();
       const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
       const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {

@@ -78,7 +78,7 @@ interface VersionPair {
   readonly pages: SamePages;
 }
 
-/** To each page of a version that is not active, a notice that links to the same page of the active one. */
+/** Adds to each page of a version that is not active a notice that links to the same page of the active one. */
 export function versionNotice(files: SwitcherFiles, { release, active, languages, basePath, pages }: VersionPair) {
   const labels = { version: release.version, active: active.version };
   return async (path: string): Promise<PageAdditions> => {
@@ -169,35 +169,35 @@ async function readOwnSearches({ files, pages, siteDir }: ReleaseView): Promise<
   return survey.judge(texts);
 }
 
-/** Folders of versions as Docusaurus, mike and Read the Docs lay them: at the root, below a language, below `docs/`. */
+/** Folders of versions as Docusaurus, mike and Read the Docs create them: at the root, in a language, in `docs/`. */
 const VERSION_FOLDER =
   /^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?\/)?(?:docs\/)?)(latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\d*)?)\/(.+)$/;
-/** Years are folders of a blog. */
+/** A year is a folder of a blog. */
 const YEAR = /^(?:19|20)\d\d$/;
 
-/** Pages of a folder that are looked for in another. */
+/** Pages of a folder that are compared with those of another. */
 const PAGES_COMPARED = 40;
-/** In common; one may be the start page of each. */
+/** Pages in common. One may be the start page of each. */
 const PAGES_MIN = 2;
 const FOLDERS_MAX = 64;
 const LIST = 'versions.json';
 const LIST_BYTES_MAX = 256 * 1024;
 
 interface VersionFolder {
-  /** With its last slash; empty for the root. */
+  /** Folder with its last slash. Empty for the root. */
   readonly container: string;
   readonly name: string;
-  /** Below the folder, the first ones. */
+  /** The first pages in the folder. */
   readonly pages: string[];
 }
 
-/** Folders of the versions that a release holds itself, so that its readers have a switcher already: `docs/next/`; empty for none. */
+/** Folders of the versions that a release contains itself, like `docs/next/`. Such a release has a switcher. */
 export async function ownVersions({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<string[]> {
   const listed = await listedByMike(files, siteDir);
   return listed.length > 1 ? listed : foundByPages(files);
 }
 
-/** mike's list, at the root: only what has its folder counts. */
+/** The list of mike, at the root. Only entries with a folder count. */
 async function listedByMike(files: FileTable, siteDir: string): Promise<string[]> {
   if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
   try {
@@ -206,7 +206,7 @@ async function listedByMike(files: FileTable, siteDir: string): Promise<string[]
     const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
     return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
   } catch {
-    // Some other list, or a volume that does not answer: what is served then says it.
+    // Another list, or an unreadable volume, which serving reports itself.
     return [];
   }
 }

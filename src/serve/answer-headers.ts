@@ -13,7 +13,7 @@ export const OWN_HEADERS: AnswerHeaders = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** Headers of the operator's making (contract, section 4.1). */
+/** Headers that the operator sets (contract, section 4.1). */
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
   /** Wins over preset and site; an empty value takes a header away. */
@@ -27,7 +27,7 @@ export interface HeaderForm {
 
 export const RECOMMENDED: HeaderForm = { preset: 'recommended', set: {}, policy: {} };
 
-/** Of documents: what a browser shows by itself, and runs scripts in. */
+/** Headers of documents: files that a browser shows by themselves, and runs scripts in. */
 const DOCUMENT_PRESET: AnswerHeaders = {
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'SAMEORIGIN',
@@ -35,18 +35,18 @@ const DOCUMENT_PRESET: AnswerHeaders = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
 };
 const PAGE = /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/;
-/** A bundle's own, too, is sent in a page's place. */
+/** A Markdown file of the bundle may be sent instead of a page. */
 const MARKDOWN = /^text\/markdown(?:;|$)/;
-/** Of what is sent in another form to whoever accepts Markdown. */
+/** `Vary` of files that clients may get as Markdown. */
 export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
-/** What is sent with a file besides what describes it; one object for all files that share it. */
+/** Headers of a file besides those that describe it. Files with the same headers share one object. */
 export interface SentHeaders {
-  /** Tells one from another among those of a snapshot; empty for what most files have. */
+  /** Unique in a snapshot. Empty for the headers that most files have. */
   readonly id: string;
   readonly headers: AnswerHeaders;
-  /** Null where nobody says: as the file's name has it. */
+  /** Null if neither site nor operator sets it: then the name of the file decides. */
   readonly cacheControl: string | null;
 }
 
@@ -82,7 +82,7 @@ class Headers {
   }
 }
 
-/** Preset, then the site's own rules, then the operator's, made once for each set of rules that meet. */
+/** Preset, then the rules of the site, then those of the operator. Each combination of rules is computed once. */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
@@ -91,7 +91,7 @@ export class HeaderPolicy {
   readonly #usual: SentByKind;
   #count = 0;
 
-  /** @param hasMarkdown true where pages are answered as Markdown, too */
+  /** @param hasMarkdown true if clients may get pages as Markdown */
   constructor(form: HeaderForm, rules: HeaderRules, hasMarkdown = false) {
     this.#form = form;
     this.#rules = rules;

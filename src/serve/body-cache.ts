@@ -23,9 +23,9 @@ export interface Body extends Form {
 
 interface CacheableFile {
   readonly type: string;
-  /** Takes turns with other releases. */
+  /** The release, which takes turns with others. */
   readonly releaseDir: string;
-  /** Of the content in that encoding. */
+  /** Key of the content in an encoding. */
   bodyKey(encoding: Encoding): string;
   /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>>;
@@ -33,16 +33,16 @@ interface CacheableFile {
   findSibling(coding: Coding): Promise<Sibling | null>;
 }
 
-/** Largest share of one body: a search index must not drive every page out. */
+/** Largest share of one body: a search index must not evict every page. */
 const CACHE_PART_MAX = 1 / 8;
-/** Of an entry besides its body: key, object, bookkeeping. */
+/** Memory of an entry besides its body: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
 /** Concurrent reads and compressions: the threads of libuv's pool. Their bodies are outside the cache. */
 const LOADS_MAX = 4;
 
 /** An LRU of bodies by content and encoding, bounded in bytes. Concurrent requests share one read and compression. */
 export class BodyCache {
-  /** Larger files are streamed from disk; compressed, they are kept where that makes them as small. */
+  /** Larger files are streamed from disk. Their compressed body is kept if it is not larger than this. */
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #scheduler = new Scheduler(LOADS_MAX);
@@ -64,7 +64,7 @@ export class BodyCache {
     this.#bodies.set(file.bodyKey(body.encoding), body);
   }
 
-  /** The body, compressed where that pays. @throws DocshelfError `cannot_read`, `release_damaged`. */
+  /** The body, compressed if that saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
     const load = async (): Promise<Body> => {
@@ -127,7 +127,7 @@ export class StreamCompressor {
   readonly #bodies: BodyCache;
   #streams = 0;
 
-  /** @param bodies keeps what turns out small */
+  /** @param bodies keeps compressed bodies that are small enough */
   constructor(bodies: BodyCache) {
     this.#bodies = bodies;
   }
@@ -136,14 +136,14 @@ export class StreamCompressor {
     return this.#streams >= STREAMS_MAX;
   }
 
-  /** Errors of the source are its own; cancelling it ends the source. */
+  /** Errors of the source reach the reader. Cancelling the stream ends the source. */
   compress(file: Pick<CacheableFile, 'bodyKey'>, source: ByteStream, encoding: Coding): ByteStream {
     const compressor = compressorOf(encoding);
     this.#streams++;
     compressor.once('close', () => {
       this.#streams--;
     });
-    // Its errors come out of the iterator.
+    // The iterator throws its errors.
     pipeline(Readable.fromWeb(source as Parameters<typeof Readable.fromWeb>[0]), compressor, () => undefined);
     const chunks: AsyncIterator<Buffer<ArrayBuffer>> = compressor[Symbol.asyncIterator]();
     const { bodyBytesMax } = this.#bodies;

@@ -1,17 +1,17 @@
 import { prefersType } from '../web/accept.ts';
 
-/** Of compressed bytes. */
+/** Content codings that docshelf produces. */
 export type Coding = 'gzip' | 'br' | 'zstd';
 export type Encoding = 'identity' | Coding;
 
-/** The bytes of a content in an encoding: those of another compressor are other ones. */
+/** The bytes of a content in an encoding, by one compressor. */
 export interface Form {
   readonly encoding: Encoding;
   /** Ends the entity tag: a strong one differs by bytes (RFC 9110, section 8.8.3). */
   readonly tag: string;
 }
 
-/** As they are made when they are asked for. */
+/** Forms that docshelf compresses on request. */
 export const FORMS: Readonly<Record<Encoding, Form>> = {
   identity: { encoding: 'identity', tag: '' },
   gzip: { encoding: 'gzip', tag: '-gz' },
@@ -33,7 +33,7 @@ const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/** By weight, then Brotli, Zstandard, gzip, identity (RFC 9110, section 12.5.3); identity where all are excluded, not 406. */
+/** By weight, then Brotli, Zstandard, gzip, identity (RFC 9110, section 12.5.3). If all are excluded: identity, not 406. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {
@@ -48,7 +48,7 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
   }
   const rest = weights.get('*');
-  // Who accepts all may not know it: it is the youngest.
+  // A client that accepts all may not know Zstandard, the youngest coding.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
   // Identity that is not named is acceptable, but less wanted than anything that is.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
@@ -59,10 +59,10 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
 
 const MARKDOWN = 'text/markdown';
 
-/** True for a field that may prefer Markdown: nearly none does. */
+/** Cheap test: nearly no client names Markdown. */
 export const namesMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && /text\/markdown/i.test(accept);
 
-/** Assistants name both and mean this one, and browsers never name it. */
+/** Assistants name both types and prefer Markdown. Browsers never name it. */
 export const prefersMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && namesMarkdown(accept) && prefersType(accept, MARKDOWN, 'text/html');

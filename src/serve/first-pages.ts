@@ -11,23 +11,22 @@ import { encodeSegments } from '../web/percent-encode.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 
-/** Beginning of a page that is read: heads with all their styles inline have 100 KB. */
+/** Bytes read from the beginning of a page. Heads with all their styles inline have 100 KB. */
 const HEAD_BYTES = 512 * 1024;
-/** At once; their pages are in memory. */
+/** Concurrent reads: their pages are in memory. */
 const READS_MAX = 4;
-/** From a root that only sends its readers on, by language or version. */
+/** Refreshes of a root that only sends its readers to a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
 
-/** What the first pages of releases say of their sites, each read once, when it is first asked for. */
+/** Title, description and language from the first pages of releases. Each page is read once, by the first request. */
 export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
   /**
-   * All null where there is no first page, where it sends its readers out of the site, and where it cannot be read: that is
-   * tried again the next time.
+   * All null if there is no first page, it sends its readers out of the site, or it cannot be read. The next call tries again.
    */
   of(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
@@ -43,7 +42,7 @@ export class FirstPages {
   }
 }
 
-/** What the first page of a folder says. @param path of the folder, without its last slash; empty for the root */
+/** Reads the first page of a folder. @param path of the folder, without its last slash; empty for the root */
 export async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
   // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
@@ -54,7 +53,7 @@ export async function readFirstAt(release: ReleaseView, path: string): Promise<F
     const found = resolvePath(release.files, asked, 'never');
     const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
     if (entry === undefined) return NOTHING;
-    // It only shows itself anew from time to time.
+    // The page only reloads itself from time to time.
     if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
     const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
@@ -67,7 +66,7 @@ export async function readFirstAt(release: ReleaseView, path: string): Promise<F
 
 const ORIGIN = 'http://site.invalid';
 
-/** The path in the site that an address of a page leads to; null where that is elsewhere. */
+/** The path in the site to which an address on a page resolves. Null if it is elsewhere. */
 function siteAddress(address: string, pagePath: string): string | null {
   const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
   return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
@@ -78,25 +77,25 @@ export function readHead(file: string): Promise<Buffer> {
   return readBeginning(file, HEAD_BYTES);
 }
 
-/** Folders whose language is kept: 100 bytes each. As a size, which takes no memory before the first. */
+/** Folders whose language is kept: 100 bytes each. A `maxSize`, which reserves no memory. */
 const FOLDERS_MAX = 1024;
 
 /** The language of docshelf's own words on a site: that of the first page of the nearest folder that has one. */
 export class SiteLanguages {
   readonly #release: ReleaseView;
-  /** By first page; null where it says none that words are in. */
+  /** By first page. `said` is null if docshelf has no words in its language. */
   readonly #known = new LRUCache<string, { readonly said: PageLanguage | null }>({
     maxSize: FOLDERS_MAX,
     sizeCalculation: () => 1,
   });
-  /** A page is read once, whoever asks. */
+  /** Concurrent requests read a page once. */
   readonly #scheduler = new Scheduler(1);
 
   constructor(release: ReleaseView) {
     this.#release = release;
   }
 
-  /** Undefined where a page has to be read first. @param path decoded, without a leading slash */
+  /** Undefined if a page must be read first. @param path decoded, without a leading slash */
   known(path: string): PageLanguage | undefined {
     for (const { page } of this.#folders(path)) {
       const known = this.#known.get(page);
@@ -106,7 +105,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** English, too, where a page cannot be read: that is tried again the next time. */
+  /** English also if a page cannot be read. The next call tries again. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);
@@ -124,7 +123,7 @@ export class SiteLanguages {
     return said;
   }
 
-  /** With first pages, the deepest first. */
+  /** Folders with first pages, the deepest first. */
   *#folders(path: string): Iterable<{ folder: string; page: string }> {
     // No release is deeper.
     const names = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);

@@ -5,9 +5,9 @@ import type { SiteRequest } from './request.ts';
 import type { PlainAnswer } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 
-/** Of a request, besides its path. */
+/** Facts of a request besides its path. */
 export interface Asked {
-  /** With its `?`, or empty. */
+  /** Query with its `?`, or empty. */
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
@@ -26,7 +26,7 @@ export function askedOf(request: SiteRequest, query: string): Asked {
 export const isWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing`: not what every request for this path gets, now and later: of an older release, or by the host that was asked. */
+  /** `isPassing`: other requests for the path may get another file: it is of an older release, or depends on the host. */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
   /** `location`: with the query of the request. */
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
@@ -35,16 +35,16 @@ export type Found =
 
 export type Missing = Extract<Found, { readonly kind: 'missing' }>;
 
-/** The site's own page, which is sent as its reader accepts it, or docshelf's. */
+/** The 404 page of the site, sent in the accepted encoding, or that of docshelf. */
 export type MissingAnswer = SiteFile | PlainAnswer;
 
-/** As many as a snapshot keeps files: about 1 KiB each. */
+/** The number of files that a snapshot keeps: about 1 KiB each. */
 const FILES_MAX = 8192;
-/** Addresses that name nothing have no end; some are asked again and again. At most 150 KB. */
+/** Missing addresses have no bound, but some are requested again and again. At most 150 KB. */
 const MISSING_MAX = 512;
 const MISSING_LENGTH_MAX = 256;
 
-/** What every request for a raw target gets, whatever its query: of one snapshot. */
+/** Files and 404 responses of a snapshot by raw target, for every query. */
 export class PreparedTargets {
   readonly #files = new Map<string, SiteFile>();
   readonly #missing = new Map<string, MissingAnswer>();
@@ -57,7 +57,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** @param path that the target stands for: its other writings have no end, and are not kept */
+  /** @param path of the target. Other spellings of the target have no bound, and are not kept */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
@@ -79,7 +79,7 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Null where it has to be read first. @param language of docshelf's own words there; undefined where it is not known yet */
+/** Null if the page must be read first. @param language of docshelf's own words. Undefined if it is not known yet */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

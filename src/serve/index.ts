@@ -53,7 +53,7 @@ export interface SnapshotReference {
 
 type Answer = Response | Promise<Response>;
 
-/** `plain` answers what is prepared, in memory; `respond` all else, and by that prepares it. */
+/** `plain` responds from memory; `respond` handles all other requests, and prepares the file for `plain`. */
 export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #compressor: StreamCompressor;
@@ -76,8 +76,8 @@ export class SiteServer {
   }
 
   /**
-   * A GET without a body that asks for a whole file from memory, whether it has changed, or for what is not there; null for
-   * every other, which `respond` answers.
+   * For a GET without a body: a whole file from memory, `not modified`, or a 404. Null for all other requests, which `respond`
+   * handles.
    */
   plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
     if (headers.range !== undefined) return null;
@@ -130,7 +130,7 @@ export class SiteServer {
     const { method } = request;
     const snapshot = this.current;
     if (method !== 'GET' && method !== 'HEAD') {
-      // At once: the rest of the request may be malformed, which ends the connection.
+      // Respond at once: the rest of the request may be malformed, which ends the connection.
       return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
     }
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
@@ -153,7 +153,7 @@ export class SiteServer {
     return redirect(found.status, found.location);
   }
 
-  /** What every request for the path gets: an older release may be removed. */
+  /** Keeps only files that every request for the path gets. A file of an older release is not one: the release may be removed. */
   #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof UnmadeFile) return;
     if (this.#isStreamed(found.file)) return;
@@ -177,13 +177,13 @@ export class SiteServer {
     const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
     if (rangeHeader !== undefined) {
       const range = parseRange(rangeHeader, file.size);
-      // Ranges are of the file itself: a download of an encoding made on the fly could not be continued.
+      // Ranges are of the uncompressed file: a client could not resume the download of an encoding made on the fly.
       if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
         return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // Whoever has it as it was compressed before has what is asked for; no other condition can be judged yet.
+    // A client that has the compressed form needs no other. Other conditions depend on the body.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);
@@ -195,7 +195,7 @@ export class SiteServer {
     );
   }
 
-  /** Made bytes are on no disk, and at most so many as the rewriter takes. */
+  /** Rewritten bytes are not on disk. The rewriter bounds their size. */
   #isStreamed(file: SiteFile): boolean {
     return file.size > this.#bodies.bodyBytesMax && !file.isMade;
   }
@@ -293,14 +293,14 @@ export class SiteServer {
     }
   }
 
-  /** A fault of the storage is never a 404: the file table has the file. */
+  /** The file table has the file, so an error of the storage is a 503 and never a 404. */
   #unreadable(
     { path }: Pick<SiteFile, 'path'>,
     request: SiteRequest,
     error: unknown,
     client?: AbortSignal,
   ): Promise<Response> {
-    // A client that has left is no fault.
+    // Do not report a client that has left.
     if (client?.aborted !== true) this.#events.onFault?.(toDocshelfError(error), request.id());
     const form = isAssetPath(path) ? 'line' : 'page';
     return this.#notice({ ...NOTICES.unavailable, form }, path, request);

@@ -4,26 +4,26 @@ import { type AnswerHeaders, OWN_HEADERS } from './answer-headers.ts';
 import type { SiteRequest } from './request.ts';
 import { flatHeaders, type PlainAnswer, toResponse } from './site-bytes.ts';
 
-/** An answer in docshelf's own words. */
+/** A response in docshelf's own words. */
 export interface Notice {
   readonly status: number;
   readonly words: keyof ReaderWords['notices'];
-  /** Of the site; null: none is known, and the reader's own counts. */
+  /** Language of the site. Null if it is unknown: then the reader's language counts. */
   readonly language: PageLanguage | null;
-  /** A page for who reads, one line for scripts and pictures. By default as the request accepts it. */
+  /** A page for readers, one line for scripts and pictures. Default: the form that the request accepts. */
   readonly form?: 'page' | 'line';
   readonly headers?: AnswerHeaders;
-  /** Where the answer of the page's button may lead, as the policy writes it. It posts to the page's own address. */
+  /** Origins for `form-action`: the button posts to this page, whose response may redirect there. */
   readonly formAction?: string;
-  /** Offered below the words; null: none. */
+  /** Shown under the words. Null: none. */
   readonly search?: SearchForm | null;
 }
 
-/** Where readers search the site. */
+/** The search of a site, as a form on a page offers it. */
 export interface SearchForm {
-  /** Of the results page: `/docs/_docshelf/search`. */
+  /** Address of the results page: `/docs/_docshelf/search`. */
   readonly address: string;
-  /** That is searched; null: the active one. */
+  /** Version to search. Null searches the active one. */
   readonly version: string | null;
 }
 
@@ -119,7 +119,7 @@ export function noticeAnswer(
   });
 }
 
-/** One line of HTTP's own words, for programs: no reader sees it. */
+/** One line in the words of HTTP, for programs. */
 export function protocolLine(method: string, status: number, line: string, headers: AnswerHeaders = {}): Response {
   const own = { 'Content-Type': 'text/plain; charset=utf-8', Vary: 'Accept-Encoding' };
   return toResponse(plain(status, { ...own, ...headers }, `${line}\n`), method);
@@ -138,12 +138,12 @@ interface Made {
 
 const NO_REQUEST = { header: (): undefined => undefined };
 
-/** Docshelf's own 404 answers of a site. Addresses that name nothing have no end: these are made once. */
+/** docshelf's own 404 responses of a site, created once: the number of missing addresses has no bound. */
 export class MissingAnswers {
   readonly #search: SearchForm | null;
   readonly #made = new Map<PageLanguage, Made>();
 
-  /** @param search offered on the page; null: none */
+  /** @param search shown on the page. Null: none */
   constructor(search: SearchForm | null) {
     this.#search = search;
   }

@@ -22,7 +22,7 @@ type Paths = Pick<FileTable, 'has'>;
 
 /**
  * The page whose Markdown a path is: `guide/start.md` and `guide/start.html.md` (llmstxt.org) are that of `guide/start.html`,
- * `guide.md` and `guide/index.md` that of `guide/index.html`. Null for what is no such path.
+ * `guide.md` and `guide/index.md` that of `guide/index.html`. Null for other paths.
  */
 export function pageOfTwin(files: Paths, path: string): string | null {
   if (!path.endsWith(TWIN)) return null;
@@ -33,7 +33,7 @@ export function pageOfTwin(files: Paths, path: string): string | null {
   return names.map((name) => stem + name).find((page) => files.has(page)) ?? null;
 }
 
-/** Where a bundle has the Markdown of a page beside it; null where it brings none. */
+/** Path of the Markdown file that a bundle has for a page. Null if it has none. */
 export function ownTwin(files: Paths, page: string): string | null {
   const stem = page.replace(PAGE_EXTENSION, '');
   const folder = stem.replace(INDEX_NAME, '');
@@ -41,14 +41,14 @@ export function ownTwin(files: Paths, page: string): string | null {
   return paths.find((path) => files.has(path)) ?? null;
 }
 
-/** The path of a page's Markdown: the one that links name. */
+/** Path of a page's Markdown, as links name it. */
 export const twinOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + TWIN;
 
 const EXTENSION = /\.x?html?$/i;
-/** Units of a look-up of a file in all its forms, and for each character of its path. */
+/** Units for a look-up of a file in all its forms, and for each character of its path. */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
-/** Units of a list of pages: a second, in turns of a millisecond. If the rules need more, the last pages are left out. */
+/** Units for a list of pages: a second, in turns of a millisecond. If the rules need more, the list omits the last pages. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
 /** Units of a page in a turn, besides those of the rules. */
@@ -60,7 +60,7 @@ const PAGE_UNITS = 1_000;
  */
 type Led = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
-/** Where a browser ends that asks for a page, whatever host it asks: a rule to the same path elsewhere is passed over. */
+/** The page at which a browser ends, whatever host it requests: rules to the same path on another host are ignored. */
 export class PagePaths {
   readonly #files: FileTable;
   readonly #redirects: RedirectRules;
@@ -156,7 +156,7 @@ export class PagePaths {
     return { open, isCut: false };
   }
 
-  /** In the order of the contract, section 9. @param isFirst true to pass over rules whose redirects do not end */
+  /** Follows the order of the contract, section 9. @param isFirst true to ignore rules whose redirects do not end */
   #ledTo(built: string, work: Work, isFirst: boolean, host: string | null = null): Led | null {
     const path = this.#inSite(built);
     if (path === null || isOwn(path)) return null;
@@ -170,7 +170,7 @@ export class PagePaths {
     return page !== null && this.isOpen(page, work) ? { page } : null;
   }
 
-  /** Where the page has its slash or has none: a rule with `!` may lead back from there. */
+  /** Redirect to the address with or without the last slash. A rule with `!` may lead back from there. */
   #bySlash(built: string, path: string, work: Work): Led | null {
     if (!this.#redirects.hasForced || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
     if (findFile(this.#files, path, this.#trailingSlash)?.kind !== 'redirect') return null;

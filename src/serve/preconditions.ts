@@ -9,7 +9,7 @@ export interface Validators {
 
 type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
-/** Entity tags of a list; a comma may stand inside one. None where anything else stands between them. */
+/** Entity tags of a list. A tag may contain a comma. Empty if the list contains anything else. */
 function tagsOf(list: string): readonly string[] {
   const tags: string[] = [];
   const rest = list.replace(/(?:W\/)?"[^"]*"/g, (tag) => {
@@ -46,7 +46,7 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
 }
 
-/** True without `If-Range`, or where it is the entity tag of exactly this content (RFC 9110, section 13.1.5). */
+/** True without `If-Range`, or if it is the entity tag of exactly this content (RFC 9110, section 13.1.5). */
 export function rangeHolds(ifRange: string | undefined, { etag }: Validators): boolean {
   return ifRange === undefined || ifRange === etag;
 }
@@ -76,7 +76,7 @@ export function parseRange(header: string, size: number): ByteRange | 'whole' | 
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})`;
-/** 60 is a leap second's. */
+/** 60 is a leap second. */
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
 /** RFC 9110, section 5.6.7: the preferred form and the two obsolete ones, which a recipient must take. */
@@ -86,7 +86,7 @@ const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Milliseconds since 1970; null for what is no HTTP date, which `Date.parse` alone would often take for one. */
+/** Milliseconds since 1970. Null for text that is no HTTP date: `Date.parse` accepts many others. */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
@@ -99,7 +99,7 @@ function parseHttpDate(text: string | undefined): number | null {
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }
 
-/** Of two digits: of this century, unless that is more than fifty years to come. */
+/** The year of two digits in this century, or in the last one if that is more than fifty years ahead. */
 function wholeYear(digits: number): number {
   const now = new Date().getUTCFullYear();
   const year = now - (now % 100) + digits;

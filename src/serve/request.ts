@@ -5,9 +5,9 @@ export interface SiteRequest {
   readonly method: string;
   /** The raw request target, neither decoded nor normalised. */
   readonly target: string;
-  /** By lower-case name; several values are joined as HTTP says. */
+  /** @param name in lower case. Several values are joined as HTTP defines */
   header(name: string): string | undefined;
-  /** Request id of answer and log; null where nobody gave it one. */
+  /** Request id of response and log. Null if there is none. */
   id(): string | null;
   /** Aborted when the client leaves, until it is disposed. Absent for requests that come from no client. */
   client?(): Disposable & { readonly signal: AbortSignal };
@@ -16,7 +16,7 @@ export interface SiteRequest {
 type CanonicalTarget =
   /** `path`: decoded, without the leading slash. `query`: as it came, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
-  /** Not a request target at all: 400. */
+  /** Not a request target: 400. */
   | { readonly kind: 'malformed' }
   /** Well formed, but no possible name of a file: 404. */
   | { readonly kind: 'nowhere' };

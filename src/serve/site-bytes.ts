@@ -26,7 +26,7 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   );
 }
 
-/** A whole file, its digest unchecked. @throws DocshelfError `cannot_read`; `release_damaged` where it has another size. */
+/** Reads a whole file without a check of its digest. @throws DocshelfError `cannot_read`; `release_damaged` if it has another size */
 export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readFile(file.diskPath).catch((error: unknown) => {
     throw unreadable(file, error);
@@ -37,7 +37,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
 
 /**
  * Part of a file, exactly `length` bytes or an error: a short file breaks the connection.
- * @param onFault told of faults after the first byte, when no status can say them
+ * @param onFault called for errors after the first byte, when the status is already sent
  * @throws DocshelfError as `readSiteFile`, before the first byte
  */
 export async function openFilePart(
@@ -57,9 +57,9 @@ interface PartRange {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Files that clients wait for may be many; this many of them stay open between two reads. */
+/** Files that stay open between two reads of slow clients. */
 const OPEN_MAX = 256;
-/** Reads at a time, beside those. */
+/** Concurrent reads, in addition. */
 const READS_MAX = 64;
 
 /** The file handles of a process for parts of files. */
@@ -85,7 +85,7 @@ class OpenFiles {
 }
 const files = new OpenFiles();
 
-/** Read once, by one reader, which closes it where it leaves it before the end. */
+/** Part of a file for one reader, who closes it if he leaves before the end. */
 export class FilePart {
   #handle: FileHandle | null = null;
   #inode: bigint | null = null;
@@ -143,7 +143,7 @@ export class FilePart {
     return result;
   }
 
-  /** Another file under the same name is none of this answer. */
+  /** Rejects another file under the same name. */
   async #opened(): Promise<FileHandle> {
     const handle = await open(this.#file.diskPath);
     try {
@@ -171,7 +171,7 @@ export class FilePart {
     await this.leave();
   }
 
-  /** With backpressure. */
+  /** A stream with backpressure. */
   toStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     return new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
@@ -188,7 +188,7 @@ export class FilePart {
   }
 }
 
-/** Whoever has the socket may send the part without its stream, which costs five times as much. */
+/** The listener sends the part without its stream, which would cost five times as much. */
 export class FileResponse extends Response {
   readonly part: FilePart;
 
@@ -198,10 +198,10 @@ export class FileResponse extends Response {
   }
 }
 
-/** Larger bodies leave in parts: TLS and HTTP/2 copy what they are given. */
+/** Larger bodies are sent in parts, because TLS and HTTP/2 copy their input. */
 export const WHOLE_BYTES_MAX = 128 * 1024;
 
-/** Whoever has the socket may send the bytes in parts. */
+/** The listener sends the bytes in parts. */
 export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
@@ -224,21 +224,21 @@ function streamOf(bytes: Buffer<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBu
   );
 }
 
-/** @param bytes null: the head alone */
+/** @param bytes null for a HEAD request */
 export function bytesResponse(bytes: Buffer<ArrayBuffer> | null, init: ResponseInit): Response {
   const isLarge = bytes !== null && bytes.length > WHOLE_BYTES_MAX;
   return isLarge ? new BytesResponse(bytes, init) : new Response(bytes, init);
 }
 
-/** @param part null: the head alone */
+/** @param part null for a HEAD request */
 export function fileResponse(part: FilePart | null, init: ResponseInit): Response {
   return part === null ? new Response(null, init) : new FileResponse(part, init);
 }
 
-/** An answer whose parts are all in memory: written to the socket as it is. */
+/** A response that is in memory as a whole, and is written to the socket unchanged. */
 export interface PlainAnswer {
   readonly status: number;
-  /** Names and values in turns, as Node takes them. */
+  /** Names and values alternate, as Node expects them. */
   readonly headers: readonly string[];
   readonly body: Buffer<ArrayBuffer> | null;
 }
@@ -253,7 +253,7 @@ export function toResponse({ status, headers, body }: PlainAnswer, method: strin
   return bytesResponse(method === 'HEAD' ? null : body, { status, headers: fields });
 }
 
-/** `no-cache`: browsers keep a 301 or 308 for good otherwise, and another version may decide otherwise. */
+/** With `no-cache`: browsers otherwise keep a 301 or 308 forever, and another version may not redirect. */
 export function redirect(status: number, location: string): Response {
   return new Response(null, {
     status,

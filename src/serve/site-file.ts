@@ -22,9 +22,9 @@ export class SiteFile implements SiteFileOnDisk {
   readonly sha256: string;
   readonly size: number;
   readonly diskPath: string;
-  /** True where the bytes are made of those on disk. */
+  /** True if the bytes are computed from those on disk. */
   readonly isMade: boolean;
-  /** It may be sent in another form to whoever asks for that. */
+  /** True if clients may get Markdown instead. */
   readonly isPage: boolean;
   readonly sent: SentHeaders;
   readonly releaseDir: string;
@@ -45,7 +45,7 @@ export class SiteFile implements SiteFileOnDisk {
   /**
    * @param entry of the bytes that are sent
    * @param sent with it, besides what describes it
-   * @param isImmutable true where no release has other bytes under this name
+   * @param isImmutable true if no release has other bytes under this name
    * @param make those bytes, if they are not the ones on disk
    * @param files of the release, among which it looks for compressed siblings
    */
@@ -76,7 +76,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
   }
 
-  /** Whole. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Reads all bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>> {
     return this.#read();
   }
@@ -134,7 +134,7 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  /** @param bytes null where they are not counted yet */
+  /** @param bytes null if their number is not known yet */
   headers(form: Form, bytes: number | null): AnswerHeaders {
     const { encoding } = form;
     return {
@@ -153,7 +153,7 @@ export class SiteFile implements SiteFileOnDisk {
     return { status: 200, headers, body: bytes };
   }
 
-  /** As a 404 page. Without an entity tag: a 404 is never `not modified`. */
+  /** A 404 with this page. It has no entity tag: a 404 is never `not modified`. */
   missing({ encoding, tag, bytes }: Body): PlainAnswer {
     const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
     this.#missing[tag] = headers;
@@ -182,7 +182,7 @@ export class SiteFile implements SiteFileOnDisk {
 
 const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
 
-/** What the site or the operator says; but nothing that may change is immutable because somebody says so. */
+/** The value of the site or the operator. A file that may change is never immutable, whatever they say. */
 function cacheControlOf(isImmutable: boolean, said: string | null): string {
   if (said !== null && (isImmutable || !saysImmutable(said))) return said;
   return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';

@@ -42,7 +42,7 @@ export interface ServedVersion extends VersionParts {
   readonly snapshot: SiteSnapshot;
 }
 
-/** What a site has and serves. Immutable: a switch or a reload replaces it as a whole. */
+/** Settings of a site, and the version that it serves. Immutable: a switch or a reload replaces it as a whole. */
 export interface SiteState<Settings> {
   readonly settings: Settings;
   /** Null: no version is active. */
@@ -120,7 +120,7 @@ function policyNotice(version: string, { searchBox = null, switcher = null }: Si
   return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
 }
 
-/** For operators. The usual cause is an archive with more than one top-level folder. */
+/** Notice for operators. The usual cause is an archive with more than one top-level folder. */
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 

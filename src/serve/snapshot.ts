@@ -32,28 +32,28 @@ import { Twins } from './twins/twins.ts';
 
 /** Plain data. */
 export interface SnapshotForm {
-  /** Identifier of the site, which takes turns with others. Default: each release by itself. */
+  /** Identifier of the site, which takes turns with others. Default: the release. */
   readonly site?: string;
   /** `auto` asks each release; the others overrule it. */
   readonly trailingSlash: 'auto' | TrailingSlash;
-  /** Of the site; by default that of its first page. */
+  /** Title of the site. Default: the title of its first page. */
   readonly title?: string | null;
-  /** Where the site is mounted, with its last slash; by default `/`. A release that was built for another is rewritten. */
+  /** Base path of the site, with its last slash. Default: `/`. A release that was built for another one is rewritten. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;
-  /** Answers paths without an extension that nothing else answers with the start page. */
+  /** Serves the start page for paths without an extension that match nothing else. */
   readonly spaFallback?: boolean;
-  /** Pages are answered as Markdown, too, to whoever asks for that. */
+  /** Serves pages as Markdown to clients that request it. */
   readonly markdown?: boolean;
-  /** To each page; by default nothing. */
+  /** Additions to each page. Default: none. */
   readonly additions?: PageAdditions;
-  /** On docshelf's own 404 page; by default none. */
+  /** Search form on docshelf's own 404 page. Default: none. */
   readonly search?: SearchForm | null;
 }
 
-/** With what is no plain data. */
+/** Settings that are not plain data. */
 export interface SnapshotSettings extends SnapshotForm {
-  /** To the page of a path (`guides/start.html`), after those of the form. Equal answers for equal paths. */
+  /** Additions to the page at a path (`guides/start.html`), after those of the form. Equal results for equal paths. */
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
@@ -76,7 +76,7 @@ const START_PAGE = 'index.html';
  */
 const FILES_MAX = 8192;
 
-/** Immutable: the active release, and the assets of those before it, which open tabs still ask for. */
+/** Immutable: a release, and the assets of former ones, which open tabs still request. */
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
@@ -84,7 +84,7 @@ export class SiteSnapshot {
   readonly missing: MissingAnswers;
   /** Filled by requests: the same request gets the same response, faster. */
   readonly prepared = new PreparedTargets();
-  /** By the addresses of its pages. */
+  /** Addresses of its pages. */
   readonly pages: PagePaths;
   readonly #active: ReleaseView;
   readonly #redirects: RedirectRules;
@@ -98,9 +98,9 @@ export class SiteSnapshot {
   readonly #answersMarkdown: boolean;
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
-  /** The active release's: what its folders teach holds of the older ones', too. */
+  /** Learned from the active release, and applied to older ones, too. */
   readonly #immutable: ImmutableNames;
-  /** By path and headers; those of older releases by digest, too, since a release may go. */
+  /** By path and headers. Files of older releases also by digest, since a release may be removed. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
   /**
@@ -142,7 +142,7 @@ export class SiteSnapshot {
    * In the order of the contract, section 9. A promise where other releases have to be asked: for an asset that the active one lacks,
    * and the first time for a name that carries a hash.
    *
-   * @param path decoded, without a leading slash; null for what names nothing.
+   * @param path decoded, without a leading slash. Null for an address that cannot name a file
    * @throws DocshelfError `cannot_read`
    */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
@@ -151,7 +151,7 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
   }
 
-  /** Of the start page, as `Content-Security-Policy`; empty for none. */
+  /** `Content-Security-Policy` of the start page. Empty if it has none. */
   get contentPolicy(): string {
     const { headers } = this.#headers.of(this.#mount.from, 'text/html');
     return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1] ?? '';
@@ -161,25 +161,25 @@ export class SiteSnapshot {
     return this.#active;
   }
 
-  /** For operators: files that took too long to make. */
+  /** Notices for operators about files that took too long to rewrite. */
   get notices(): readonly string[] {
     const rewritten = this.#overlong.notice(this.version, 'are served as they are, not rewritten');
     const twins = this.#twins.overlong.notice(this.version, 'have no Markdown');
     return [rewritten, twins].filter((notice) => notice !== null);
   }
 
-  /** That it is served at, with its last slash. */
+  /** Base path at which it is served, with its last slash. */
   get basePath(): string {
     return this.#mount.to;
   }
 
-  /** Null for what is no page, or too large. @param page path of its file */
+  /** Null if the path is no page, or the page is too large. @param page path of its file */
   markdownOf(page: string): SnapshotFile | null {
     return this.#twins.of(page);
   }
 
   #findAny(path: string | null, asked: Asked): Found | Promise<Found> {
-    // No rule of a site sees docshelf's own folder.
+    // Rules of a site do not apply to docshelf's own folder.
     const built = path === null || isOwn(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const work = new Work();
     const forced =
@@ -192,12 +192,12 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(passing) : passing(found);
   }
 
-  /** What is found may differ by the host that is asked. */
+  /** True if the result may depend on the requested host. */
   get hasRedirects(): boolean {
     return !this.#redirects.isEmpty;
   }
 
-  /** True where `find` asks no other release about the path. */
+  /** True if `find` needs no other release for the path. */
   isAlone(path: string): boolean {
     return this.#older.length === 0 || !isPagePart(path);
   }
@@ -230,7 +230,7 @@ export class SiteSnapshot {
     );
   }
 
-  /** What the first rule says that leads somewhere. `isByHost`: one was passed over since it leads to the very address. */
+  /** The result of the first rule that applies. `isByHost`: a rule was ignored because it leads to the requested address. */
   #byRule(
     rules: Iterable<MatchedRule>,
     built: string,
@@ -285,7 +285,7 @@ export class SiteSnapshot {
     return this.#immutable.has(path) || (saysImmutable(sent.cacheControl) && !isPage(path));
   }
 
-  /** The asset of the release that was active last and has it; null where none has. */
+  /** The asset in the last active release that has it. Null if none has. */
   async #findOlder(path: string, built: string | null): Promise<SnapshotFile | null> {
     for (const release of this.#older) {
       if (release.servedAt === null) continue;
@@ -299,7 +299,7 @@ export class SiteSnapshot {
     return null;
   }
 
-  /** True where no stored release has other bytes under that name, as far as they can be read. */
+  /** True if no readable release has other bytes under that name. */
   async #hasOneContent({ path, sha256 }: FileEntry): Promise<boolean> {
     const others = await Promise.allSettled(this.#older.map((release) => release.find(path)));
     return others.every((other) => other.status === 'fulfilled' && (other.value?.sha256 ?? sha256) === sha256);

@@ -8,7 +8,10 @@ import { siteOrigin } from '../../http/site/shelf-address.ts';
 
 const KEY_BYTES = 32;
 
-/** Of readers' sessions and previews: the first seals. Made once, for all daemons on the folder. @throws DocshelfError `cannot_read`, `cannot_write` */
+/**
+ * Keys of readers' sessions and previews. The first one seals. Created once, for all daemons on the folder.
+ * @throws DocshelfError `cannot_read`, `cannot_write`
+ */
 export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
   const given = server.auth.sessionKeyFile?.text.reveal();
   if (given !== undefined)
@@ -21,7 +24,7 @@ export async function sessionKeys({ server, storage }: Config): Promise<readonly
   return [(await readFile(file, 'utf8')).trim()];
 }
 
-/** What `docshelf bundle preview` answers. */
+/** The result of `docshelf bundle preview`. */
 export interface VersionPreview {
   readonly version: string;
   readonly digest: string;
@@ -38,7 +41,7 @@ export function previewPasses({ config, basePath }: SiteConfig, domain: string):
 }
 
 /**
- * A link that opens a version for who has it.
+ * A link that opens a version for everybody who has it.
  *
  * @param port of the site listener
  * @throws DocshelfError `cannot_read`, `cannot_write`
@@ -56,7 +59,7 @@ export async function previewLink(
 
 const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
 
-/** As this machine reaches it, where nobody says how readers do. @param port of the site listener */
+/** The public origin, or the one by which this machine reaches the site. @param port of the site listener */
 export function originOf({ config, hosts }: SiteConfig, port: number): string {
   const { publicUrl, host, tls } = config.server;
   const scheme = tls.certFile === null ? 'http' : 'https';

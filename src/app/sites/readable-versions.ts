@@ -210,7 +210,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#options.site.state.version?.release ?? null;
   }
 
-  /** As it holds until the next start. */
+  /** The config that holds until the next start. */
   get #config(): SiteConfig {
     return this.#options.site.state.settings.held;
   }

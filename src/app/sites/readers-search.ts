@@ -26,9 +26,9 @@ import type { OpenedSearch } from '../open-search.ts';
 import type { OpenVersions, ReadableVersions } from './readable-versions.ts';
 
 interface VersionSearchOptions {
-  /** Of the active version. */
+  /** Search of the active version. */
   readonly active: Search;
-  /** Null for what is no version beside it, that readers may read. */
+  /** Null if the version is active, or readers may not search it. */
   readonly find: (version: string) => Promise<KeptVersion | null>;
   readonly open: (kept: KeptVersion) => Search;
 }
@@ -46,7 +46,7 @@ export class VersionSearch implements Search {
     const { filter } = request;
     const kept = filter.version === null ? null : await find(filter.version);
     if (kept === null) return active.search(request, signal);
-    // What its pages say of their versions is a word of the site's own.
+    // Versions in the metadata of its pages are words of the site.
     const answer = await open(kept).search({ ...request, filter: { ...filter, version: null } }, signal);
     const root = VERSION_ADDRESSES + kept.version;
     const results = answer.results.map(({ content, path, metadata }) => {
@@ -64,7 +64,7 @@ interface ReaderSearchOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** The hosted service where config and feature report (never behind an air gap) allow it, and behind it the engine. */
+/** The hosted service if config and feature report allow it (never behind an air gap), with the engine as a fallback. */
 class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;
   #hosted: { readonly config: Config; readonly search: Promise<Search> } | null = null;
@@ -101,7 +101,7 @@ class ReaderSearch implements Search {
   }
 }
 
-/** Of the daemon. */
+/** Parts of the daemon. */
 interface SearchHost {
   readonly search: OpenedSearch;
   readonly versions: OpenVersions;
@@ -111,16 +111,16 @@ interface SearchHost {
 
 interface ReadersSearchOptions {
   readonly host: SearchHost;
-  /** Of the active version. */
+  /** Search of the active version. */
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
-  /** As it is now. */
+  /** The current config. */
   readonly config: () => SiteConfig;
   readonly domain: () => string;
   readonly features: () => FeatureReport;
 }
 
-/** What readers of a site search: the hosted service where it is configured, else the version that they name, else the active one. */
+/** Search of readers: by the hosted service if it is configured, else in the version that they name, else in the active one. */
 export function readersSearch({ host, active, versions, config, domain, features }: ReadersSearchOptions): Search {
   const { search, network, log } = host;
   const open = (kept: KeptVersion): Search => {
@@ -142,7 +142,7 @@ export function readersSearch({ host, active, versions, config, domain, features
   return new MountedSearch(reader, () => config().basePath);
 }
 
-/** Without the pages that rules with `!` keep from readers: an index has all pages of its release. */
+/** Removes pages that rules with `!` hide from readers: an index has all pages of its release. */
 function openPagesOf(search: Search, snapshot: () => Promise<SiteSnapshot | null>): Search {
   return {
     search: async (request, signal) => {
@@ -153,7 +153,7 @@ function openPagesOf(search: Search, snapshot: () => Promise<SiteSnapshot | null
       const results = answer.results.filter(({ path }) =>
         pages.leadsOn(decodeOrKeep(path.slice(1).replace(/[?#].*$/s, '')), work),
       );
-      // An answer may hold its own JSON.
+      // An unchanged result may carry its JSON.
       return results.length === answer.results.length
         ? answer
         : { results, ...(answer.facts && { facts: answer.facts }) };
@@ -161,7 +161,7 @@ function openPagesOf(search: Search, snapshot: () => Promise<SiteSnapshot | null
   };
 }
 
-/** By the engine here, also where a hosted one answers readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
+/** Uses the engine of this daemon, even if readers use a hosted one. @throws DocshelfError `search_off`; as `SiteSearch.search` */
 export async function explainedSearch(search: SiteSearch | null, query: string): Promise<readonly SearchResult[]> {
   if (search === null)
     throw new DocshelfError('search_off', 'Cannot search: the search engine is off', {
@@ -171,7 +171,7 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
   return results;
 }
 
-/** Loaded with the first search: a start needs no validator. */
+/** The first search loads the code: a start needs no validator. */
 export function searchAnswer(settings: SiteSearchSettings): AnswerSiteSearch {
   const answer = once(async () => {
     const { siteSearch } = await import('../../http/site/site-search.ts');

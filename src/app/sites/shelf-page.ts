@@ -23,16 +23,16 @@ export interface ShelfPageOptions extends FaultHooks {
   readonly onWrongSignIn: () => void;
 }
 
-/** To each reader the sites that he may know of: to all those without sign-in, and after that of the daemon those under it. */
+/** Each reader sees the sites that he may know of: those without sign-in, and, after signing in to the daemon, those under its sign-in. */
 interface ShelfApps {
   readonly open: ReturnType<typeof createShelfApp>;
   readonly signedIn: ReturnType<typeof createShelfApp>;
 }
 
-/** Asks for the daemon's sign-in where some sites are shown without. */
+/** Requests the sign-in of the daemon if some sites are shown without it. */
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** What is answered where no site of a list fits: the page that lists them, and one search over all. Loaded when first asked for. */
+/** The response if no site of a list matches: a page that lists them, and one search over all. The first request loads the code. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   #apps: Promise<ShelfApps> | null = null;
@@ -58,8 +58,8 @@ export class ShelfPageAnswer {
   }
 
   /**
-   * For the readers of a site: it, those that everybody may read, and, where its sign-in is that of the daemon, those under that.
-   * Null where there is no shelf.
+   * For the readers of a site: this site, those that everybody may read, and, if it has the sign-in of the daemon, those under it.
+   * Null if there is no shelf.
    */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;
@@ -125,7 +125,7 @@ export class ShelfPageAnswer {
     return { open: appFor(() => null), signedIn: appFor(() => signInKey(current())) };
   }
 
-  /** @param key of the sign-in that the reader has; null: none */
+  /** @param key of the reader's sign-in. Null: none */
   #shown(key: string | null): readonly ShelfSite[] {
     const isShown = ({ deployment, signInKey: needed }: ShelfSite): boolean =>
       deployment.state !== 'off' && (needed === null || needed === key);

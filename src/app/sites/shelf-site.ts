@@ -34,7 +34,7 @@ import { explainedSearch, indexedRelease, readersSearch, searchAnswer } from './
 import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
 import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
 
-/** What a daemon gives each of its sites. */
+/** Parts of a daemon that its sites share. */
 export interface SiteHost {
   readonly network: Network;
   readonly tracer: Tracer;
@@ -60,7 +60,7 @@ const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0,
 /** One site of a daemon. Deploy switches versions; serving and search follow in the same tick. */
 export class ShelfSite {
   readonly deployment: Deployment;
-  /** For readers. Null if search is off. */
+  /** Search of readers. Null if search is off. */
   readonly search: Search | null;
   /** Settings at the start. Differences from them wait for a restart. */
   readonly opened: SiteConfig;
@@ -231,12 +231,12 @@ export class ShelfSite {
     return siteFindings({ config: settings.held.config, rules: version?.rules ?? null, reports: this.#reports });
   }
 
-  /** For operators. */
+  /** Search of operators, with the reasons of each score. */
   explain(query: string): Promise<readonly SearchResult[]> {
     return explainedSearch(this.#localSearch, query);
   }
 
-  /** For operators: one sentence, free of secrets. */
+  /** One sentence for operators, without secrets. */
   whyNotReady(): string | null {
     if (this.deployment.state === 'off') return null;
     const { lastError, activity } = this.deployment;
@@ -248,7 +248,7 @@ export class ShelfSite {
     await Promise.all([this.deployment.stop(), this.#inbox.stop()]);
   }
 
-  /** For a site that leaves the daemon. */
+  /** Called when the site leaves the daemon. */
   close(): void {
     this.#localSearch?.forget();
     this.#host.metrics.forget();

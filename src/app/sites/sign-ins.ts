@@ -14,10 +14,10 @@ import type { Network } from '../network.ts';
 import { once } from '../once.ts';
 import { sessionKeys } from './preview.ts';
 
-/** Mistyped ones are few; who guesses gets one answer in ten seconds. */
+/** Typing errors are few. A client that guesses gets one response in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
-/** What signs in. */
+/** The place at which readers sign in. */
 export interface SignInPlace {
   readonly config: Config;
   /** Domain of the site; null: the shelf page. */
@@ -26,7 +26,7 @@ export interface SignInPlace {
   readonly basePath: string;
 }
 
-/** What the sign-ins of all sites of a daemon share: who is known, and who has guessed. */
+/** State that the sign-ins of all sites share: checked passwords, and clients with wrong ones. */
 export class SignIns {
   readonly #network: Network;
   readonly #issuers = new Map<string, Promise<Issuer>>();
@@ -38,7 +38,7 @@ export class SignIns {
     this.#network = network;
   }
 
-  /** Null where everybody may read. That each kind has what it needs is a rule of the config. */
+  /** Null if everybody may read. The config check ensures that each kind has its settings. */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
     switch (auth.kind) {
@@ -60,7 +60,7 @@ export class SignIns {
     }
   }
 
-  /** Loaded with its first reader. */
+  /** The first reader loads the code. */
   #openOidc({ config, site, hosts, basePath }: SignInPlace, events: SignInEvents): SignIn {
     const { auth, publicUrl } = config.server;
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
@@ -98,7 +98,7 @@ export class SignIns {
     };
   }
 
-  /** One for the sites that name it: its document and its keys are asked for once. */
+  /** Sites with the same issuer share it, so that its document and keys are fetched once. */
   #issuer(issuer: string): Promise<Issuer> {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;

@@ -17,9 +17,9 @@ import { policyHeaders } from '../slices.ts';
 
 /** A site by one config. Immutable: a reload builds the next. */
 export interface ServedSettings {
-  /** As it is now. */
+  /** The current config. */
   readonly config: SiteConfig;
-  /** As it holds until the next start, for which `search.enabled` waits. */
+  /** The config that holds until the next start, for which `search.enabled` waits. */
   readonly held: SiteConfig;
   readonly form: SiteForm;
   readonly access: SiteAccess;

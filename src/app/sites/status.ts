@@ -11,7 +11,7 @@ import { originOf, previewLink } from './preview.ts';
 import type { ShelfSite } from './shelf-site.ts';
 import type { Sites } from './sites.ts';
 
-/** What the admin listener and a daemon's socket can have done to a site. @param port of the site listener */
+/** Actions on a site for the admin listener and a daemon's socket. @param port of the site listener */
 export function siteActions({ deployment, metrics, config }: ShelfSite, port: number): SiteActions {
   return {
     onBundleRefused: (source) => metrics.onBundleRefused(source),
@@ -31,7 +31,7 @@ export function siteActions({ deployment, metrics, config }: ShelfSite, port: nu
       deployment
         .deliverStream(body, { fileName, version, activate, signature, source }, signal)
         .catch((error: unknown) => {
-          // Else it would be a fault of docshelf's own in its audit line.
+          // Otherwise the audit line would report an error of docshelf.
           throw signal.aborted ? clientLeft(`take in "${fileName}"`) : error;
         }),
     takeUp: (release, activate) => deployment.takeUp(release, activate),
@@ -90,14 +90,14 @@ export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): Da
   return joinFeatures(deploymentType, reports);
 }
 
-/** Keys that wait for a restart; those of one site with its domain. */
+/** Keys that wait for a restart. Keys of one site contain its domain. */
 function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts): string[] {
   if (current.config.sites.length > 0 !== sites.isList) return ['sites'];
   const pending = pendingRestart(opened.config, current.config);
   if (!sites.isList) return pending;
   const ofSites = sites.all.flatMap(({ opened: before, config, domain, search }) => {
     const waiting = pendingRestart(before.config, config.config);
-    // A site that came later: its readers search it, the API is not there for it.
+    // A site that was added later: its readers search it, but the API does not.
     if (!apiHasSearch && search !== null) waiting.push('search.enabled');
     return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
   });
@@ -109,7 +109,7 @@ function reloadNotices(lastReload: LastReload | null): string[] {
   return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
 }
 
-/** For metrics. @param labelsMax sites with a label of their own; more are one */
+/** States for metrics. @param labelsMax if there are more sites, all have one label */
 export function siteStates(sites: Sites, labelsMax: number) {
   if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
   return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));

@@ -18,16 +18,16 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | UnmadeFile;
 
-/** Concurrent requests share the making of a file. It bounds nothing: that is for what makes it. */
+/** Lets concurrent requests share the work on a file. The task itself bounds the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
-/** A file whose bytes, and so size and entity tag, are not made yet of those on disk. */
+/** A file whose bytes, and so size and entity tag, are not computed yet. */
 export class UnmadeFile {
   readonly path: string;
   readonly sent: SentHeaders;
   readonly #make: (signal: AbortSignal) => Promise<MadeFile>;
 
-  /** @param make is given a signal that is aborted once no reader wants the file */
+  /** @param make gets a signal that is aborted once no reader wants the file */
   constructor(path: string, sent: SentHeaders, make: (signal: AbortSignal) => Promise<MadeFile>) {
     this.path = path;
     this.sent = sent;
@@ -47,40 +47,40 @@ export class UnmadeFile {
 
 export interface MadeFile {
   readonly file: SiteFile;
-  /** Null where they are those on disk. */
+  /** Null if they are those on disk. */
   readonly bytes: Buffer<ArrayBuffer> | null;
 }
 
-/** What pages are sent with. */
+/** Additions to pages. */
 export interface Added {
   readonly toAll: PageAdditions;
-  /** After that, by the page's path. */
+  /** Further additions, by the path of the page. */
   readonly toPage: ((path: string) => Promise<PageAdditions>) | null;
 }
 
 export const NOTHING_ADDED: Added = { toAll: NO_ADDITIONS, toPage: null };
 
-/** What makes other bytes of a release's files. */
+/** The context in which a release's files are rewritten. */
 export interface Making {
   readonly release: ReleaseView | KeptRelease;
-  /** Where it is read. */
+  /** Base path at which readers get the release. */
   readonly basePath: string;
   readonly added: Added;
-  /** Takes turns with other sites. */
+  /** The site, which takes turns with others. */
   readonly site: string;
   readonly overlong: OverlongFiles;
 }
 
-/** Each holds a file several times over. A site leaves a place for the others. */
+/** A thread keeps several copies of a file. A site leaves a place for the others. */
 const makers = new Makers<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
   max: 3,
   siteMax: 2,
 });
-/** Of the thread, in the same file: the first may have come from outside. */
+/** Ends of the thread while it works on one file. The first may have had another cause. */
 const ENDS_MAX = 2;
-/** A larger page is read in the thread: 10 ms a MiB. */
+/** Larger pages are parsed in the thread, at 10 ms a MiB. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
 export function isMade(entry: FileEntry, { release, basePath, added, overlong }: Making): boolean {
@@ -120,7 +120,7 @@ export async function makeFile(
   return { file: new SiteFile(made, making.release, plain.sent, false, again), bytes };
 }
 
-/** Null where nothing changes. */
+/** Null if nothing changes. */
 async function bytesOf(
   plain: SiteFile,
   entry: FileEntry,
@@ -183,7 +183,7 @@ function entryAt(url: string, pagePath: string, builtFor: string, files: FileTab
   return path === null ? null : (files.get(path) ?? null);
 }
 
-/** Null where nothing is added. */
+/** Null if nothing is added. */
 async function withAdditions(
   page: Buffer<ArrayBuffer>,
   type: string,
@@ -194,7 +194,7 @@ async function withAdditions(
     const bytes = await rewrite('add', { page, type, additions });
     return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);
   }
-  // It brings a parser, which most sites never need.
+  // This loads a parser, which most sites never need.
   const { addToPage } = await import('../../web/additions/add-to-page.ts');
   const added = addToPage(page, type, additions);
   return added === page ? null : Buffer.from(added.buffer as ArrayBuffer, added.byteOffset, added.byteLength);

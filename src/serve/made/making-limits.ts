@@ -3,11 +3,11 @@ import type { FileEntry } from '../../domain/release.ts';
 import { type CallsOf, HEAPS, ProcessorLimit, Thread, type ThreadCall } from '../../threads/index.ts';
 import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
-/** Of a processor. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
+/** Processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** A call that no reader wants any more mostly ends by itself within this time: to start another thread takes as long. */
+/** Most unwanted calls end by themselves within this time. Starting another thread takes as long. */
 const ABORT_WITHIN_MS = 200;
-/** Budget of a release: after so many files that take longer, its other large ones are not tried. */
+/** After so many slow files of a release, its other large files are not tried. */
 const OVERLONG_MAX = 5;
 /** Smaller files take less than a second, whatever they contain. */
 const SMALL_BYTES = 256 * 1024;
@@ -17,7 +17,7 @@ const NAMED_MAX = 5;
 /** Files of a release that took too long to make, or ended the thread that made them: they are not tried again. */
 export class OverlongFiles {
   readonly #paths = new Set<string>();
-  /** Of threads, by path: one may have ended for another reason. */
+  /** Number of threads that ended while they worked on a path. One may have ended for another reason. */
   readonly #ends = new Map<string, number>();
 
   allows({ path, size }: Pick<FileEntry, 'path' | 'size'>): boolean {
@@ -57,10 +57,10 @@ interface MakersOptions {
   readonly msMax?: number;
 }
 
-/** Of threads that work on one file at a time. */
+/** Threads that work on one file at a time. */
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** By place in the scheduler, so that a thread that is ended takes no other file along. The first file starts it. */
+  /** One for each place in the scheduler, so that the end of a thread affects no other file. The first file starts it. */
   readonly threads: readonly Thread<Calls>[];
 }
 

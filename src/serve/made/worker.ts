@@ -3,21 +3,21 @@ import { addToPage } from '../../web/additions/add-to-page.ts';
 import type { PageAdditions } from '../../web/additions/page-additions.ts';
 import { integrityTargets, type Mount, type MountableFile, mountFile } from '../../web/mount/index.ts';
 
-/** Rewrites files: for another base path a page of 868 KiB takes 114 ms (measured), for which no request may wait. */
+/** Rewrites files in a thread: for another base path a page of 868 KiB takes 114 ms (measured). */
 
 export interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that are neither file nor page of the site. The table stays where it is: it may have 500,000. */
+  /** Paths that are neither file nor page of the site. The table is not sent to the thread: it may have 500,000 entries. */
   readonly absent: ReadonlySet<string>;
   /** `integrity` of changed targets, by address. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 export interface MountAnswer {
-  /** Null where nothing changes. */
+  /** Null if nothing changes. */
   readonly bytes: Uint8Array | null;
-  /** Paths that were taken for files or pages of the site: where one is none, the answer does not hold. */
+  /** Paths that the rewriter assumed to be files or pages of the site. If one is not, the result is invalid. */
   readonly presumed: ReadonlySet<string>;
   readonly integrity: ReturnType<typeof integrityTargets>;
 }
@@ -30,7 +30,7 @@ export interface AddOrder {
 }
 
 const handlers = {
-  /** Null where nothing is added. */
+  /** Returns null if nothing is added. */
   add: ({ page, type, additions }: AddOrder) => {
     const added = addToPage(page, type, additions);
     return added === page ? null : new HandedOver(added, [added.buffer as ArrayBuffer]);

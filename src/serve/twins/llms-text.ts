@@ -2,9 +2,9 @@ import { pageStem } from '../../web/page-stem.ts';
 import { encodeSegments } from '../../web/percent-encode.ts';
 import { twinOf } from '../page-paths.ts';
 
-/** A page as its head tells of it. */
+/** Facts from the head of a page. */
 export interface ListedPage {
-  /** In the site: `guides/start.html`. */
+  /** Path in the site: `guides/start.html`. */
   readonly path: string;
   readonly title: string | null;
   readonly description: string | null;
@@ -12,13 +12,13 @@ export interface ListedPage {
 }
 
 export interface SiteOutline {
-  /** In the site's order. */
+  /** Pages in the order of the site. */
   readonly pages: readonly ListedPage[];
   /** Paths in the order that the site's navigation names them. */
   readonly navigation: readonly string[];
-  /** Where it is served, with its last slash. */
+  /** Base path at which the site is served, with its last slash. */
   readonly basePath: string;
-  /** Null: that of its first page. */
+  /** Null uses the title of the first page. */
   readonly title: string | null;
 }
 
@@ -28,10 +28,10 @@ export interface ListAnswer {
   readonly order: readonly string[];
 }
 
-/** UTF-16 code units. What comes after is left out, and said to be. */
+/** UTF-16 code units. The list says that it omits further pages. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
 export const MORE_PAGES = '\nMore pages are left out here: the list is too long.\n';
-/** Folders that make a section of their own: `docs/guides`. */
+/** Depth of the folders that are sections: `docs/guides`. */
 const SECTION_DEPTH = 2;
 const START_PAGE = /^index\.x?html?$/i;
 

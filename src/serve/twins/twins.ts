@@ -43,16 +43,16 @@ const FULL_BYTES_MAX = 16 * 1024 ** 2;
 
 interface TwinsForm {
   readonly mount: Mount;
-  /** Of the site; null: that of its first page. */
+  /** Title of the site. Null uses the title of its first page. */
   readonly title: string | null;
-  /** Takes turns with other sites. */
+  /** The site, which takes turns with others. */
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
-  /** The snapshot's files, by keys of its own: none ends in a line feed. */
+  /** Files of the snapshot, whose own keys never end in a line feed. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
-  /** Pages that an address of their own leads to. */
+  /** Pages that readers can reach at an address. */
   readonly pages: PagePaths;
 }
 
@@ -68,7 +68,7 @@ export class Twins {
     this.#form = form;
   }
 
-  /** By a path of its own: `guide/start.md`, `llms.txt`; null where that is no page's. @param built as the site was built */
+  /** The file at `guide/start.md` or `llms.txt`. Null if no page has this path. @param built path as the site was built */
   at(path: string, built: string | null): SnapshotFile | null {
     const list = LISTS.find((name) => name === path);
     if (list !== undefined) return this.#list(list, built ?? this.#form.mount.from + path);
@@ -76,7 +76,7 @@ export class Twins {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.of(page, built);
   }
 
-  /** Of a page, the bundle's own first; null for what is no page, or too large. */
+  /** Markdown of a page; a file of the bundle goes first. Null if the path is no page, or the page is too large. */
   of(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
@@ -89,7 +89,7 @@ export class Twins {
     const key = `${id}\n${page}\n`;
     const known = kept.get(key);
     if (known !== undefined) return known;
-    // A second copy of each page would compete with it in search engines.
+    // In search engines, a second copy would compete with the page.
     const made = this.#make(
       entry,
       { id, cacheControl, headers: { Vary: VARIES, 'X-Robots-Tag': 'noindex', ...sent } },
@@ -99,7 +99,7 @@ export class Twins {
     return made;
   }
 
-  /** Of a page its twin, of all else what was found. */
+  /** The Markdown of a page that was found. Everything else stays as it was found. */
   readonly insteadOf = (found: Found): Found => {
     const twin = found.kind === 'file' ? this.of(found.file.path) : null;
     return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
@@ -218,7 +218,7 @@ export class Twins {
     }
   }
 
-  /** That readers see: what the page's own links are relative to. */
+  /** The address that readers see: links of the page are relative to it. */
   #addressOf(path: string): string {
     const { mount, trailingSlash } = this.#form;
     const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
@@ -249,13 +249,13 @@ interface DocumentedSnapshot {
 export interface PageMarkdownText {
   /** Path of its file. */
   readonly page: string;
-  /** Empty where it says none. */
+  /** Empty if the page has none. */
   readonly title: string;
   readonly markdown: string;
 }
 
 /**
- * The Markdown of the page that readers get at an address, redirects within the site followed; null where they get none.
+ * The Markdown of the page that readers get at an address, after redirects within the site. Null if they get none.
  *
  * @param path in the site, raw, with or without its first slash, query and fragment aside
  * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason

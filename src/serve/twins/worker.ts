@@ -10,15 +10,15 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Of a page: heads with all their styles inline have 100 KB. */
+/** Bytes read from the beginning of a page. Heads with all their styles inline have 100 KB. */
 const HEAD_BYTES = 128 * 1024;
-/** Of pages whose links are read. */
+/** Bytes read of a page whose links give the order of the navigation. */
 const NAVIGATION_BYTES = 1024 ** 2;
-/** Sections whose first page tells their order. */
+/** Sections whose first page is read for its links. */
 const SECTIONS_MAX = 200;
 
 const ORIGIN = 'http://site.invalid';
-/** Pages that are no part of what there is to read: not found, the whole book in one, searches, listings of code and words. */
+/** Pages that readers do not read: not found, the whole book in one, searches, listings of code and words. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
@@ -26,14 +26,14 @@ const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noi
 export interface HeadsOrder {
   readonly siteDir: string;
   readonly pages: readonly { readonly path: string; readonly type: string }[];
-  /** That the site was built for, and where it is served; with their last slash. */
+  /** Base paths for which the site was built, and at which it is served, with their last slash. */
   readonly builtFor: string;
   readonly basePath: string;
-  /** As the config has it. */
+  /** The configured title. */
   readonly title: string | null;
 }
 
-/** What a site's pages say of themselves, and the order in which its start page and those of its sections link to them. */
+/** Title and description of each page, and the order in which the start page and those of the sections link to them. */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];
@@ -76,7 +76,7 @@ function* linkedPages(
 
 export interface TwinOrder extends Omit<MarkdownInput, 'html'> {
   readonly bytes: Uint8Array;
-  /** With its charset. */
+  /** Media type with its charset. */
   readonly type: string;
 }
 

@@ -24,13 +24,13 @@ export interface PagesDiff {
   /** The same words at another address. */
   readonly moved: readonly (NamedPage & { readonly from: string })[];
   readonly changed: readonly ChangedPage[];
-  /** With the same main text. */
+  /** Pages with the same main text. */
   readonly unchanged: number;
   /** How many of each list there are beside those that are listed. */
   readonly leftOut: Readonly<Record<'added' | 'removed' | 'moved' | 'changed', number>>;
 }
 
-/** Of two versions, by their labels; of archives by their names. */
+/** The difference between two versions by their labels, or between two archives by their names. */
 export interface VersionsDiff extends PagesDiff {
   readonly before: string;
   readonly after: string;
@@ -52,7 +52,7 @@ interface Pair {
   readonly after: string | undefined;
 }
 
-/** Larger ones are data: they are told apart by their bytes. 2 MB of hostile markup take 16 s to read on a busy machine (measured). */
+/** Larger pages are data, and compared by bytes. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
@@ -112,7 +112,7 @@ function listed({ added, removed, moved, changed }: Lists, unchanged: number, ma
   };
 }
 
-/** By the address that `a.html` and `a/index.html` share, in its order. */
+/** By the address that `a.html` and `a/index.html` share, in the order of addresses. */
 function pairsOf(before: ComparedSite, after: ComparedSite): Map<string, Pair> {
   const pairs = new Map<string, Pair>();
   const pagesOf = ({ files }: ComparedSite): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);

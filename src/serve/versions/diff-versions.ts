@@ -4,14 +4,14 @@ import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
 import type { DiffCalls, DiffOrder } from './worker.ts';
 
-/** Entries of each list: with the longest paths and titles 10 MB in all. */
+/** Entries of each list. With the longest paths and titles, all lists have 10 MB. */
 const LIST_MAX = 500;
-/** Nobody looks at a page that loads for longer. */
+/** Operators do not wait longer for a page. */
 const DIFF_MS_MAX = 120_000;
-/** Whoever comes behind so many would wait for minutes. */
+/** A further request would wait for minutes. */
 const WAITING_MAX = 4;
 
-/** One by one: it takes a processor, and the memory of two tables. */
+/** One at a time: a comparison takes a processor, and the memory of two tables. */
 const comparing = new Scheduler({
   max: 1,
   waitingMax: WAITING_MAX,

@@ -9,21 +9,21 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/** Pages of one version that another lacks, whose titles are read: 0.3 ms each. More have moved only where a site was made anew. */
+/** Pages that another version lacks, whose titles are read: 0.3 ms each. More have moved only if a site was rebuilt from scratch. */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
-/** Entries that are looked at between two turns of other requests. */
+/** Entries of a file table that are read before other requests have their turn. */
 const ENTRIES_A_TURN = 2_048;
 
 type Titles = ReadonlyMap<string, readonly string[]>;
 
 /** Pages of one version by those of another. */
 export class SamePages {
-  /** By the two releases; gone with either of them. */
+  /** By the two releases. Removed with either of them. */
   readonly #known = new WeakMap<ReleaseView, WeakMap<ReleaseView, Promise<Titles>>>();
 
   /**
-   * Address in one release of the page that stands at an address of another: the same where its table has it, else the page with
+   * Address in one release of the page at an address of another: the same if its table has it, else the page with
    * the same title among those that only it has, else the nearest parent.
    *
    * @param path decoded, without a leading slash, as readers ask for it in `from`
@@ -45,7 +45,7 @@ export class SamePages {
     const [first, second] = pages
       .map((page) => ({ page, shared: sharedNames(page, path) }))
       .sort((a, b) => b.shared - a.shared);
-    // Two that are as near are no answer: Overview, Introduction.
+    // Two pages that are equally near are no result: Overview, Introduction.
     if (first === undefined || first.shared === second?.shared) return null;
     return readerAddress(first.page, path, to);
   }
@@ -55,13 +55,13 @@ export class SamePages {
     this.#known.set(from, ofFrom);
     const titles = ofFrom.get(to) ?? readTitles(from.files, to);
     ofFrom.set(to, titles);
-    // A volume that did not answer is asked again.
+    // After a read error, the next call tries again.
     titles.catch(() => ofFrom.delete(to));
     return titles;
   }
 }
 
-/** Null where the release has nothing at the address, with and without its slash. */
+/** Null if the release has neither this address nor the one with or without the last slash. */
 function addressOf(path: string, { files, trailingSlash }: ReleaseView): string | null {
   const found = resolvePath(files, path, trailingSlash);
   if (found.kind === 'file') return path;
@@ -80,7 +80,7 @@ function nearestParent(path: string, to: ReleaseView): string {
   return '';
 }
 
-/** As the site writes addresses: folders by its slash, files with their extension where the one that was asked had it. */
+/** An address in the style of the site: folders with its slash, files with an extension if the requested one had it. */
 function readerAddress(page: string, asked: string, to: ReleaseView): string {
   const bare = page.replace(PAGE_NAME, '').replace(/\/$/, '');
   return (/\.x?html?$/i.test(asked) && !/(?:^|\/)index\.\w+$/i.test(page) ? page : addressOf(bare, to)) ?? page;
