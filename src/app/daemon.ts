@@ -82,16 +82,15 @@ class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** True for a list until the first attempt of each site has ended, or `server.readyAfter` has passed. */
-  #isStarting: boolean;
-  #isStopping = false;
+  /** `starting`: a list until the first attempt of each site has ended, or `server.readyAfter` has passed. */
+  #phase: 'starting' | 'running' | 'stopping';
 
   constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
     this.#parts = parts;
     this.#opened = options.loaded;
     this.#loaded = options.loaded;
-    this.#isStarting = parts.sites.isList;
+    this.#phase = parts.sites.isList ? 'starting' : 'running';
     this.#apiHasSearch = parts.sites.haveSearch;
     this.#exports = parts.exports;
     this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
@@ -136,7 +135,7 @@ class Daemon {
     }
     const { readyAfterMs } = this.#config.server;
     const begun = (): void => {
-      this.#isStarting = false;
+      if (this.#phase === 'starting') this.#phase = 'running';
     };
     // Not awaited: a daemon that fetches for minutes responds from its first moment.
     void sites.settle().then(begun);
@@ -174,7 +173,7 @@ class Daemon {
 
   /** Unready, then no new connections, then requests in flight, then the rest. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#phase = 'stopping';
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     // The steps after the last request must also end within the deadline.
@@ -264,7 +263,7 @@ class Daemon {
     let loaded = await this.#readOnce();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
-      if (this.#isStopping) throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
+      if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
       if (!(await this.#watch.remember())) continue;
       loaded = await this.#readOnce();
       same = -1;
@@ -298,11 +297,11 @@ class Daemon {
   }
 
   #readiness(): { ready: boolean; reason: string | null } {
-    if (this.#isStopping) return { ready: false, reason: 'stopping' };
+    if (this.#phase === 'stopping') return { ready: false, reason: 'stopping' };
     const { sites } = this.#parts;
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
     if (!isServing) return { ready: false, reason: sites.only?.whyNotReady() ?? 'no site is served yet' };
-    const mustWait = this.#isStarting && sites.state !== 'off';
+    const mustWait = this.#phase === 'starting' && sites.state !== 'off';
     return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
   }
 

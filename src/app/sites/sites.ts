@@ -31,10 +31,8 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  #all: readonly ShelfSite[] = [];
-  /** About parts of the folder that belong to none of the sites. */
-  #notices: readonly string[] = [];
-  #routes = new SiteRoutes<ShelfSite>([]);
+  /** Replaced as a whole by each reload. `notices`: about parts of the folder that belong to none of the sites. */
+  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
     this.#options = options;
@@ -42,20 +40,20 @@ export class Sites {
   }
 
   get notices(): readonly string[] {
-    return this.#notices;
+    return this.#now.notices;
   }
 
   get routes(): SiteRoutes<ShelfSite> {
-    return this.#routes;
+    return this.#now.routes;
   }
 
   get all(): readonly ShelfSite[] {
-    return this.#all;
+    return this.#now.all;
   }
 
   /** Null if there are several. */
   get only(): ShelfSite | null {
-    const [first, second] = this.#all;
+    const [first, second] = this.all;
     return second === undefined ? (first ?? null) : null;
   }
 
@@ -66,12 +64,12 @@ export class Sites {
   /** A host shared by several sites names none of them. */
   get names(): readonly NamedSite[] {
     const shared = new Map<string, number>();
-    for (const { hosts } of this.#all) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
-    return this.#all.map(({ domain, hosts }) => ({ domain, hosts: hosts.filter((host) => shared.get(host) === 1) }));
+    for (const { hosts } of this.all) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
+    return this.all.map(({ domain, hosts }) => ({ domain, hosts: hosts.filter((host) => shared.get(host) === 1) }));
   }
 
   find(domain: string): ShelfSite | null {
-    return this.#all.find((site) => site.domain === domain) ?? null;
+    return this.all.find((site) => site.domain === domain) ?? null;
   }
 
   /** @param domain null: the only one. @throws DocshelfError `not_found`, `site_needed` */
@@ -88,7 +86,7 @@ export class Sites {
   plain(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
     if (only !== null) return plainOf(only, incoming);
-    const route = this.#routes.find(incoming.headers.host, incoming.url ?? '/');
+    const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind !== 'site') return null;
     return plainOf(route.site, incoming, route.site.domain);
   }
@@ -105,7 +103,7 @@ export class Sites {
       tellSite(incoming, { site: undefined, version: only.version });
       return only.answer(request, env);
     }
-    const route = this.#routes.find(incoming.headers.host, incoming.url ?? '/');
+    const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
       const { domain, version } = route.site;
       tellSite(incoming, { site: domain, version });
@@ -148,10 +146,9 @@ export class Sites {
   async #take(configs: readonly SiteConfig[]): Promise<readonly ShelfSite[]> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
-    const former = this.#all;
+    const former = this.all;
     const all: ShelfSite[] = [];
     const commits: (() => void)[] = [];
-    this.#notices = notices;
     const take = async (config: SiteConfig): Promise<ShelfSite> => {
       const known = this.isList ? former.find((site) => site.config.domain === config.domain) : former[0];
       if (known === undefined) return ShelfSite.open(config, this.#options.hostOf(this.isList ? config.domain : null));
@@ -160,8 +157,7 @@ export class Sites {
     };
     for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    this.#all = all;
-    this.#routes = new SiteRoutes(all);
+    this.#now = { all, routes: new SiteRoutes(all), notices };
     return former.filter((site) => !all.includes(site));
   }
 
