@@ -2,11 +2,80 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { KeptRelease } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
-import { type PruneRule, prune } from './releases/prune.ts';
-import { ServedChanges } from './releases/served-changes.ts';
-import type { ActivePointer } from './releases/site-store.ts';
+import type { ActivePointer, SiteStore } from './releases/site-store.ts';
 import { type DeploySettings, fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
+
+export interface PrunedRelease {
+  readonly digest: string;
+  readonly fetchedAt: string;
+  /** Null: never active, as with --no-activate. */
+  readonly servedAt: string | null;
+}
+
+interface PruneRule {
+  readonly keep: number;
+  readonly inUse: ReadonlySet<string>;
+  /** Where a rollback goes. They count against `keep`, and stay unless that is 0. */
+  readonly previous: ReadonlySet<string>;
+}
+
+/** Keeps the last `keep` that were active, and the newest `keep` of the others, since somebody staged them. */
+export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
+  const old = releases.filter(({ digest }) => !inUse.has(digest));
+  const rollbacks = keep === 0 ? [] : old.filter(({ digest }) => previous.has(digest));
+  const rest = old.filter((release) => !rollbacks.includes(release));
+  const wereActive = rest
+    .filter(({ servedAt }) => servedAt !== null)
+    .sort(newestFirst(({ servedAt }) => servedAt ?? ''));
+  const staged = rest.filter(({ servedAt }) => servedAt === null).sort(newestFirst(({ fetchedAt }) => fetchedAt));
+  const leaving = [...wereActive.slice(Math.max(0, keep - rollbacks.length)), ...staged.slice(keep)];
+  return leaving.map(({ digest }) => digest);
+}
+
+/** Removes old releases of a site. @returns their digests */
+async function prune(store: SiteStore, ruleOf: () => Promise<PruneRule>): Promise<readonly string[]> {
+  const look = async (): Promise<string[]> => {
+    const served = await store.served();
+    const releases = (await store.ownReleases()).map(({ digest, fetchedAt }) => {
+      return { digest, fetchedAt, servedAt: served.get(digest) ?? null };
+    });
+    return digestsToPrune(releases, await ruleOf());
+  };
+  // Mostly nothing goes, and nobody has to wait.
+  return (await look()).length === 0 ? [] : store.removeReleases(look);
+}
+
+function newestFirst(timeOf: (release: PrunedRelease) => string) {
+  return (a: PrunedRelease, b: PrunedRelease): number => (timeOf(a) < timeOf(b) ? 1 : -1);
+}
+
+/** A file system may know no time between two seconds, FAT between two even ones: what has just changed may change again unseen. */
+const TICK_MS = 2_000;
+
+/** Tells when a daemon on the folder has marked a release as served: before it serves it, so that others know it in time. */
+class ServedChanges {
+  readonly #store: Pick<SiteStore, 'servedChangedMs'>;
+  #seenMs = 0;
+  #following: Promise<void> | null = null;
+
+  constructor(store: Pick<SiteStore, 'servedChangedMs'>) {
+    this.#store = store;
+  }
+
+  /** Carries `act` out where something has changed since it was last carried out; who asks meanwhile waits for the next one. */
+  async follow(act: () => Promise<void>): Promise<void> {
+    const changedMs = await this.#store.servedChangedMs();
+    if (changedMs === this.#seenMs) return;
+    // One that began earlier may have read the folder before this change.
+    await this.#following;
+    this.#following ??= act().finally(() => {
+      this.#following = null;
+    });
+    await this.#following;
+    this.#seenMs = Date.now() - changedMs > TICK_MS ? changedMs : 0;
+  }
+}
 
 const HISTORY_MAX = 10;
 

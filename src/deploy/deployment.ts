@@ -4,18 +4,15 @@ import { sweepTemporaries } from '../files/index.ts';
 import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { RenewLoop } from './fetch/renew-loop.ts';
-import { Journal } from './journal.ts';
+import { Intake, type TakeInRequest, type TakenIn } from './import/importer.ts';
+import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
-import { Reconciler } from './reconcile.ts';
 import type { LabelPointer } from './releases/site-store.ts';
-import { versionNotFound } from './releases/version-not-found.ts';
+import { versionNotFound } from './releases/stored-versions.ts';
 import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
-import { type DeployStatus, StoredReport } from './status.ts';
-import { Intake } from './take-in/intake.ts';
-import { spoolStream } from './take-in/spool-stream.ts';
-import { createStaging, removeStaging } from './take-in/staging.ts';
-import type { TakeInRequest, TakenIn } from './take-in/take-in.ts';
+import { Reconciler } from './site-loop.ts';
+import { type DeployStatus, Journal, StoredReport } from './status.ts';
 
 export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
   readonly activate: boolean;

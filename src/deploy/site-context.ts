@@ -2,14 +2,13 @@ import type { KeptRelease, ReleaseView } from '../domain/release.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
-import type { Journal } from './journal.ts';
+import type { BeforeSeal } from './import/importer.ts';
+import type { Unpack } from './import/unpack-thread.ts';
 import type { Wanted } from './plan.ts';
 import type { BundleSource, LinkSource } from './ports.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
-import type { DeployEvent } from './status.ts';
-import type { BeforeSeal } from './take-in/take-in.ts';
-import type { Unpack } from './take-in/unpack-thread.ts';
+import type { DeployEvent, Journal } from './status.ts';
 
 /**
  * Builds the serving side's new state; the function that it gives puts it in place, and what that gives is awaited.

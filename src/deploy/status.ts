@@ -1,10 +1,47 @@
 import { stat } from 'node:fs/promises';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
-import type { ActiveVersion, StatusReport, StoredVersion } from '../domain/status.ts';
+import type { ActiveVersion, LastError, StatusReport, StoredVersion } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
+
+export class Journal {
+  readonly event: (event: DeployEvent) => void;
+  activity: string | null = null;
+  /** The one met last is the last: a refused config hides no fault that is there when it is mended. */
+  readonly #errors = new Map<'reload' | 'work', LastError>();
+
+  constructor(onEvent: (event: DeployEvent) => void) {
+    this.event = onEvent;
+  }
+
+  get lastError(): LastError | null {
+    return [...this.#errors.values()].at(-1) ?? null;
+  }
+
+  failed(step: string, cause: unknown): void {
+    const error = toDocshelfError(cause);
+    const kind = step === 'reload' ? 'reload' : 'work';
+    this.#errors.delete(kind);
+    this.#errors.set(kind, {
+      at: new Date().toISOString(),
+      code: error.code,
+      message: error.message,
+      next: error.next ?? null,
+    });
+    this.event({ kind: 'failed', step, error });
+  }
+
+  /** Errors are history, save that of a config that is still refused. */
+  recovered(): void {
+    this.#errors.delete('work');
+  }
+
+  reloaded(): void {
+    this.#errors.delete('reload');
+  }
+}
 
 /** The deploy part of `GET /v1/status`, contract section 2. */
 export type DeployStatus = Pick<

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { takeInPreload } from '../../src/deploy/import/preload.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
-import { takeInPreload } from '../../src/deploy/take-in/preload.ts';
 import {
   type Bundle,
   copyOf,

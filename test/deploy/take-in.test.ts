@@ -4,9 +4,9 @@ import { utimesSync } from 'node:fs';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { takeIn } from '../../src/deploy/import/importer.ts';
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
-import { takeIn } from '../../src/deploy/take-in/take-in.ts';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { rawTar } from '../helpers/archives.ts';
 import { unpackHere } from './unpackers.ts';
 import {

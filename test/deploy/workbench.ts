@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
+import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/import/importer.ts';
 import {
   DaemonRegistration,
   type DeployEvent,
@@ -15,7 +16,6 @@ import {
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';

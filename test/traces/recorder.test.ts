@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SingleFlight } from '../../src/deploy/single-flight.ts';
+import { SingleFlight } from '../../src/deploy/work-queue.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { type EndedSpan, Recorder } from '../../src/traces/recorder.ts';
 import { readTraceparent } from '../../src/traces/traceparent.ts';

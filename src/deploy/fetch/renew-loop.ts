@@ -1,4 +1,4 @@
-import { TIMER_MS_MAX } from '../single-flight.ts';
+import { TIMER_MS_MAX } from '../work-queue.ts';
 
 /** Share of the interval: daemons that started together do not ask together. */
 const JITTER = 0.1;

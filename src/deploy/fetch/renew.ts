@@ -1,11 +1,11 @@
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
+import type { Intake, TakenIn } from '../import/importer.ts';
+import { isCurrent, newerThan } from '../import/label.ts';
+import type { Progress } from '../plan.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
 import { linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
-import { isCurrent, newerThan } from '../take-in/downgrade.ts';
-import type { Intake } from '../take-in/intake.ts';
-import type { TakenIn } from '../take-in/take-in.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
@@ -16,7 +16,7 @@ const START_MS_AFTER_END = 3_000;
  * Fetches by the configured link, else by a fresh one of the service, which exports only for a pinned version that it
  * lacks, an empty shelf, or `every`.
  */
-export class Renewal {
+class Renewal {
   readonly #context: SiteContext;
   readonly #intake: Intake;
   /** A started job whose bundle is not here yet: no second one is started. */
@@ -175,4 +175,63 @@ function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): Doc
     next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
     fields: { expected, found, retryable: false },
   });
+}
+
+export interface FetchTask {
+  readonly key: string;
+  readonly version: string | null;
+  readonly isExport: boolean;
+  readonly onTaken: (taken: TakenIn, signal: AbortSignal) => Promise<void>;
+  readonly onFailed: (error: unknown, isAborted: boolean) => void;
+}
+
+export class FetchLane {
+  readonly #renewal: Renewal;
+  readonly #context: SiteContext;
+  #abort = new AbortController();
+  #request: FetchTask | null = null;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(context: SiteContext, intake: Intake) {
+    this.#renewal = new Renewal(context, intake);
+    this.#context = context;
+  }
+
+  get current(): Progress['fetching'] {
+    if (this.#request === null) return null;
+    const { key, isExport } = this.#request;
+    return { key, isExport, isAborted: this.#abort.signal.aborted };
+  }
+
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  start(request: FetchTask): void {
+    this.#abort = new AbortController();
+    this.#request = request;
+    this.#done = this.#run(request, AbortSignal.any([this.#abort.signal, this.#context.stopping]));
+  }
+
+  abort(): void {
+    this.#abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+  }
+
+  end(): void {
+    this.#request = null;
+  }
+
+  async #run({ version, isExport, onTaken, onFailed }: FetchTask, signal: AbortSignal): Promise<void> {
+    const { tracer, store } = this.#context;
+    const facts = { 'docshelf.domain': store.domain, 'docshelf.pinned': version };
+    try {
+      await tracer.span(isExport ? 'renew' : 'deploy', { parent: null, facts }, async () => {
+        const taken = await (isExport ? this.#renewal.exportAnew(signal) : this.#renewal.fetch(version, signal));
+        await onTaken(taken, signal);
+      });
+    } catch (error) {
+      this.end();
+      onFailed(error, signal.aborted);
+    }
+  }
 }

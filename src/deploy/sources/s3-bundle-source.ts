@@ -7,8 +7,14 @@ import type { HttpResponse } from '../../net/http-response.ts';
 import type { S3Signer } from '../../net/s3.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
-import { openOverHttp } from './http-bundle-source.ts';
-import { CLOCKS_APART_MS, RESTORE_OBJECT, readRefusal, saysEarly, saysExpired } from './http-refusal.ts';
+import {
+  CLOCKS_APART_MS,
+  openOverHttp,
+  RESTORE_OBJECT,
+  readRefusal,
+  saysEarly,
+  saysExpired,
+} from './http-bundle-source.ts';
 
 /** `s3://`: an object, by a link that is signed anew for each attempt. Loads the SDK (0.13 s) with the first. */
 export class S3BundleSource implements BundleSource {

@@ -1,15 +1,14 @@
 import { Backoff, mayPass } from '../net/retry.ts';
 import { Activation } from './activation.ts';
-import { FetchLane } from './fetch/fetch-lane.ts';
-import { observe } from './observe.ts';
+import { FetchLane } from './fetch/renew.ts';
+import type { Intake, TakenIn } from './import/importer.ts';
+import { relabel } from './import/label.ts';
+import { PreloadRun } from './import/preload.ts';
 import { type Choice, isSame, type Progress, plan, type Step, type Wanted } from './plan.ts';
-import { versionNotFound } from './releases/version-not-found.ts';
-import { SingleFlight } from './single-flight.ts';
+import { observe } from './releases/site-store.ts';
+import { versionNotFound } from './releases/stored-versions.ts';
 import type { SiteContext } from './site-context.ts';
-import type { Intake } from './take-in/intake.ts';
-import { relabel } from './take-in/label.ts';
-import { PreloadRun } from './take-in/preload.ts';
-import type { TakenIn } from './take-in/take-in.ts';
+import { SingleFlight } from './work-queue.ts';
 
 /** An unpinned start prefers its link and its preload folder; readers wait this long for the last active version. */
 const FALLBACK_AFTER_MS = 3_000;

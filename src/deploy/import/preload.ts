@@ -8,11 +8,10 @@ import { ifThere } from '../../files/index.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
-import { stepBackOf } from './downgrade.ts';
-import type { Intake } from './intake.ts';
+import { digestOf, type Intake, type TakenIn } from './importer.ts';
+import { stepBackOf } from './label.ts';
 import { isArchiveName } from './signature.ts';
-import { stampOf } from './stamp.ts';
-import { digestOf, type TakenIn } from './take-in.ts';
+import { stampOf } from './staging.ts';
 
 /** An unchanged archive is not hashed again. */
 interface Seen {

@@ -1,20 +1,68 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSignedComment, type SignedWords } from '../../archive/minisign/comment.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
+import { refuseUnfitName } from '../../domain/file-name.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
-import { digestFile, flushPath, flushTree } from '../../files/index.ts';
-import type { Scheduler } from '../../threads/scheduler.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { digestFile, flushPath, flushTree, readIfThere, replaceFile } from '../../files/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
+import { PART_AGE_MS_MAX } from '../settings.ts';
+import type { SiteContext } from '../site-context.ts';
 import { claim, creationTime, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
-import type { SignedArchive, Signer } from './signature.ts';
-import { createStaging, removeStaging } from './staging.ts';
-import { stampOf } from './stamp.ts';
+import { checkSignature, type SignedArchive, type Signer } from './signature.ts';
+import { createStaging, removeStaging, stampOf } from './staging.ts';
 import type { UnpackProgress } from './unpack.ts';
 import type { Unpack } from './unpack-thread.ts';
+
+/** After that a bundle is fetched twice: who fetches it may be stopped, or have a slow network. */
+const FETCH_MS_MAX = 600_000;
+
+/**
+ * Runs one of several daemons' fetches of the same for a shared folder; the others wait for its end and take what it stored. One
+ * that failed is tried by the next.
+ *
+ * @param wanted all that decides on what is stored @throws the signal's reason, and what `act` throws
+ */
+async function fetchOnce(
+  store: SiteStore,
+  wanted: readonly unknown[],
+  signal: AbortSignal,
+  act: () => Promise<TakenIn>,
+): Promise<TakenIn> {
+  // Swept with the parts of other links, whose form the name has.
+  const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
+  const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
+  await mkdir(store.site.spool, { recursive: true });
+  const before = await readIfThere(result);
+  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal }, async () => {
+    try {
+      const after = await readIfThere(result);
+      const stored = after === before ? null : await storedOf(store, after);
+      if (stored !== null) return stored;
+      const taken = await act();
+      await replaceFile(result, JSON.stringify({ ...taken, id: randomBytes(8).toString('hex') }));
+      return taken;
+    } finally {
+      await rm(lock, { force: true });
+    }
+  });
+}
+
+/** Null where it is no longer stored so. */
+async function storedOf(store: SiteStore, text: string | null): Promise<TakenIn | null> {
+  const { digest, version, createdAt } = membersOf<TakenIn>(text);
+  if (typeof digest !== 'string' || typeof version !== 'string' || typeof createdAt !== 'string') return null;
+  return (await store.label(version))?.digest === digest ? { digest, version, createdAt, unpacked: false } : null;
+}
 
 export interface TakeInRequest extends LabelRequest {
   readonly file: string;
@@ -50,7 +98,7 @@ export interface TakenIn {
 }
 
 /** For the status: what a bundle waits for or what is done with it, and the page that this takes long for. */
-export type TellPhase = (phase: string, page: string | null) => void;
+type TellPhase = (phase: string, page: string | null) => void;
 
 /** Runs on an unpacked bundle before it is sealed: search builds its index here. */
 export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal, tell: TellPhase) => Promise<void>;
@@ -215,4 +263,141 @@ function changedMeanwhile(name: string): DocshelfError {
 function falseIfDamaged(error: unknown): false {
   if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
   throw error;
+}
+
+type ArrivedRequest = Omit<TakeInRequest, 'onProgress' | 'tell'>;
+
+export interface FetchOrder {
+  readonly link: Secret;
+  readonly sha256: string | null;
+  /** Digest of the configured link that it is fetched for. */
+  readonly linkDigest: string | null;
+  readonly signature?: string | null;
+}
+
+export class Intake {
+  readonly #context: SiteContext;
+  /** One at a time: two would halve each other's speed and double the space. */
+  readonly #scheduler = new Scheduler(1);
+
+  constructor(context: SiteContext) {
+    this.#context = context;
+  }
+
+  takeIn(request: ArrivedRequest): Promise<TakenIn> {
+    return this.#scheduler.run(() => this.#takeInNow(request), { signal: request.signal });
+  }
+
+  async #takeInNow(request: ArrivedRequest): Promise<TakenIn> {
+    const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
+    const { domain, limits, version, sha256, minVersion, fromExports } = settings();
+    const name = request.fileName ?? 'the archive';
+    refuseUnfitName(name);
+    const startedMs = performance.now();
+    const onProgress: TakeInRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
+      journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
+    const tell: TellPhase = (phase, page) => {
+      journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
+    };
+    tell('checking', null);
+    try {
+      // Of an export of this daemon, the same content goes by its first manifest.
+      const activates = request.activates === true && version === null && !fromExports;
+      const rules: TakeInSettings = {
+        domain,
+        limits,
+        sha256,
+        pin: version === null ? null : { version, sha256 },
+        minVersion,
+        checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
+        unpack,
+        unpacking: slots.unpacking,
+        beforeSeal,
+      };
+      const taken = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
+        const found = await takeIn(store, { ...request, onProgress, tell, activates }, rules);
+        span.note({ 'docshelf.version': found.version, 'docshelf.bundle.sha256': found.digest });
+        return found;
+      });
+      if (taken.unpacked) {
+        const seconds = (performance.now() - startedMs) / 1000;
+        journal.event({ kind: 'taken-in', ...taken, source: request.source, seconds });
+      }
+      return taken;
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  /** Where another daemon on the folder fetches the same, that is waited for and taken. */
+  async fetch(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { store, journal, settings } = this.#context;
+    const { signature, minVersion } = settings();
+    const wanted = [order.link.reveal(), order.linkDigest, order.sha256, version, signature.publicKeys, minVersion];
+    journal.activity = `waiting to fetch ${linkWithoutSecrets(order.link.reveal())}`;
+    try {
+      return await fetchOnce(store, wanted, signal, () => this.#fetchNow(order, version, signal));
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  async #fetchNow(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { link, linkDigest, signature } = order;
+    const { store, slots } = this.#context;
+    const shownLink = linkWithoutSecrets(link.reveal());
+    // In staging and not in the spool: a crash while unpacking leaves nothing there.
+    const staging = await createStaging(store.paths);
+    const file = join(staging, 'bundle');
+    try {
+      const { fileName, digest, isVerified } = await slots.fetching.run(() => this.#transfer(order, file, signal), {
+        key: store.domain,
+        signal,
+      });
+      return await this.takeIn({
+        file,
+        fileName,
+        version,
+        source: 'url',
+        digest,
+        isVerified,
+        signature: signature ?? null,
+        linkDigest,
+        pinnedFrom: version === null ? null : shownLink,
+        activates: true,
+        signal,
+      });
+    } finally {
+      await removeStaging(staging);
+    }
+  }
+
+  async #transfer({ link, sha256 }: FetchOrder, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
+    const { store, journal, settings, sources, tracer } = this.#context;
+    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
+    const shownLink = linkWithoutSecrets(link.reveal());
+    const startedMs = performance.now();
+    journal.event({ kind: 'fetch-started', link: shownLink });
+    journal.activity = `fetching ${shownLink}`;
+    const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
+      journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
+    const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
+    const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
+      const request = { link, sha256, signal, onProgress };
+      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
+      span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
+      return bundle;
+    });
+    const seconds = (performance.now() - startedMs) / 1000;
+    journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
+    return fetched;
+  }
+
+  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<Signer | null> {
+    const { journal, settings, sources } = this.#context;
+    const { signature, fetchRetriesMax } = settings();
+    const signer = await checkSignature(archive, signature, sources, fetchRetriesMax, signal);
+    if (signer !== null) journal.event({ kind: 'verified', name: archive.name, ...signer });
+    return signer;
+  }
 }
