@@ -1,5 +1,5 @@
 /**
- * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `reconcile.ts` loops, `plan.ts` decides, purely.
+ * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `site-loop.ts` loops, `plan.ts` decides, purely.
  */
 
 export { SIGNATURE_EXTENSION } from '../domain/file-name.ts';

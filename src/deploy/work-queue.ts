@@ -1,93 +1,98 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Longest wait of `setTimeout`, 24 days (HTML standard, timers: a signed 32-bit integer). */
-export const TIMER_MS_MAX = 2 ** 31 - 1;
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
-interface Order {
-  readonly act: () => Promise<unknown>;
+interface Command {
+  readonly run: () => Promise<unknown>;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export interface SingleFlightOptions {
-  /** @returns when the next pass is due; null: when somebody wakes it */
+export interface WorkQueueOptions {
+  /** @returns when the next pass is due; null: not before `wake` */
   readonly pass: () => Promise<number | null>;
-  /** True while something beside the loop will wake it. */
+  /** True while a task beside the queue runs, which wakes it at its end. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }
 
-/** Runs passes, one at a time, whenever it is woken; orders are acts that wait for their turn in a pass. */
-export class SingleFlight {
-  readonly #options: SingleFlightOptions;
-  readonly #orders: Order[] = [];
-  readonly #answers: (() => void)[] = [];
-  readonly #quiet: (() => void)[] = [];
-  /** Passes are in the trace of nobody who wakes the loop; an order is in that of its giver. */
-  readonly #outside = AsyncLocalStorage.snapshot();
-  #isRunning = false;
-  #isAwake = false;
+/** Runs passes, one at a time, whenever it is woken. A pass runs the commands that wait for their turn. */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #commands: Command[] = [];
+  /** Resolved at the end of a pass: results of commands at once, callers of `whenIdle` if no task runs either. */
+  #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
+  #state: 'resting' | 'in a pass' | 'woken' = 'resting';
   #timer: NodeJS.Timeout | undefined;
+  /** A pass belongs to no caller's trace. A command belongs to that of its caller. */
+  readonly #outside = AsyncLocalStorage.snapshot();
 
-  constructor(options: SingleFlightOptions) {
+  constructor(options: WorkQueueOptions) {
     this.#options = options;
   }
 
-  get hasOrder(): boolean {
-    return this.#orders.length > 0;
+  get hasCommand(): boolean {
+    return this.#commands.length > 0;
   }
 
   wake(): void {
-    this.#isAwake = true;
-    if (!this.#isRunning) void this.#outside(() => this.#run());
+    const isResting = this.#state === 'resting';
+    this.#state = 'woken';
+    if (isResting) void this.#outside(() => this.#run());
   }
 
-  /** Carries an act out in a pass. Resolves when that pass is over. */
-  inTurn<T>(act: () => Promise<T>): Promise<T> {
+  /** Runs an act in a pass. Resolves when that pass is over. */
+  enqueue<T>(act: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.#orders.push({ act: AsyncLocalStorage.bind(act), resolve, reject });
+    this.#commands.push({ run: AsyncLocalStorage.bind(act), resolve, reject });
     this.wake();
     return promise;
   }
 
-  async carryOutOrder(): Promise<void> {
-    const order = this.#orders.shift();
+  async runCommand(): Promise<void> {
+    const command = this.#commands.shift();
     try {
-      const result = (await order?.act()) as never;
-      this.#answers.push(() => order?.resolve(result));
+      const result = (await command?.run()) as never;
+      this.#waiting.push({ isForIdle: false, resolve: () => command?.resolve(result) });
     } catch (error) {
-      order?.reject(error);
+      command?.reject(error);
     }
   }
 
-  rejectOrders(reason: unknown): void {
-    for (const order of this.#orders.splice(0)) order.reject(reason);
+  rejectCommands(reason: unknown): void {
+    for (const command of this.#commands.splice(0)) command.reject(reason);
   }
 
-  /** Waits until nothing goes on, in the loop or beside it. */
-  untilQuiet(): Promise<void> {
+  /** Waits until no pass, and no task beside the queue, is running. */
+  whenIdle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#quiet.push(resolve);
+    this.#waiting.push({ isForIdle: true, resolve });
     this.wake();
     return promise;
   }
 
   async #run(): Promise<void> {
-    this.#isRunning = true;
-    while (this.#isAwake) {
-      this.#isAwake = false;
+    while (this.#state === 'woken') {
+      this.#state = 'in a pass';
       clearTimeout(this.#timer);
       const nextMs = await this.#options.pass();
-      if (!this.#isAwake) this.#rest(nextMs);
+      if (!this.#isWoken) this.#rest(nextMs);
     }
-    this.#isRunning = false;
+    this.#state = 'resting';
+  }
+
+  get #isWoken(): boolean {
+    return this.#state === 'woken';
   }
 
   #rest(nextMs: number | null): void {
     const { stopping, isBusy } = this.#options;
-    for (const answer of this.#answers.splice(0)) answer();
-    if (stopping.aborted) this.rejectOrders(stopping.reason);
-    if (stopping.aborted || !isBusy()) for (const resolve of this.#quiet.splice(0)) resolve();
+    if (stopping.aborted) this.rejectCommands(stopping.reason);
+    const isIdle = stopping.aborted || !isBusy();
+    const stay = this.#waiting.filter(({ isForIdle }) => isForIdle && !isIdle);
+    for (const each of this.#waiting) if (!stay.includes(each)) each.resolve();
+    this.#waiting = stay;
     if (nextMs === null || stopping.aborted) return;
     const waitMs = Math.min(Math.max(nextMs - Date.now(), 0), TIMER_MS_MAX);
     this.#timer = setTimeout(() => this.wake(), waitMs).unref();

@@ -16,7 +16,7 @@ describe('sweepStaging()', () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
     const other = await runAside(`
-      const { createStaging } = await deploy('take-in/staging.ts');
+      const { createStaging } = await deploy('import/staging.ts');
       const { dataPaths } = await deploy('releases/data-folder.ts');
       say(await createStaging(dataPaths(${JSON.stringify(paths.dir)})));`);
     await sweepStaging(paths, Date.now());

@@ -4,7 +4,7 @@ import { utimesSync } from 'node:fs';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { takeIn } from '../../src/deploy/import/importer.ts';
+import { importBundle } from '../../src/deploy/import/importer.ts';
 import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { rawTar } from '../helpers/archives.ts';
@@ -38,7 +38,7 @@ afterEach(async () => {
 
 const digestAt = async (label: string) => (await store.label(label))?.digest;
 
-describe('takeIn()', () => {
+describe('importBundle()', () => {
   test("labels a bundle by its manifest and keeps the manifest's time, in UTC", async () => {
     store = await newStore();
     const taken = await takeInBundle(
@@ -249,13 +249,13 @@ describe('takeIn()', () => {
       linkDigest: null,
       signal: new AbortController().signal,
       onProgress: () => undefined,
-      tell: () => undefined,
+      reportPhase: () => undefined,
     } as const;
     const counting = (...order: Parameters<typeof unpackHere>) => {
       unpackings += 1;
       return unpackHere(...order);
     };
-    const taken = await takeIn(store, request, { ...TAKE_IN, unpack: counting });
+    const taken = await importBundle(store, request, { ...TAKE_IN, unpack: counting });
     expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
     expect(unpackings).toBe(0);
   });
@@ -277,7 +277,7 @@ describe('takeIn()', () => {
   test('lets nothing in when a hook before sealing fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
-    const taking = takeIn(
+    const taking = importBundle(
       store,
       {
         ...named,
@@ -287,7 +287,7 @@ describe('takeIn()', () => {
         linkDigest: null,
         signal: new AbortController().signal,
         onProgress: () => undefined,
-        tell: () => undefined,
+        reportPhase: () => undefined,
       },
       { ...TAKE_IN, beforeSeal: [failing] },
     );
@@ -316,7 +316,7 @@ function mountSmall(dir: string): string | null {
   }
 }
 
-test('takeIn() refuses for want of space before it writes, and that is no fault of the archive', async (context) => {
+test('importBundle() refuses for want of space before it writes, and that is no fault of the archive', async (context) => {
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
-import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/import/importer.ts';
+import { type ImportRequest, type ImportSettings, type ImportedBundle, importBundle } from '../../src/deploy/import/importer.ts';
 import {
   DaemonRegistration,
   type DeployEvent,
@@ -62,7 +62,7 @@ export async function packBundle(fileName: string, page: string, manifest?: Mani
 }
 
 /** Of no domain, with nothing pinned and no signature looked at. */
-export const TAKE_IN: TakeInSettings = {
+export const TAKE_IN: ImportSettings = {
   domain: null,
   limits: ARCHIVE_LIMITS,
   pin: null,
@@ -77,11 +77,11 @@ export const TAKE_IN: TakeInSettings = {
 export async function takeInBundle(
   store: SiteStore,
   { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
-  request: Partial<TakeInRequest> = {},
-  settings: Partial<TakeInSettings> = {},
+  request: Partial<ImportRequest> = {},
+  settings: Partial<ImportSettings> = {},
   unpack = unpackHere,
-): Promise<TakenIn> {
-  return takeIn(
+): Promise<ImportedBundle> {
+  return importBundle(
     store,
     {
       file,
@@ -92,7 +92,7 @@ export async function takeInBundle(
       linkDigest: null,
       signal: new AbortController().signal,
       onProgress: () => undefined,
-      tell: () => undefined,
+      reportPhase: () => undefined,
       ...request,
     },
     { ...TAKE_IN, ...settings, unpack },

@@ -23,48 +23,7 @@ import { createStaging, removeStaging, stampOf } from './staging.ts';
 import type { UnpackProgress } from './unpack.ts';
 import type { Unpack } from './unpack-thread.ts';
 
-/** After that a bundle is fetched twice: who fetches it may be stopped, or have a slow network. */
-const FETCH_MS_MAX = 600_000;
-
-/**
- * Runs one of several daemons' fetches of the same for a shared folder; the others wait for its end and take what it stored. One
- * that failed is tried by the next.
- *
- * @param wanted all that decides on what is stored @throws the signal's reason, and what `act` throws
- */
-async function fetchOnce(
-  store: SiteStore,
-  wanted: readonly unknown[],
-  signal: AbortSignal,
-  act: () => Promise<TakenIn>,
-): Promise<TakenIn> {
-  // Swept with the parts of other links, whose form the name has.
-  const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
-  const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
-  await mkdir(store.site.spool, { recursive: true });
-  const before = await readIfThere(result);
-  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal }, async () => {
-    try {
-      const after = await readIfThere(result);
-      const stored = after === before ? null : await storedOf(store, after);
-      if (stored !== null) return stored;
-      const taken = await act();
-      await replaceFile(result, JSON.stringify({ ...taken, id: randomBytes(8).toString('hex') }));
-      return taken;
-    } finally {
-      await rm(lock, { force: true });
-    }
-  });
-}
-
-/** Null where it is no longer stored so. */
-async function storedOf(store: SiteStore, text: string | null): Promise<TakenIn | null> {
-  const { digest, version, createdAt } = membersOf<TakenIn>(text);
-  if (typeof digest !== 'string' || typeof version !== 'string' || typeof createdAt !== 'string') return null;
-  return (await store.label(version))?.digest === digest ? { digest, version, createdAt, unpacked: false } : null;
-}
-
-export interface TakeInRequest extends LabelRequest {
+export interface ImportRequest extends LabelRequest {
   readonly file: string;
   readonly source: BundleSourceKind;
   readonly digest: string | null;
@@ -73,10 +32,10 @@ export interface TakeInRequest extends LabelRequest {
   readonly signature?: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: UnpackProgress;
-  readonly tell: TellPhase;
+  readonly reportPhase: ReportPhase;
 }
 
-export interface TakeInSettings extends LabelSettings {
+export interface ImportSettings extends LabelSettings {
   readonly limits: ArchiveLimits;
   /** `staticExport.sha256`. An archive with this digest is known to be complete. */
   readonly sha256?: string | null;
@@ -87,7 +46,7 @@ export interface TakeInSettings extends LabelSettings {
   readonly beforeSeal: readonly BeforeSeal[];
 }
 
-export interface TakenIn {
+export interface ImportedBundle {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
@@ -98,10 +57,146 @@ export interface TakenIn {
 }
 
 /** For the status: what a bundle waits for or what is done with it, and the page that this takes long for. */
-type TellPhase = (phase: string, page: string | null) => void;
+type ReportPhase = (phase: string, page: string | null) => void;
 
 /** Runs on an unpacked bundle before it is sealed: search builds its index here. */
-export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal, tell: TellPhase) => Promise<void>;
+export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal, reportPhase: ReportPhase) => Promise<void>;
+
+export interface WantedBundle {
+  readonly link: Secret;
+  readonly sha256: string | null;
+  /** Digest of the configured link that it is fetched for. */
+  readonly linkDigest: string | null;
+  readonly signature?: string | null;
+}
+
+export class Importer {
+  readonly #context: SiteContext;
+  /** One at a time: two would halve each other's speed and double the space. */
+  readonly #scheduler = new Scheduler(1);
+
+  constructor(context: SiteContext) {
+    this.#context = context;
+  }
+
+  import(request: Omit<ImportRequest, 'onProgress' | 'reportPhase'>): Promise<ImportedBundle> {
+    return this.#scheduler.run(() => this.#importNow(request), { signal: request.signal });
+  }
+
+  async #importNow(request: Omit<ImportRequest, 'onProgress' | 'reportPhase'>): Promise<ImportedBundle> {
+    const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
+    const { domain, limits, version, sha256, minVersion, fromExports } = settings();
+    const name = request.fileName ?? 'the archive';
+    refuseUnfitName(name);
+    const startedMs = performance.now();
+    const onProgress: ImportRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
+      journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
+    const reportPhase: ReportPhase = (phase, page) => {
+      journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
+    };
+    reportPhase('checking', null);
+    try {
+      // Of an export of this daemon, the same content goes by its first manifest.
+      const activates = request.activates === true && version === null && !fromExports;
+      const rules: ImportSettings = {
+        domain,
+        limits,
+        sha256,
+        pin: version === null ? null : { version, sha256 },
+        minVersion,
+        checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
+        unpack,
+        unpacking: slots.unpacking,
+        beforeSeal,
+      };
+      const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
+        const found = await importBundle(store, { ...request, onProgress, reportPhase, activates }, rules);
+        span.note({ 'docshelf.version': found.version, 'docshelf.bundle.sha256': found.digest });
+        return found;
+      });
+      if (imported.unpacked) {
+        const seconds = (performance.now() - startedMs) / 1000;
+        journal.event({ kind: 'taken-in', ...imported, source: request.source, seconds });
+      }
+      return imported;
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  /** If another daemon on the folder fetches the same, waits for it and uses what it stored. */
+  async fetch(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { store, journal, settings } = this.#context;
+    const { signature, minVersion } = settings();
+    const { link, linkDigest, sha256 } = wanted;
+    const key = [link.reveal(), linkDigest, sha256, version, signature.publicKeys, minVersion];
+    journal.activity = `waiting to fetch ${linkWithoutSecrets(link.reveal())}`;
+    try {
+      return await fetchOnce(store, key, signal, () => this.#fetchNow(wanted, version, signal));
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  async #fetchNow(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { link, linkDigest, signature } = wanted;
+    const { store, slots } = this.#context;
+    const shownLink = linkWithoutSecrets(link.reveal());
+    // In staging and not in the spool: a crash while unpacking leaves nothing there.
+    const staging = await createStaging(store.paths);
+    const file = join(staging, 'bundle');
+    try {
+      const { fileName, digest, isVerified } = await slots.fetching.run(() => this.#transfer(wanted, file, signal), {
+        key: store.domain,
+        signal,
+      });
+      return await this.import({
+        file,
+        fileName,
+        version,
+        source: 'url',
+        digest,
+        isVerified,
+        signature: signature ?? null,
+        linkDigest,
+        pinnedFrom: version === null ? null : shownLink,
+        activates: true,
+        signal,
+      });
+    } finally {
+      await removeStaging(staging);
+    }
+  }
+
+  async #transfer({ link, sha256 }: WantedBundle, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
+    const { store, journal, settings, sources, tracer } = this.#context;
+    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
+    const shownLink = linkWithoutSecrets(link.reveal());
+    const startedMs = performance.now();
+    journal.event({ kind: 'fetch-started', link: shownLink });
+    journal.activity = `fetching ${shownLink}`;
+    const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
+      journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
+    const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
+    const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
+      const request = { link, sha256, signal, onProgress };
+      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
+      span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
+      return bundle;
+    });
+    const seconds = (performance.now() - startedMs) / 1000;
+    journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
+    return fetched;
+  }
+
+  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<Signer | null> {
+    const { journal, settings, sources } = this.#context;
+    const { signature, fetchRetriesMax } = settings();
+    const signer = await checkSignature(archive, signature, sources, fetchRetriesMax, signal);
+    if (signer !== null) journal.event({ kind: 'verified', name: archive.name, ...signer });
+    return signer;
+  }
+}
 
 /**
  * Digest, signature, unpack, judge the manifest, seal, adopt, label; until the last two only a staging folder changes.
@@ -110,7 +205,7 @@ export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSi
  * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
  *   `link_of_another_version`
  */
-export async function takeIn(store: SiteStore, request: TakeInRequest, settings: TakeInSettings): Promise<TakenIn> {
+export async function importBundle(store: SiteStore, request: ImportRequest, settings: ImportSettings): Promise<ImportedBundle> {
   const name = request.fileName ?? 'the archive';
   const { signal } = request;
   const stamp = await stampOf(request.file);
@@ -121,12 +216,12 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   const signed = signer === null ? null : readSignedComment(signer.trustedComment);
   const isVerified = request.isVerified === true || signer !== null || settings.sha256 === digest;
   const bundle = { digest, name, stamp, signed, isSigned: signer !== null, isVerified };
-  const stored = await takeStored(store, request, settings, bundle);
+  const stored = await importStored(store, request, settings, bundle);
   if (stored !== null) return stored;
-  request.tell('waiting to unpack', null);
+  request.reportPhase('waiting to unpack', null);
   return store.whileUnpacking(digest, signal, async () => {
-    const storedSince = await takeStored(store, request, settings, bundle);
-    return storedSince ?? unpackAndTake(store, request, settings, bundle);
+    const storedSince = await importStored(store, request, settings, bundle);
+    return storedSince ?? unpackAndImport(store, request, settings, bundle);
   });
 }
 
@@ -140,12 +235,12 @@ interface ArrivedBundle {
 }
 
 /** Null where it is not stored, or damaged. */
-async function takeStored(
+async function importStored(
   store: SiteStore,
-  request: TakeInRequest,
-  settings: TakeInSettings,
+  request: ImportRequest,
+  settings: ImportSettings,
   { digest, name, signed, isSigned }: ArrivedBundle,
-): Promise<TakenIn | null> {
+): Promise<ImportedBundle | null> {
   const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
   const known = isWhole ? await store.readable(digest) : null;
   if (known === null) return null;
@@ -163,19 +258,19 @@ async function takeStored(
   return { digest, version, ...labelled, unpacked: !isOwn };
 }
 
-async function unpackAndTake(
+async function unpackAndImport(
   store: SiteStore,
-  request: TakeInRequest,
-  settings: TakeInSettings,
+  request: ImportRequest,
+  settings: ImportSettings,
   { digest, name, stamp, signed, isSigned, isVerified }: ArrivedBundle,
-): Promise<TakenIn> {
+): Promise<ImportedBundle> {
   const { signal } = request;
   const isDamaged = await store.has(digest);
   const staging = await createStaging(store.paths);
   const releaseDir = join(staging, 'release');
   try {
     await mkdir(releaseDir);
-    const order = {
+    const unpackRequest = {
       archive: request.file,
       name,
       releaseDir,
@@ -187,8 +282,8 @@ async function unpackAndTake(
     };
     // The index that comes after has turns of its own, and a large one holds no place for unpacking.
     const unpack = () => {
-      request.tell('unpacking', null);
-      return settings.unpack(order, request.onProgress, signal);
+      request.reportPhase('unpacking', null);
+      return settings.unpack(unpackRequest, request.onProgress, signal);
     };
     const { manifest, ...summary } = await settings.unpacking.run(unpack, { key: store.domain, signal });
     if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
@@ -203,8 +298,8 @@ async function unpackAndTake(
       source: request.source,
       ...summary,
     };
-    for (const hook of settings.beforeSeal) await hook(releaseDir, info, signal, request.tell);
-    request.tell('sealing', null);
+    for (const hook of settings.beforeSeal) await hook(releaseDir, info, signal, request.reportPhase);
+    request.reportPhase('sealing', null);
     await seal(releaseDir, info);
     signal.throwIfAborted();
     await store.whileStored('shared', async () => {
@@ -265,139 +360,43 @@ function falseIfDamaged(error: unknown): false {
   throw error;
 }
 
-type ArrivedRequest = Omit<TakeInRequest, 'onProgress' | 'tell'>;
+/** After that a bundle is fetched twice: who fetches it may be stopped, or have a slow network. */
+const FETCH_MS_MAX = 600_000;
 
-export interface FetchOrder {
-  readonly link: Secret;
-  readonly sha256: string | null;
-  /** Digest of the configured link that it is fetched for. */
-  readonly linkDigest: string | null;
-  readonly signature?: string | null;
+/**
+ * Of several daemons on a folder that fetch the same, one does. The others wait for its end and use what it stored. If it fails, the
+ * next one tries.
+ *
+ * @param wanted all that decides on the stored release @throws the signal's reason, and what `act` throws
+ */
+async function fetchOnce(
+  store: SiteStore,
+  wanted: readonly unknown[],
+  signal: AbortSignal,
+  act: () => Promise<ImportedBundle>,
+): Promise<ImportedBundle> {
+  // Swept with the parts of other links, whose form the name has.
+  const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
+  const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
+  await mkdir(store.site.spool, { recursive: true });
+  const before = await readIfThere(result);
+  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal }, async () => {
+    try {
+      const after = await readIfThere(result);
+      const stored = after === before ? null : await storedOf(store, after);
+      if (stored !== null) return stored;
+      const imported = await act();
+      await replaceFile(result, JSON.stringify({ ...imported, id: randomBytes(8).toString('hex') }));
+      return imported;
+    } finally {
+      await rm(lock, { force: true });
+    }
+  });
 }
 
-export class Intake {
-  readonly #context: SiteContext;
-  /** One at a time: two would halve each other's speed and double the space. */
-  readonly #scheduler = new Scheduler(1);
-
-  constructor(context: SiteContext) {
-    this.#context = context;
-  }
-
-  takeIn(request: ArrivedRequest): Promise<TakenIn> {
-    return this.#scheduler.run(() => this.#takeInNow(request), { signal: request.signal });
-  }
-
-  async #takeInNow(request: ArrivedRequest): Promise<TakenIn> {
-    const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
-    const { domain, limits, version, sha256, minVersion, fromExports } = settings();
-    const name = request.fileName ?? 'the archive';
-    refuseUnfitName(name);
-    const startedMs = performance.now();
-    const onProgress: TakeInRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
-      journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
-    const tell: TellPhase = (phase, page) => {
-      journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
-    };
-    tell('checking', null);
-    try {
-      // Of an export of this daemon, the same content goes by its first manifest.
-      const activates = request.activates === true && version === null && !fromExports;
-      const rules: TakeInSettings = {
-        domain,
-        limits,
-        sha256,
-        pin: version === null ? null : { version, sha256 },
-        minVersion,
-        checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
-        unpack,
-        unpacking: slots.unpacking,
-        beforeSeal,
-      };
-      const taken = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
-        const found = await takeIn(store, { ...request, onProgress, tell, activates }, rules);
-        span.note({ 'docshelf.version': found.version, 'docshelf.bundle.sha256': found.digest });
-        return found;
-      });
-      if (taken.unpacked) {
-        const seconds = (performance.now() - startedMs) / 1000;
-        journal.event({ kind: 'taken-in', ...taken, source: request.source, seconds });
-      }
-      return taken;
-    } finally {
-      journal.activity = null;
-    }
-  }
-
-  /** Where another daemon on the folder fetches the same, that is waited for and taken. */
-  async fetch(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { store, journal, settings } = this.#context;
-    const { signature, minVersion } = settings();
-    const wanted = [order.link.reveal(), order.linkDigest, order.sha256, version, signature.publicKeys, minVersion];
-    journal.activity = `waiting to fetch ${linkWithoutSecrets(order.link.reveal())}`;
-    try {
-      return await fetchOnce(store, wanted, signal, () => this.#fetchNow(order, version, signal));
-    } finally {
-      journal.activity = null;
-    }
-  }
-
-  async #fetchNow(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, linkDigest, signature } = order;
-    const { store, slots } = this.#context;
-    const shownLink = linkWithoutSecrets(link.reveal());
-    // In staging and not in the spool: a crash while unpacking leaves nothing there.
-    const staging = await createStaging(store.paths);
-    const file = join(staging, 'bundle');
-    try {
-      const { fileName, digest, isVerified } = await slots.fetching.run(() => this.#transfer(order, file, signal), {
-        key: store.domain,
-        signal,
-      });
-      return await this.takeIn({
-        file,
-        fileName,
-        version,
-        source: 'url',
-        digest,
-        isVerified,
-        signature: signature ?? null,
-        linkDigest,
-        pinnedFrom: version === null ? null : shownLink,
-        activates: true,
-        signal,
-      });
-    } finally {
-      await removeStaging(staging);
-    }
-  }
-
-  async #transfer({ link, sha256 }: FetchOrder, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
-    const { store, journal, settings, sources, tracer } = this.#context;
-    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
-    const shownLink = linkWithoutSecrets(link.reveal());
-    const startedMs = performance.now();
-    journal.event({ kind: 'fetch-started', link: shownLink });
-    journal.activity = `fetching ${shownLink}`;
-    const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
-      journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
-    const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
-    const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
-      const request = { link, sha256, signal, onProgress };
-      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
-      span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
-      return bundle;
-    });
-    const seconds = (performance.now() - startedMs) / 1000;
-    journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
-    return fetched;
-  }
-
-  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<Signer | null> {
-    const { journal, settings, sources } = this.#context;
-    const { signature, fetchRetriesMax } = settings();
-    const signer = await checkSignature(archive, signature, sources, fetchRetriesMax, signal);
-    if (signer !== null) journal.event({ kind: 'verified', name: archive.name, ...signer });
-    return signer;
-  }
+/** Null where it is no longer stored so. */
+async function storedOf(store: SiteStore, text: string | null): Promise<ImportedBundle | null> {
+  const { digest, version, createdAt } = membersOf<ImportedBundle>(text);
+  if (typeof digest !== 'string' || typeof version !== 'string' || typeof createdAt !== 'string') return null;
+  return (await store.label(version))?.digest === digest ? { digest, version, createdAt, unpacked: false } : null;
 }

@@ -5,10 +5,11 @@ import { refuseUnfitName } from '../../domain/file-name.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { versionFromFileName } from '../../domain/version.ts';
 import { ifThere } from '../../files/index.ts';
+import type { Progress } from '../plan.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
-import { digestOf, type Intake, type TakenIn } from './importer.ts';
+import { digestOf, type ImportedBundle, type Importer } from './importer.ts';
 import { stepBackOf } from './label.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
@@ -20,29 +21,39 @@ interface Seen {
   readonly taken: PreloadedRelease | null;
 }
 
-export type PreloadedRelease = Omit<TakenIn, 'unpacked' | 'moved'>;
+type PreloadedRelease = Omit<ImportedBundle, 'unpacked' | 'moved'>;
 
 type PreloadTable = Record<string, Seen>;
 
-export interface PreloadOptions {
-  readonly store: SiteStore;
-  readonly folder: string;
-  readonly mayBeMissing: boolean;
-  readonly pin: { readonly version: string | null; readonly sha256: string | null };
-  readonly signal: AbortSignal;
-  readonly take: (file: string, fileName: string, digest: string) => Promise<TakenIn>;
-  readonly isWanted: (release: PreloadedRelease) => boolean;
+interface Pin {
+  readonly version: string | null;
+  readonly sha256: string | null;
 }
 
 /**
  * The pinned archive first. One whose size, time and inode are unchanged is left alone: its label may have moved on. A
  * refused archive or folder stands in no other's way.
  */
-export async function takeInPreload(options: PreloadOptions) {
-  const { store, folder, mayBeMissing, pin, signal, take, isWanted } = options;
+export async function importPreload({
+  store,
+  folder,
+  mayBeMissing,
+  pin,
+  signal,
+  importArchive,
+  isWanted,
+}: {
+  readonly store: SiteStore;
+  readonly folder: string;
+  readonly mayBeMissing: boolean;
+  readonly pin: Pin;
+  readonly signal: AbortSignal;
+  readonly importArchive: (file: string, fileName: string, digest: string) => Promise<ImportedBundle>;
+  readonly isWanted: (release: PreloadedRelease) => boolean;
+}): Promise<{ readonly releases: readonly ImportedBundle[]; readonly failures: DocshelfError[] }> {
   const before = await readTable(store);
   const table: PreloadTable = {};
-  const releases: TakenIn[] = [];
+  const releases: ImportedBundle[] = [];
   const failures: DocshelfError[] = [];
   const names = await archivesIn(folder, mayBeMissing).catch((error: unknown): string[] => {
     failures.push(toDocshelfError(error));
@@ -63,7 +74,7 @@ export async function takeInPreload(options: PreloadOptions) {
       if (former !== null && isStored && (await store.label(former.version)) !== null) {
         releases.push({ ...former, unpacked: false });
       } else if (former === null || isStored || isWanted(former)) {
-        const { unpacked, ...taken } = await take(file, name, digest);
+        const { unpacked, ...taken } = await importArchive(file, name, digest);
         table[file] = { stamp, digest, taken };
         releases.push({ ...taken, unpacked });
       }
@@ -77,7 +88,7 @@ export async function takeInPreload(options: PreloadOptions) {
 }
 
 /** 0: the pinned version. 1: unknown, its manifest may say. 2: another. */
-function rank(name: string, known: Seen | undefined, pin: PreloadOptions['pin']): 0 | 1 | 2 {
+function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
   if (pin.version === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);
   if (version === pin.version || (known !== undefined && known.digest === pin.sha256)) return 0;
@@ -113,77 +124,99 @@ async function readTable(store: SiteStore): Promise<PreloadTable> {
   return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
 }
 
-export class PreloadRun {
-  state: 'running' | 'done' = 'running';
-  newest: (PreloadedRelease & { readonly isNew: boolean }) | null = null;
-  readonly failures: DocshelfError[] = [];
-  readonly done: Promise<void>;
-  readonly #abort = new AbortController();
-  readonly #key: string;
+/** The preload folder of one site, read beside the loop: by each round, unless a read for the same settings is under way. */
+export class Preload {
+  readonly #context: SiteContext;
+  readonly #importer: Importer;
+  readonly #end: PreloadEnd;
+  #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
+  /** An aborted run may go on for a while: the next one waits for it, and the loop waits for neither. */
+  #done: Promise<void> = Promise.resolve();
 
-  constructor(context: SiteContext, intake: Intake, options: PreloadRunOptions) {
-    this.#key = keyOf(context.settings());
-    const signal = AbortSignal.any([this.#abort.signal, context.stopping]);
-    this.done = this.#run(context, intake, options, signal);
+  constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
+    this.#context = context;
+    this.#importer = importer;
+    this.#end = end;
   }
 
-  goesOnFor(settings: DeploySettings): boolean {
-    return this.state === 'running' && this.#key === keyOf(settings);
+  get state(): Progress['preload'] {
+    if (this.#run === null) return 'due';
+    return this.#run.found === null ? 'running' : 'done';
   }
 
-  abort(): void {
-    this.#abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+  get newest(): Progress['preloaded'] {
+    return this.#run?.found?.newest ?? null;
   }
 
-  async #run(
-    { store, settings }: SiteContext,
-    intake: Intake,
-    { activeCreatedAt, after, onTaken, onEnd }: PreloadRunOptions,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { preload, version: pin, sha256 } = settings();
-    await after;
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  /** Not reported yet; the caller empties it. */
+  get failures(): DocshelfError[] {
+    return this.#run?.found?.failures ?? [];
+  }
+
+  beginRound(): void {
+    if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
+    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+    this.#run = null;
+  }
+
+  start(activeCreatedAt: string | null): void {
+    const settings = this.#context.settings();
+    const run = { key: keyOf(settings), abort: new AbortController(), found: null as Found | null };
+    this.#run = run;
+    const signal = AbortSignal.any([run.abort.signal, this.#context.stopping]);
+    this.#done = this.#done.then(async () => {
+      run.found = await this.#read(settings, activeCreatedAt, signal);
+      this.#end.onEnd();
+    });
+  }
+
+  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal): Promise<Found> {
+    const { store } = this.#context;
+    const { preload, version: pin, sha256 } = settings;
+    const isNewer = ({ createdAt }: PreloadedRelease): boolean => createdAt > (activeCreatedAt ?? '');
+    const failures: DocshelfError[] = [];
     try {
-      const { releases, failures } = await takeInPreload({
+      const found = await importPreload({
         store,
         folder: preload.dir,
         mayBeMissing: preload.mayBeMissing,
         pin: { version: pin, sha256 },
         signal,
-        take: async (file, fileName, digest) => {
+        importArchive: async (file, fileName, digest) => {
           const known = { file, fileName, digest, source: 'preload' } as const;
-          const { moved: _, ...taken } = await intake.takeIn({ ...known, version: null, linkDigest: null, signal });
-          await onTaken();
-          return taken;
+          const { moved: _, ...imported } = await this.#importer.import({ ...known, version: null, linkDigest: null, signal });
+          await this.#end.onImported();
+          return imported;
         },
-        isWanted: ({ version, digest, createdAt }) =>
-          pin === null ? createdAt > (activeCreatedAt ?? '') : version === pin || digest === sha256,
+        isWanted: (release) =>
+          pin === null ? isNewer(release) : release.version === pin || release.digest === sha256,
       });
-      this.failures.push(...failures);
-      for (const { unpacked, ...release } of releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
-        const isNewer = pin === null && release.createdAt > (activeCreatedAt ?? '');
-        // After a rollback something newer than what is active may be older than what was.
-        const refusal = isNewer ? await stepBackOf(store, release) : null;
-        if (refusal === null) {
-          this.newest = { ...release, isNew: unpacked };
-          break;
-        }
-        if (unpacked) this.failures.push(refusal);
+      failures.push(...found.failures);
+      for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
+        // After a rollback, a release that is newer than the active one may be older than a former one.
+        const refusal = pin === null && isNewer(release) ? await stepBackOf(store, release) : null;
+        if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
+        if (unpacked) failures.push(refusal);
       }
     } catch (error) {
-      if (!signal.aborted) this.failures.push(toDocshelfError(error));
+      if (!signal.aborted) failures.push(toDocshelfError(error));
     }
-    this.state = 'done';
-    onEnd();
+    return { newest: null, failures };
   }
 }
 
-interface PreloadRunOptions {
-  readonly activeCreatedAt: string | null;
-  /** An aborted look that is not over yet; the loop must not wait for it, as it waits for the loop. */
-  readonly after: Promise<void>;
-  /** Resolves when what was taken in is served, if it is waited for. */
-  readonly onTaken: () => Promise<void>;
+interface Found {
+  readonly newest: Progress['preloaded'];
+  readonly failures: DocshelfError[];
+}
+
+interface PreloadEnd {
+  /** Resolves when the imported release is served, if the loop waits for it. */
+  readonly onImported: () => Promise<void>;
   readonly onEnd: () => void;
 }
 

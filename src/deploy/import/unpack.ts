@@ -119,7 +119,7 @@ function slashesBelow(basePath: string, siteDir: string, files: ExtractedFiles):
   return votes.decide();
 }
 
-export interface UnpackOrder {
+export interface UnpackRequest {
   readonly archive: string;
   readonly name: string;
   /** Empty, in staging: gets `site/`, `_docshelf/` and its file table. */
@@ -157,17 +157,17 @@ export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes:
  * Unpacks after the whole listing was judged. What was written on a fault is the caller's to remove.
  * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`
  */
-export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Promise<UnpackSummary> {
-  const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = order;
+export async function unpack(request: UnpackRequest, onProgress: UnpackProgress): Promise<UnpackSummary> {
+  const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = request;
   const options = { name, limits, isVerified, foldsCase };
 
   const listing = await inspectArchive(archive, {
     ...options,
     onProgress: (done, total) => onProgress('inspecting', done, total),
   });
-  using stored = new StoredDigests(order.linkTo);
+  using stored = new StoredDigests(request.linkTo);
   const findSame: FindSame = (sha256) => stored.find(sha256);
-  await checkFreeSpace(listing, order, findSame);
+  await checkFreeSpace(listing, request, findSame);
 
   const siteDir = join(releaseDir, 'site');
   const ownDir = join(releaseDir, OWN_FOLDER);
@@ -206,8 +206,8 @@ function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'fi
 }
 
 /** A listing has no digests: only where all files would be too much, the archive is read for those that will be links. */
-async function checkFreeSpace(listing: ArchiveListing, order: UnpackOrder, findSame: FindSame): Promise<void> {
-  const { archive, name, releaseDir, limits, isVerified = false, foldsCase, isIndexed, linkTo } = order;
+async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, findSame: FindSame): Promise<void> {
+  const { archive, name, releaseDir, limits, isVerified = false, foldsCase, isIndexed, linkTo } = request;
   const { bavail, bsize } = await statfs(releaseDir);
   const freeBytes = bavail * bsize;
   const allBytes = bytesNeeded(listing, isIndexed);

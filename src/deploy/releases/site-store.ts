@@ -6,7 +6,7 @@ import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
 import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import { moveInbox } from '../import/inbox.ts';
-import type { Choice, ReleaseRef, Shelf } from '../plan.ts';
+import type { Choice, ObservedState, ReleaseRef } from '../plan.ts';
 import {
   type DataPaths,
   dataPaths,
@@ -17,47 +17,6 @@ import {
   sitePaths,
 } from './data-folder.ts';
 import { DIGEST, ReleaseStore } from './release-store.ts';
-
-/** @param sha256 of the config; the site may have it without a label @param asItHolds an operator's choice, as far as it holds */
-export async function observe(
-  store: SiteStore,
-  sha256: string | null,
-  asItHolds: (choice: Choice) => Choice,
-): Promise<Shelf> {
-  const labels = await store.labels();
-  const active = await store.active();
-  const choice = await store.choice();
-  const asked = sha256 !== null && (await store.names()).has(sha256) ? sha256 : null;
-  const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, asked];
-  const infos = new Map(
-    await Promise.all(
-      [...new Set(named)]
-        .filter((digest) => digest != null)
-        .map(async (digest) => [digest, await store.readable(digest)] as const),
-    ),
-  );
-  // A label of a damaged release leads nowhere: its bundle is asked for again.
-  const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
-  const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
-  return {
-    labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
-    digests,
-    active,
-    activeCreatedAt: creationOf(active, labels, infos),
-    choice: choice && asItHolds(choice),
-  };
-}
-
-function creationOf(
-  active: ReleaseRef | null,
-  labels: ReadonlyMap<string, LabelPointer>,
-  infos: ReadonlyMap<string, ReleaseInfo | null>,
-): string | null {
-  if (active === null) return null;
-  const pointer = labels.get(active.version);
-  const own = pointer?.digest === active.digest ? pointer.createdAt : undefined;
-  return own ?? infos.get(active.digest)?.createdAt ?? null;
-}
 
 export interface LabelPointer {
   readonly digest: string;
@@ -250,6 +209,34 @@ export class SiteStore extends ReleaseStore {
   /** Not before the site has a folder: the table only saves hashing. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
+  }
+
+  /** The site on disk, for the plan. @param sha256 of the config: the site may have that release without a label */
+  async observe(sha256: string | null): Promise<ObservedState> {
+    const labels = await this.labels();
+    const active = await this.active();
+    const choice = await this.choice();
+    const wanted = sha256 !== null && (await this.names()).has(sha256) ? sha256 : null;
+    const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, wanted];
+    const infos = new Map(
+      await Promise.all(
+        [...new Set(named)]
+          .filter((digest) => digest != null)
+          .map(async (digest) => [digest, await this.readable(digest)] as const),
+      ),
+    );
+    // A label of a damaged release does not count, so that its bundle is fetched again.
+    const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
+    const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
+    const pointer = active === null ? undefined : labels.get(active.version);
+    const ownTime = pointer?.digest === active?.digest ? pointer?.createdAt : undefined;
+    return {
+      labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
+      digests,
+      active,
+      activeCreatedAt: active === null ? null : (ownTime ?? infos.get(active.digest)?.createdAt ?? null),
+      choice,
+    };
   }
 
   /** Digests that the site names; a release of one may be gone. */
