@@ -3,7 +3,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
-import { Importer, type ImportRequest, type ImportedBundle } from './import/importer.ts';
+import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
 import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import type { LabelPointer } from './releases/site-store.ts';

@@ -6,7 +6,6 @@ export { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 export { type DaemonMark, DaemonRegistration, type DaemonSocket, openDaemonSocket, runningDaemons } from './daemons.ts';
 export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';
-export type { BeforeSeal } from './import/importer.ts';
 export { Inbox } from './import/inbox.ts';
 export { checkSignature, type Signer } from './import/signature.ts';
 export { spoolStream, sweepDataFolder } from './import/staging.ts';
@@ -28,7 +27,13 @@ export { SiteStore } from './releases/site-store.ts';
 export { listSites, removeSite, type StoredSite } from './releases/stored-sites.ts';
 export { type KeptVersion, keptVersion, keptVersions, mayBeRead, newestFirst } from './releases/stored-versions.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
-export { type DeploymentOptions, type IntakeSlots, intakeSlots, type PrepareSwap } from './site-context.ts';
+export {
+  type BeforeSeal,
+  type DeploymentOptions,
+  type IntakeSlots,
+  intakeSlots,
+  type PrepareSwap,
+} from './site-context.ts';
 export {
   type DeployEvent,
   type DeployStatus,

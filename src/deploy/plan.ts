@@ -79,7 +79,12 @@ export type Step =
   | { readonly do: 'serve-last'; readonly release: ReleaseRef }
   | { readonly do: 'fetch'; readonly version: string | null; readonly of: string }
   | { readonly do: 'export' }
-  | { readonly do: 'report-missing'; readonly version: string | null; readonly sha256: string | null; readonly of: string }
+  | {
+      readonly do: 'report-missing';
+      readonly version: string | null;
+      readonly sha256: string | null;
+      readonly of: string;
+    }
   | { readonly do: 'forget-choice' }
   | { readonly do: 'mark-done' }
   | { readonly do: 'retry' }
@@ -148,7 +153,12 @@ function retryOrWait(fault: Progress['fault'], nowMs: number): Step & { do: 'wai
   return retryAtMs !== null && retryAtMs <= nowMs ? { do: 'retry' } : { do: 'wait', untilMs: retryAtMs };
 }
 
-function isServed(target: Target & { do: 'serve' }, { pin }: Wanted, { active }: ObservedState, { served }: Progress): boolean {
+function isServed(
+  target: Target & { do: 'serve' },
+  { pin }: Wanted,
+  { active }: ObservedState,
+  { served }: Progress,
+): boolean {
   const isPointedAt = pin !== null || isSame(active, target.release);
   const isNoted = target.asFetched !== true || active?.lastFetched === target.release.digest;
   return isSame(served, target.release) && isPointedAt && isNoted && !target.relabel;
@@ -171,7 +181,12 @@ function earliest(one: number | null, other: number | null): number | null {
 /**
  * Contract section 2. @param mustFetch for an unpinned link: at a start, when the link changed, after a failed attempt
  */
-export function targetOf(wanted: Wanted, observed: ObservedState, preloaded: Progress['preloaded'], mustFetch: boolean): Target {
+export function targetOf(
+  wanted: Wanted,
+  observed: ObservedState,
+  preloaded: Progress['preloaded'],
+  mustFetch: boolean,
+): Target {
   if (!wanted.enabled) return { do: 'off' };
   return wanted.pin === null ? unpinned(wanted, observed, preloaded, mustFetch) : pinned(wanted, wanted.pin, observed);
 }
@@ -216,7 +231,11 @@ function unpinned(
   return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
 }
 
-function labelOf(digest: string | null, labels: ObservedState['labels'], active: ObservedState['active']): string | null {
+function labelOf(
+  digest: string | null,
+  labels: ObservedState['labels'],
+  active: ObservedState['active'],
+): string | null {
   if (active !== null && active.digest === digest && labels.get(active.version) === digest) return active.version;
   return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;
 }

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Choice, type Progress, type ObservedState, type Target, targetOf, type Wanted } from '../../src/deploy/plan.ts';
+import {
+  type Choice,
+  type ObservedState,
+  type Progress,
+  plan,
+  type Step,
+  type Target,
+  targetOf,
+  type Wanted,
+} from '../../src/deploy/plan.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
 const NOW = 'the settings as they are';
@@ -60,7 +69,13 @@ const missing = (version: string | null, sha256: string | null = null): Target =
 
 describe('targetOf()', () => {
   test.each<[what: string, Wanted, ObservedState & Preloaded, mustFetch: boolean, Target]>([
-    ['off, whatever else is set', wanted({ enabled: false, pin: 'v1', hasLink: true }), observed(), true, { do: 'off' }],
+    [
+      'off, whatever else is set',
+      wanted({ enabled: false, pin: 'v1', hasLink: true }),
+      observed(),
+      true,
+      { do: 'off' },
+    ],
 
     ['a pin that is stored', wanted({ pin: 'v1' }), observed(), true, serve('v1', A)],
     [
@@ -94,7 +109,13 @@ describe('targetOf()', () => {
       true,
       serve('v1', A),
     ],
-    ['a pin with another digest that is stored', wanted({ pin: 'v1', sha256: C }), observed(), true, serve('v1', C, true)],
+    [
+      'a pin with another digest that is stored',
+      wanted({ pin: 'v1', sha256: C }),
+      observed(),
+      true,
+      serve('v1', C, true),
+    ],
     [
       'a new pin with a digest that is stored',
       wanted({ pin: 'v9', sha256: B, hasLink: true }),
@@ -148,7 +169,13 @@ describe('targetOf()', () => {
       false,
       serve('v1', A),
     ],
-    ['a link with a digest that has lost its label', wanted({ hasLink: true, sha256: C }), observed(), true, fetch(null)],
+    [
+      'a link with a digest that has lost its label',
+      wanted({ hasLink: true, sha256: C }),
+      observed(),
+      true,
+      fetch(null),
+    ],
     [
       'a link with a digest that is nowhere',
       wanted({ hasLink: true, sha256: 'd' }),
@@ -245,5 +272,65 @@ describe('targetOf()', () => {
     ],
   ])('decides on %s', (_, asked, there, mustFetch, step) => {
     expect(targetOf(asked, there, there.preloaded, mustFetch)).toEqual(step);
+  });
+});
+
+describe('plan()', () => {
+  const settled = (words: Partial<Progress> = {}): Progress => ({
+    nowMs: 1_000,
+    hasStartedRound: true,
+    hasCommand: false,
+    served: { version: 'v1', digest: A },
+    preload: 'done',
+    preloaded: null,
+    fetching: null,
+    fetchedFor: 'the link as it is',
+    exportAtMs: null,
+    isSettled: true,
+    fault: null,
+    serveLastAtMs: null,
+    pruneAtMs: null,
+    ...words,
+  });
+  const exporting = wanted({ hasLink: true, exportsAnew: true });
+  const fetchingExport = { key: 'the link as it is', isExport: true, isAborted: false };
+
+  test.each<[what: string, Wanted, Partial<Progress>, Step]>([
+    ['waits for nothing if all is done', exporting, {}, { do: 'wait', untilMs: null }],
+    ['waits for the next export', exporting, { exportAtMs: 5_000 }, { do: 'wait', untilMs: 5_000 }],
+    [
+      'waits for pruning before a later export',
+      exporting,
+      { exportAtMs: 5_000, pruneAtMs: 3_000 },
+      { do: 'wait', untilMs: 3_000 },
+    ],
+    ['exports when it is time', exporting, { exportAtMs: 1_000 }, { do: 'export' }],
+    [
+      'does not export if the settings ask for none',
+      wanted({ hasLink: true }),
+      { exportAtMs: 1_000 },
+      { do: 'wait', untilMs: null },
+    ],
+    [
+      'begins no second export',
+      exporting,
+      { exportAtMs: 1_000, fetching: fetchingExport },
+      { do: 'wait', untilMs: null },
+    ],
+    [
+      'exports after the preload folder is read',
+      exporting,
+      { exportAtMs: 1_000, preload: 'running' },
+      { do: 'wait', untilMs: null },
+    ],
+    ['runs a command before all else', exporting, { exportAtMs: 1_000, hasCommand: true }, { do: 'run-command' }],
+    [
+      'follows no settings before a round',
+      exporting,
+      { exportAtMs: 1_000, hasStartedRound: false },
+      { do: 'wait', untilMs: null },
+    ],
+  ])('%s', (_, asked, progress, step) => {
+    expect(plan(asked, observed({ active: active() }), settled(progress))).toEqual(step);
   });
 });

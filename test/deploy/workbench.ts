@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
-import { type ImportRequest, type ImportSettings, type ImportedBundle, importBundle } from '../../src/deploy/import/importer.ts';
+import {
+  type ImportedBundle,
+  type ImportRequest,
+  type ImportSettings,
+  importBundle,
+} from '../../src/deploy/import/importer.ts';
 import {
   DaemonRegistration,
   type DeployEvent,

@@ -1,10 +1,10 @@
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { Importer, ImportedBundle } from '../import/importer.ts';
+import { mayPass } from '../../net/retry.ts';
+import type { ImportedBundle, Importer } from '../import/importer.ts';
 import { isCurrent, newerThan } from '../import/label.ts';
 import type { Progress } from '../plan.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
-import { mayPass } from '../../net/retry.ts';
 import { linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
 

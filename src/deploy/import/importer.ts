@@ -16,7 +16,7 @@ import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import { PART_AGE_MS_MAX } from '../settings.ts';
-import type { SiteContext } from '../site-context.ts';
+import type { BeforeSeal, ReportPhase, SiteContext } from '../site-context.ts';
 import { claim, creationTime, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
 import { checkSignature, type SignedArchive, type Signer } from './signature.ts';
 import { createStaging, removeStaging, stampOf } from './staging.ts';
@@ -55,12 +55,6 @@ export interface ImportedBundle {
   /** Digest that the label led to before, where it led elsewhere. */
   readonly moved?: string;
 }
-
-/** For the status: what a bundle waits for or what is done with it, and the page that this takes long for. */
-type ReportPhase = (phase: string, page: string | null) => void;
-
-/** Runs on an unpacked bundle before it is sealed: search builds its index here. */
-export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal, reportPhase: ReportPhase) => Promise<void>;
 
 export interface WantedBundle {
   readonly link: Secret;
@@ -205,7 +199,11 @@ export class Importer {
  * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
  *   `link_of_another_version`
  */
-export async function importBundle(store: SiteStore, request: ImportRequest, settings: ImportSettings): Promise<ImportedBundle> {
+export async function importBundle(
+  store: SiteStore,
+  request: ImportRequest,
+  settings: ImportSettings,
+): Promise<ImportedBundle> {
   const name = request.fileName ?? 'the archive';
   const { signal } = request;
   const stamp = await stampOf(request.file);

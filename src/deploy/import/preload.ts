@@ -188,12 +188,16 @@ export class Preload {
         signal,
         importArchive: async (file, fileName, digest) => {
           const known = { file, fileName, digest, source: 'preload' } as const;
-          const { moved: _, ...imported } = await this.#importer.import({ ...known, version: null, linkDigest: null, signal });
+          const { moved: _, ...imported } = await this.#importer.import({
+            ...known,
+            version: null,
+            linkDigest: null,
+            signal,
+          });
           await this.#end.onImported();
           return imported;
         },
-        isWanted: (release) =>
-          pin === null ? isNewer(release) : release.version === pin || release.digest === sha256,
+        isWanted: (release) => (pin === null ? isNewer(release) : release.version === pin || release.digest === sha256),
       });
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {

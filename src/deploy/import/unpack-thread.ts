@@ -1,9 +1,13 @@
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
-import type { UnpackRequest, UnpackProgress, UnpackSummary } from './unpack.ts';
+import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
 /** An abort ends it at once; what was written by then is the caller's to remove. */
-export type Unpack = (request: UnpackRequest, onProgress: UnpackProgress, signal: AbortSignal) => Promise<UnpackSummary>;
+export type Unpack = (
+  request: UnpackRequest,
+  onProgress: UnpackProgress,
+  signal: AbortSignal,
+) => Promise<UnpackSummary>;
 
 /** In threads, so that parsing and hashing never stand in the way of serving. */
 export function unpackInThreads(): Unpack {

@@ -1,5 +1,5 @@
 import { type CallContext, serve } from '../../threads/index.ts';
-import { type UnpackRequest, type UnpackPhase, type UnpackSummary, unpack } from './unpack.ts';
+import { type UnpackPhase, type UnpackRequest, type UnpackSummary, unpack } from './unpack.ts';
 
 export interface UnpackCalls {
   unpack(

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { flushPath, ifThere, isLinkRefused, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
-import { archivesIn, moveInbox } from '../import/inbox.ts';
+import { isArchiveName } from '../import/signature.ts';
 
 /** The data folder, shared by the sites of a daemon; drawn in the README's design section. */
 export interface DataPaths {
@@ -234,4 +235,24 @@ async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
   } catch (error) {
     if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
   }
+}
+
+/** Moves archives that came before the config went over to a list of sites, or back. One whose name is taken stays. */
+export async function moveInbox(from: string, to: string): Promise<void> {
+  const names = (await namesIn(from)).filter((name) => isArchiveName(name) || name.endsWith(SIGNATURE_EXTENSION));
+  if (names.length > 0) await mkdir(to, { recursive: true });
+  // A signature goes before its archive, which is imported as soon as it arrives.
+  for (const name of names.sort().reverse()) {
+    // An archive that cannot be moved (a separate mount) stays too: the notices name it.
+    if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
+  }
+}
+
+async function archivesIn(inbox: string): Promise<string[]> {
+  return (await namesIn(inbox)).filter(isArchiveName).sort();
+}
+
+/** Empty if the folder does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return (await ifThere(readdir(folder))) ?? [];
 }

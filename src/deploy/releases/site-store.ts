@@ -1,16 +1,17 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
 import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
-import { moveInbox } from '../import/inbox.ts';
 import type { Choice, ObservedState, ReleaseRef } from '../plan.ts';
 import {
   type DataPaths,
   dataPaths,
   expectedDomain,
+  moveInbox,
+  namesIn,
   refuseOldLayout,
   type SitePaths,
   settleFolderDomain,
@@ -307,8 +308,4 @@ export class SiteStore extends ReleaseStore {
     const made = await mkdir(folder, { recursive: true });
     if (made !== undefined) for (const parent of [this.site.dir, this.paths.sites]) await flushPath(parent);
   }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
 }
