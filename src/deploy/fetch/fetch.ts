@@ -10,7 +10,7 @@ import { counted } from '../../domain/text.ts';
 import { type FileLock, lockFile } from '../../files/file-lock.ts';
 import { openToAppend, replaceFile } from '../../files/index.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
-import type { BundleSource, OpenedBundle } from '../ports.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
 /**
  * The spool folder: bundles on their way in.
@@ -237,10 +237,7 @@ export async function fetchBundle(
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
-  throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
-    next: `Write it as ${BUNDLE_LINK_FORMS}.`,
-    fields: { retryable: false },
-  });
+  throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
 }
 
 /** One attempt. */
@@ -288,37 +285,27 @@ async function transfer(
   }
 }
 
-function thingOf(link: Secret): string {
-  return `"${linkWithoutSecrets(link.reveal())}"`;
-}
-
 function noLength(link: Secret): DocshelfError {
   const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
-  return new DocshelfError('source_no_length', `Cannot fetch ${thingOf(link)}: ${state}`, {
-    next: 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.',
-    fields: { retryable: false },
-  });
+  const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
+  return cannotFetch(link, 'source_no_length', state, next);
 }
 
 function tooLarge(link: Secret, bytesMax: number): DocshelfError {
-  return new DocshelfError('source_too_large', `Cannot fetch ${thingOf(link)}: it is larger than ${bytesMax} bytes`, {
-    next: 'Check that the link leads to a bundle.',
-    fields: { bytesMax, retryable: false },
-  });
+  const next = 'Check that the link leads to a bundle.';
+  return cannotFetch(link, 'source_too_large', `it is larger than ${bytesMax} bytes`, next, { bytesMax });
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
   const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
-  return new DocshelfError('source_truncated', `Cannot fetch ${thingOf(link)}: ${state}`, {
-    next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
-    fields: { receivedBytes, totalBytes, retryable: true },
-  });
+  const next = 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.';
+  return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
 /** A retry helps where bytes were joined with an earlier part, or cut without notice. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
-  return new DocshelfError('wrong_digest', `Cannot use ${thingOf(link)}: ${state}`, {
+  return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
     next:
       expected === opened.sha256
         ? 'The registry gave other bytes than its manifest names: try again, or push the bundle anew.'

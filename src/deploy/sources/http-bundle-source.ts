@@ -1,13 +1,13 @@
 import { parse } from 'content-disposition';
-import { DocshelfError } from '../../domain/errors.ts';
+import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 import { cleanFileName, isFileName } from '../../domain/file-name.ts';
-import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 import { s3FaultOf } from '../../net/s3-faults.ts';
 import { decodeOrKeep } from '../../web/percent-decode.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 
 /** Stores put their error code into the first bytes. */
 const BODY_BYTES_MAX = 4096;
@@ -58,12 +58,9 @@ export async function readRefusal(response: HttpResponse, nowMs: number): Promis
 
 export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
   const { status, body, serverCode, shown, passing } = await readRefusal(response, nowMs);
-  const refusal = (code: DocshelfError['code'], state: string, next: string, more: object = {}): DocshelfError => {
-    return new DocshelfError(code, `Cannot fetch "${linkWithoutSecrets(link.reveal())}": ${state} (${shown})`, {
-      next,
-      fields: { status, ...(serverCode === null ? {} : { serverCode }), retryable: false, ...more },
-    });
-  };
+  const fields = { status, ...(serverCode === null ? {} : { serverCode }) };
+  const refusal = (code: ErrorCode, state: string, next: string, more: object = {}): DocshelfError =>
+    cannotFetch(link, code, `${state} (${shown})`, next, { ...fields, ...more });
 
   const known = serverCode === null ? null : s3FaultOf(serverCode);
   if (known?.kind === 'archived') return refusal('source_failed', known.state, RESTORE_OBJECT);
@@ -229,11 +226,10 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   const coding = response.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (!coding.split(',').every((word) => READABLE_CODINGS.has(word.trim()))) {
     response.close();
-    const message = `Cannot fetch "${linkWithoutSecrets(link.reveal())}": the server sends it with a Content-Encoding`;
-    throw new DocshelfError('source_encoded', message, {
-      next: 'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.',
-      fields: { contentEncoding: coding.slice(0, 64), retryable: false },
-    });
+    const next =
+      'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.';
+    const contentEncoding = coding.slice(0, 64);
+    throw cannotFetch(link, 'source_encoded', 'the server sends it with a Content-Encoding', next, { contentEncoding });
   }
   const isChunked = /\bchunked\s*$/i.test(response.header('transfer-encoding') ?? '');
   return {

@@ -2,29 +2,29 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { LINK_SCHEMES, type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
 import { bareHost } from '../../domain/egress.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
+import { DocshelfError, type ErrorCode, errnoOf } from '../../domain/errors.ts';
+import { Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { collect } from '../../files/index.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 import { bundleFileName } from './http-bundle-source.ts';
 
-export interface OciLayer {
+interface OciLayer {
   readonly digest: string;
   readonly sizeBytes: number;
   readonly title: string | null;
   readonly extension: string;
 }
 
-export const MANIFEST_TYPES = [
+const MANIFEST_TYPES = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ];
 /** Limit of registries ("Pushing Manifests" in the distribution specification). */
-export const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
+const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
 /** By how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
@@ -81,11 +81,12 @@ export function referenceText({ registry, repository, tag, digest }: OciReferenc
 }
 
 export function notAReference(link: Secret): DocshelfError {
-  const shown = linkWithoutSecrets(link.reveal());
-  return new DocshelfError('source_failed', `Cannot fetch "${shown}": it is no link to an OCI artifact`, {
-    next: `Write it as ${LINK_SCHEMES.oci.form}.`,
-    fields: { retryable: false },
-  });
+  return cannotFetch(
+    link,
+    'source_failed',
+    'it is no link to an OCI artifact',
+    `Write it as ${LINK_SCHEMES.oci.form}.`,
+  );
 }
 
 export function wrongContent(reference: OciReference, state: string): DocshelfError {
@@ -104,11 +105,9 @@ export function registryRefusal(
   const { status } = response;
   const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
   response.close();
-  const refusal = (code: DocshelfError['code'], state: string, next: string, retryable = false): DocshelfError =>
-    new DocshelfError(code, `Cannot fetch "${referenceText(reference)}": ${state} (${status})`, {
-      next,
-      fields: { status, retryable, ...(retryable && retryAfterMs !== null ? { retryAfterMs } : {}) },
-    });
+  const shown = referenceText(reference);
+  const refusal = (code: ErrorCode, state: string, next: string, more: object = {}): DocshelfError =>
+    cannotFetch(shown, code, `${state} (${status})`, next, { status, ...more });
   if (status === 401 || status === 403) {
     return hasCredentials
       ? refusal(
@@ -124,7 +123,8 @@ export function registryRefusal(
   }
   if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');
   if (status === 429 || status >= 500) {
-    return refusal('source_failed', 'the registry cannot answer now', 'Try again later, or look at it.', true);
+    const more = { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+    return refusal('source_failed', 'the registry cannot answer now', 'Try again later, or look at it.', more);
   }
   return refusal('source_failed', 'the registry answers with something else', 'Check the reference.');
 }
@@ -241,10 +241,8 @@ export class RegistryClient {
 /** A registry that is not the one that it was could name any realm, and be told the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   const state = `it has its readers sign in at "${host}", which is another host`;
-  return new DocshelfError('link_refused', `Cannot fetch "${referenceText(reference)}": ${state}`, {
-    next: `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`,
-    fields: { retryable: false },
-  });
+  const next = `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`;
+  return cannotFetch(referenceText(reference), 'link_refused', state, next);
 }
 
 /** OpenSSL's words for a server that answers a handshake with something else. */
