@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSignedComment, type SignedWords } from '../../archive/minisign/comment.ts';
+import { readSignedComment } from '../../archive/minisign/comment.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseUnfitName } from '../../domain/file-name.ts';
-import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
@@ -15,13 +14,12 @@ import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fet
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
-import { PART_AGE_MS_MAX } from '../settings.ts';
-import type { BeforeSeal, ReportPhase, SiteContext } from '../site-context.ts';
-import { claim, creationTime, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
-import { checkSignature, type SignedArchive, type Signer } from './signature.ts';
+import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
+import type { ReportPhase, SiteContext } from '../site-context.ts';
+import { claim, creationTime, judge, type KnownBundle, type LabelRequest, label } from './label.ts';
+import { checkSignature } from './signature.ts';
 import { createStaging, removeStaging, stampOf } from './staging.ts';
 import type { UnpackProgress } from './unpack.ts';
-import type { Unpack } from './unpack-thread.ts';
 
 export interface ImportRequest extends LabelRequest {
   readonly file: string;
@@ -31,19 +29,15 @@ export interface ImportRequest extends LabelRequest {
   readonly isVerified?: boolean;
   readonly signature?: string | null;
   readonly signal: AbortSignal;
-  readonly onProgress: UnpackProgress;
-  readonly reportPhase: ReportPhase;
 }
 
-export interface ImportSettings extends LabelSettings {
-  readonly limits: ArchiveLimits;
-  /** `staticExport.sha256`. An archive with this digest is known to be complete. */
-  readonly sha256?: string | null;
-  /** @throws DocshelfError `bad_signature`, `no_signature` and others */
-  readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<Signer | null>;
-  readonly unpack: Unpack;
-  readonly unpacking: Scheduler;
-  readonly beforeSeal: readonly BeforeSeal[];
+/** A bundle and the settings under which its import began. */
+interface Arrival extends Pick<KnownBundle, 'digest' | 'name' | 'signed' | 'isSigned'> {
+  readonly request: ImportRequest;
+  readonly settings: DeploySettings;
+  readonly stamp: string | null;
+  readonly isVerified: boolean;
+  readonly reportPhase: ReportPhase;
 }
 
 export interface ImportedBundle {
@@ -64,49 +58,49 @@ export interface WantedBundle {
   readonly signature?: string | null;
 }
 
+type ImportContext = Pick<
+  SiteContext,
+  'store' | 'settings' | 'journal' | 'slots' | 'sources' | 'tracer' | 'unpack' | 'beforeSeal'
+>;
+
+/** Imports the bundles of one site. */
 export class Importer {
-  readonly #context: SiteContext;
+  readonly #context: ImportContext;
   /** One at a time: two would halve each other's speed and double the space. */
   readonly #scheduler = new Scheduler(1);
 
-  constructor(context: SiteContext) {
+  constructor(context: ImportContext) {
     this.#context = context;
   }
 
-  import(request: Omit<ImportRequest, 'onProgress' | 'reportPhase'>): Promise<ImportedBundle> {
+  /**
+   * Digest, signature, unpack, judge the manifest, seal, adopt, label. Until the last two, only a staging folder changes.
+   *
+   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
+   *   `link_of_another_version`
+   */
+  import(request: ImportRequest): Promise<ImportedBundle> {
     return this.#scheduler.run(() => this.#importNow(request), { signal: request.signal });
   }
 
-  async #importNow(request: Omit<ImportRequest, 'onProgress' | 'reportPhase'>): Promise<ImportedBundle> {
-    const { store, journal, settings, slots, unpack, beforeSeal, tracer } = this.#context;
-    const { domain, limits, version, sha256, minVersion, fromExports } = settings();
+  async #importNow(request: ImportRequest): Promise<ImportedBundle> {
+    const { store, journal, tracer } = this.#context;
+    const settings = this.#context.settings();
     const name = request.fileName ?? 'the archive';
     refuseUnfitName(name);
     const startedMs = performance.now();
-    const onProgress: ImportRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
-      journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
     const reportPhase: ReportPhase = (phase, page) => {
       journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
     };
     reportPhase('checking', null);
     try {
-      // Of an export of this daemon, the same content goes by its first manifest.
-      const activates = request.activates === true && version === null && !fromExports;
-      const rules: ImportSettings = {
-        domain,
-        limits,
-        sha256,
-        pin: version === null ? null : { version, sha256 },
-        minVersion,
-        checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
-        unpack,
-        unpacking: slots.unpacking,
-        beforeSeal,
-      };
+      // An export of this daemon with the same content has the time of its first manifest, so that it may seem old.
+      const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
-        const found = await importBundle(store, { ...request, onProgress, reportPhase, activates }, rules);
-        span.note({ 'docshelf.version': found.version, 'docshelf.bundle.sha256': found.digest });
-        return found;
+        const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
+        const bundle = (await this.#importStored(arrival)) ?? (await this.#unpackOnce(arrival));
+        span.note({ 'docshelf.version': bundle.version, 'docshelf.bundle.sha256': bundle.digest });
+        return bundle;
       });
       if (imported.unpacked) {
         const seconds = (performance.now() - startedMs) / 1000;
@@ -115,6 +109,113 @@ export class Importer {
       return imported;
     } finally {
       journal.activity = null;
+    }
+  }
+
+  /** Digest and signature. */
+  async #check(
+    request: ImportRequest,
+    settings: DeploySettings,
+    name: string,
+    reportPhase: ReportPhase,
+  ): Promise<Arrival> {
+    const { journal, sources } = this.#context;
+    const { file, signal, signature = null } = request;
+    const stamp = await stampOf(file);
+    const digest = request.digest ?? (await digestOf(file, name, signal));
+    const archive = { file, name, signature };
+    const signer = await checkSignature(archive, settings.signature, sources, settings.fetchRetriesMax, signal);
+    if (signer !== null) journal.event({ kind: 'verified', name, ...signer });
+    return {
+      ...{ request, settings, name, reportPhase, stamp, digest },
+      signed: signer === null ? null : readSignedComment(signer.trustedComment),
+      isSigned: signer !== null,
+      isVerified: request.isVerified === true || signer !== null || settings.sha256 === digest,
+    };
+  }
+
+  /** Null if the bundle is not stored, or its release is damaged. */
+  async #importStored(arrival: Arrival): Promise<ImportedBundle | null> {
+    const { store } = this.#context;
+    const { digest, request, settings } = arrival;
+    const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
+    const known = isWhole ? await store.readable(digest) : null;
+    if (known === null) return null;
+    const { manifest, createdAt } = known;
+    const madeAt = manifest && createdAt;
+    const version = await judge(store, request, settings, { ...arrival, manifest, madeAt });
+    const isOwn = (await store.names()).has(digest);
+    const isStillStored = await store.whileStored('shared', async () => {
+      if (!(await store.has(digest))) return false;
+      await claim(store, settings, { digest, manifest });
+      return true;
+    });
+    if (!isStillStored) return null;
+    const labelled = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
+    return { digest, version, ...labelled, unpacked: !isOwn };
+  }
+
+  /** If another site or daemon on the folder unpacks the same bundle, waits for it. */
+  async #unpackOnce(arrival: Arrival): Promise<ImportedBundle> {
+    const { digest, request, reportPhase } = arrival;
+    reportPhase('waiting to unpack', null);
+    return this.#context.store.whileUnpacking(digest, request.signal, async () => {
+      return (await this.#importStored(arrival)) ?? this.#unpack(arrival);
+    });
+  }
+
+  async #unpack(arrival: Arrival): Promise<ImportedBundle> {
+    const { store, slots, beforeSeal, journal } = this.#context;
+    const { request, settings, digest, name, isVerified, reportPhase } = arrival;
+    const { signal } = request;
+    const isDamaged = await store.has(digest);
+    const staging = await createStaging(store.paths);
+    const releaseDir = join(staging, 'release');
+    try {
+      await mkdir(releaseDir);
+      const unpackRequest = {
+        archive: request.file,
+        name,
+        releaseDir,
+        limits: settings.limits,
+        isVerified,
+        foldsCase: await foldsCase(store.paths),
+        isIndexed: beforeSeal.length > 0,
+        linkTo: await releasesToLinkTo(store),
+      };
+      const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
+        journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
+      // Only unpacking takes a place here: the index has turns of its own, and a large one would hold the place for long.
+      const unpack = () => {
+        reportPhase('unpacking', null);
+        return this.#context.unpack(unpackRequest, onProgress, signal);
+      };
+      const { manifest, ...summary } = await slots.unpacking.run(unpack, { key: store.domain, signal });
+      if (arrival.stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
+      const madeAt = inUtc(manifest?.createdAt);
+      const version = await judge(store, request, settings, { ...arrival, manifest, madeAt });
+      const info: ReleaseInfo = {
+        formatVersion: RELEASE_FORMAT_VERSION,
+        digest,
+        manifest: manifest && { domain: manifest.domain, version: manifest.version },
+        createdAt: creationTime(version, madeAt),
+        fetchedAt: new Date().toISOString(),
+        source: request.source,
+        ...summary,
+      };
+      for (const hook of beforeSeal) await hook(releaseDir, info, signal, reportPhase);
+      reportPhase('sealing', null);
+      await seal(releaseDir, info);
+      signal.throwIfAborted();
+      await store.whileStored('shared', async () => {
+        await claim(store, settings, { digest, manifest });
+        if (isDamaged) await store.removeRelease(digest);
+        await store.adopt(releaseDir, digest);
+      });
+      const labelled = await label(store, request, { digest, version, createdAt: info.createdAt });
+      return { digest, version, ...labelled, unpacked: true };
+    } finally {
+      await removeStaging(staging);
     }
   }
 
@@ -181,134 +282,6 @@ export class Importer {
     const seconds = (performance.now() - startedMs) / 1000;
     journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
     return fetched;
-  }
-
-  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<Signer | null> {
-    const { journal, settings, sources } = this.#context;
-    const { signature, fetchRetriesMax } = settings();
-    const signer = await checkSignature(archive, signature, sources, fetchRetriesMax, signal);
-    if (signer !== null) journal.event({ kind: 'verified', name: archive.name, ...signer });
-    return signer;
-  }
-}
-
-/**
- * Digest, signature, unpack, judge the manifest, seal, adopt, label; until the last two only a staging folder changes.
- * A bundle that another site or daemon on the folder is unpacking is waited for.
- *
- * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
- *   `link_of_another_version`
- */
-export async function importBundle(
-  store: SiteStore,
-  request: ImportRequest,
-  settings: ImportSettings,
-): Promise<ImportedBundle> {
-  const name = request.fileName ?? 'the archive';
-  const { signal } = request;
-  const stamp = await stampOf(request.file);
-  const digest = request.digest ?? (await digestOf(request.file, name, signal));
-  const archive = { file: request.file, name, signature: request.signature ?? null };
-  const signer = await settings.checkSignature(archive, signal);
-
-  const signed = signer === null ? null : readSignedComment(signer.trustedComment);
-  const isVerified = request.isVerified === true || signer !== null || settings.sha256 === digest;
-  const bundle = { digest, name, stamp, signed, isSigned: signer !== null, isVerified };
-  const stored = await importStored(store, request, settings, bundle);
-  if (stored !== null) return stored;
-  request.reportPhase('waiting to unpack', null);
-  return store.whileUnpacking(digest, signal, async () => {
-    const storedSince = await importStored(store, request, settings, bundle);
-    return storedSince ?? unpackAndImport(store, request, settings, bundle);
-  });
-}
-
-interface ArrivedBundle {
-  readonly digest: string;
-  readonly name: string;
-  readonly stamp: string | null;
-  readonly signed: SignedWords | null;
-  readonly isSigned: boolean;
-  readonly isVerified: boolean;
-}
-
-/** Null where it is not stored, or damaged. */
-async function importStored(
-  store: SiteStore,
-  request: ImportRequest,
-  settings: ImportSettings,
-  { digest, name, signed, isSigned }: ArrivedBundle,
-): Promise<ImportedBundle | null> {
-  const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
-  const known = isWhole ? await store.readable(digest) : null;
-  if (known === null) return null;
-  const { manifest, createdAt } = known;
-  const madeAt = manifest && createdAt;
-  const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed, isSigned });
-  const isOwn = (await store.names()).has(digest);
-  const isStill = await store.whileStored('shared', async () => {
-    if (!(await store.has(digest))) return false;
-    await claim(store, settings, { digest, manifest });
-    return true;
-  });
-  if (!isStill) return null;
-  const labelled = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
-  return { digest, version, ...labelled, unpacked: !isOwn };
-}
-
-async function unpackAndImport(
-  store: SiteStore,
-  request: ImportRequest,
-  settings: ImportSettings,
-  { digest, name, stamp, signed, isSigned, isVerified }: ArrivedBundle,
-): Promise<ImportedBundle> {
-  const { signal } = request;
-  const isDamaged = await store.has(digest);
-  const staging = await createStaging(store.paths);
-  const releaseDir = join(staging, 'release');
-  try {
-    await mkdir(releaseDir);
-    const unpackRequest = {
-      archive: request.file,
-      name,
-      releaseDir,
-      limits: settings.limits,
-      isVerified,
-      foldsCase: await foldsCase(store.paths),
-      isIndexed: settings.beforeSeal.length > 0,
-      linkTo: await releasesToLinkTo(store),
-    };
-    // The index that comes after has turns of its own, and a large one holds no place for unpacking.
-    const unpack = () => {
-      request.reportPhase('unpacking', null);
-      return settings.unpack(unpackRequest, request.onProgress, signal);
-    };
-    const { manifest, ...summary } = await settings.unpacking.run(unpack, { key: store.domain, signal });
-    if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
-    const madeAt = inUtc(manifest?.createdAt);
-    const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed, isSigned });
-    const info: ReleaseInfo = {
-      formatVersion: RELEASE_FORMAT_VERSION,
-      digest,
-      manifest: manifest && { domain: manifest.domain, version: manifest.version },
-      createdAt: creationTime(version, madeAt),
-      fetchedAt: new Date().toISOString(),
-      source: request.source,
-      ...summary,
-    };
-    for (const hook of settings.beforeSeal) await hook(releaseDir, info, signal, request.reportPhase);
-    request.reportPhase('sealing', null);
-    await seal(releaseDir, info);
-    signal.throwIfAborted();
-    await store.whileStored('shared', async () => {
-      await claim(store, settings, { digest, manifest });
-      if (isDamaged) await store.removeRelease(digest);
-      await store.adopt(releaseDir, digest);
-    });
-    const labelled = await label(store, request, { digest, version, createdAt: info.createdAt });
-    return { digest, version, ...labelled, unpacked: true };
-  } finally {
-    await removeStaging(staging);
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../domain/version.ts';
 import type { ReleaseRef } from '../plan.ts';
 import type { NewestRelease, SiteStore } from '../releases/site-store.ts';
+import type { DeploySettings } from '../settings.ts';
 
 /** A pin is the operator's word: `minVersion` is for what others deliver. @throws DocshelfError `downgrade` */
 function refuseOldVersion(name: string, version: string, minVersion: string | null): void {
@@ -100,14 +101,9 @@ export interface LabelRequest {
   readonly activates?: boolean;
 }
 
-export interface LabelSettings {
-  readonly domain: string | null;
-  /** That label moves to no other digest than the config's. */
-  readonly pin: { readonly version: string; readonly sha256: string | null } | null;
-  readonly minVersion: string | null;
-}
+type LabelSettings = Pick<DeploySettings, 'domain' | 'version' | 'sha256' | 'minVersion'>;
 
-interface KnownBundle {
+export interface KnownBundle {
   readonly digest: string;
   readonly name: string;
   readonly manifest: ReleaseInfo['manifest'];
@@ -126,27 +122,28 @@ interface KnownBundle {
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
-  { domain, pin, minVersion }: LabelSettings,
+  settings: LabelSettings,
   bundle: KnownBundle,
 ): Promise<string> {
+  const { domain, version: pin, minVersion } = settings;
   await checkDomain(store, domain, bundle);
   const version = labelOf(request, bundle);
   checkSignedWords(bundle, version, await store.expectedDomain(domain));
-  if (pin?.version !== version) refuseOldVersion(bundle.name, version, minVersion);
+  if (pin !== version) refuseOldVersion(bundle.name, version, minVersion);
   const { madeAt } = bundle;
   if (request.activates === true && madeAt !== null) {
     const at = exportedAt(madeAt, request.fileName, bundle.isSigned);
     await refuseOlderThanNewest(store, { ...bundle, madeAt: at });
   }
-  await refuseToMovePin(store, version, pin, bundle);
-  await refuseOtherVersionsLink(store, version, request, pin, bundle);
+  await refuseToMovePin(store, version, settings, bundle);
+  await refuseOtherVersionsLink(store, version, request, settings, bundle);
   return version;
 }
 
 /** Makes a release one of the site: before it is stored, or while nobody can remove it. Domain before name. */
 export async function claim(
   store: SiteStore,
-  { domain }: LabelSettings,
+  { domain }: Pick<LabelSettings, 'domain'>,
   { digest, manifest }: Pick<KnownBundle, 'digest' | 'manifest'>,
 ): Promise<void> {
   await store.settleDomain(domain, { manifestDomain: manifest?.domain ?? null });
@@ -249,13 +246,13 @@ async function checkDomain(
 async function refuseToMovePin(
   store: SiteStore,
   version: string,
-  pin: LabelSettings['pin'],
+  { version: pin, sha256 }: LabelSettings,
   { digest, name }: KnownBundle,
 ): Promise<void> {
-  if (pin === null || pin.version !== version || pin.sha256 === digest) return;
+  if (pin !== version || sha256 === digest) return;
   const current = await store.label(version);
-  if (current === null ? pin.sha256 === null : current.digest === digest) return;
-  const asked = pin.sha256 ?? current?.digest ?? '';
+  if (current === null ? sha256 === null : current.digest === digest) return;
+  const asked = sha256 ?? current?.digest ?? '';
   throw new DocshelfError(
     'pinned',
     `Cannot take in "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
@@ -271,10 +268,10 @@ async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
   { pinnedFrom: link }: LabelRequest,
-  pin: LabelSettings['pin'],
+  { version: pin, sha256 }: LabelSettings,
   { digest, manifest }: KnownBundle,
 ): Promise<void> {
-  if (link == null || manifest?.version === version || pin?.sha256 === digest) return;
+  if (link == null || manifest?.version === version || (pin !== null && sha256 === digest)) return;
   const known = await store.links();
   if (known.some((each) => each.link === link && each.digest === digest && each.version === version)) return;
   const other = known.find((each) => each.link === link && each.digest === digest);
