@@ -25,7 +25,14 @@ export {
 export { type ReleaseVerdict, verifyRelease } from './releases/release-store.ts';
 export { SiteStore } from './releases/site-store.ts';
 export { listSites, removeSite, type StoredSite } from './releases/stored-sites.ts';
-export { type KeptVersion, keptVersion, keptVersions, mayBeRead, newestFirst } from './releases/stored-versions.ts';
+export {
+  type KeptVersion,
+  keptVersion,
+  keptVersions,
+  mayBeRead,
+  newestFirst,
+  storedVersions,
+} from './releases/stored-versions.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
 export {
   type BeforeSeal,
@@ -34,8 +41,4 @@ export {
   intakeSlots,
   type PrepareSwap,
 } from './site-context.ts';
-export {
-  type DeployEvent,
-  type DeployStatus,
-  storedVersions,
-} from './status.ts';
+export type { DeployEvent, DeployStatus } from './status.ts';

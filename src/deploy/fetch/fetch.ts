@@ -12,6 +12,150 @@ import { openToAppend, replaceFile } from '../../files/index.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
+export interface FetchSettings {
+  readonly spoolDir: string;
+  /** On the spool's file system, in a folder that is swept when its owner has died. */
+  readonly bundleFile: string;
+  readonly bundleBytesMax: number;
+  readonly retriesMax: number;
+  readonly partMaxAgeMs: number;
+}
+
+export interface FetchRequest {
+  readonly link: Secret;
+  readonly sha256: string | null;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (doneBytes: number, totalBytes: number | null) => void;
+  readonly onRetry?: (error: DocshelfError, waitMs: number) => void;
+}
+
+export interface FetchedBundle {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly fileName: string | null;
+  /** True if the digest is the one that the request or the source named. */
+  readonly isVerified: boolean;
+}
+
+export interface FetchTools extends RetryTools {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
+
+/**
+ * Brings a bundle through the spool to its file: bounded, resumed, retried, whole by length or digest. What a failed
+ * fetch received stays for resuming, unless it is too large, of another digest, or on a full disk.
+ * @throws DocshelfError the source's (ports.ts), `source_too_large`, `source_no_length`, `source_truncated`,
+ *   `wrong_digest`, `cannot_write`; the signal's reason
+ */
+export async function fetchBundle(
+  sources: readonly BundleSource[],
+  request: FetchRequest,
+  settings: FetchSettings,
+  tools: FetchTools = FETCH_TOOLS,
+): Promise<FetchedBundle> {
+  const { link, signal, onRetry } = request;
+  const source = sourceFor(sources, link);
+  try {
+    const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
+    try {
+      const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
+      const transferred = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
+      const { bytes: sizeBytes, digest } = part;
+      await part.complete(settings.bundleFile);
+      return { digest, sizeBytes, ...transferred };
+    } finally {
+      await part.release();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toDocshelfError(error);
+  }
+}
+
+/** @throws DocshelfError `source_failed` */
+export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
+  const source = sources.find((candidate) => candidate.handles(link));
+  if (source !== undefined) return source;
+  throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
+}
+
+/** One attempt. */
+async function transfer(
+  source: BundleSource,
+  part: Part,
+  { link, sha256, signal, onProgress }: FetchRequest,
+  bytesMax: number,
+): Promise<Pick<FetchedBundle, 'fileName' | 'isVerified'>> {
+  const opened = await source.open(link, { resume: part.resume, signal });
+  try {
+    const { totalBytes } = opened;
+    if (totalBytes === null && !opened.endIsCertain && sha256 === null) throw noLength(link);
+    if (totalBytes !== null && totalBytes > bytesMax) {
+      await part.discard();
+      throw tooLarge(link, bytesMax);
+    }
+    if (opened.offset === 0) await part.restart(opened.etag);
+    onProgress?.(part.bytes, totalBytes);
+    for await (const chunk of opened.stream) {
+      if (part.bytes + chunk.length > bytesMax) {
+        await part.discard();
+        throw tooLarge(link, bytesMax);
+      }
+      await part.append(chunk);
+      onProgress?.(part.bytes, totalBytes);
+    }
+    signal.throwIfAborted();
+    if (totalBytes !== null && part.bytes !== totalBytes) {
+      const receivedBytes = part.bytes;
+      // No later attempt could go on from there.
+      if (receivedBytes > totalBytes) await part.discard();
+      throw wrongLength(link, receivedBytes, totalBytes);
+    }
+    const named = [sha256, opened.sha256].filter((wanted) => wanted != null);
+    const expected = named.find((wanted) => wanted !== part.digest);
+    if (expected !== undefined) {
+      const found = part.digest;
+      await part.discard();
+      throw wrongDigest(link, expected, found, opened);
+    }
+    return { fileName: opened.fileName, isVerified: named.length > 0 };
+  } finally {
+    opened.close();
+  }
+}
+
+function noLength(link: Secret): DocshelfError {
+  const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
+  const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
+  return cannotFetch(link, 'source_no_length', state, next);
+}
+
+function tooLarge(link: Secret, bytesMax: number): DocshelfError {
+  const next = 'Check that the link leads to a bundle.';
+  return cannotFetch(link, 'source_too_large', `it is larger than ${bytesMax} bytes`, next, { bytesMax });
+}
+
+function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
+  const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
+  const next = 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.';
+  return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
+}
+
+/** A retry helps where bytes were joined with an earlier part, or cut without notice. */
+function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
+  const state = `its SHA-256 is ${found}, expected ${expected}`;
+  return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
+    next:
+      expected === opened.sha256
+        ? 'The registry gave other bytes than its manifest names: try again, or push the bundle anew.'
+        : 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
+    fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
+  });
+}
+
 /**
  * The spool folder: bundles on their way in.
  *
@@ -168,148 +312,4 @@ function keyOf(link: Secret): string {
 
 function randomName(): string {
   return randomBytes(8).toString('hex');
-}
-
-export interface FetchSettings {
-  readonly spoolDir: string;
-  /** On the spool's file system, in a folder that is swept when its owner has died. */
-  readonly bundleFile: string;
-  readonly bundleBytesMax: number;
-  readonly retriesMax: number;
-  readonly partMaxAgeMs: number;
-}
-
-export interface FetchRequest {
-  readonly link: Secret;
-  readonly sha256: string | null;
-  readonly signal: AbortSignal;
-  readonly onProgress?: (doneBytes: number, totalBytes: number | null) => void;
-  readonly onRetry?: (error: DocshelfError, waitMs: number) => void;
-}
-
-export interface FetchedBundle {
-  readonly digest: string;
-  readonly sizeBytes: number;
-  readonly fileName: string | null;
-  /** True if the digest is the one that the request or the source named. */
-  readonly isVerified: boolean;
-}
-
-export interface FetchTools extends RetryTools {
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-}
-
-const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
-
-/**
- * Brings a bundle through the spool to its file: bounded, resumed, retried, whole by length or digest. What a failed
- * fetch received stays for resuming, unless it is too large, of another digest, or on a full disk.
- * @throws DocshelfError the source's (ports.ts), `source_too_large`, `source_no_length`, `source_truncated`,
- *   `wrong_digest`, `cannot_write`; the signal's reason
- */
-export async function fetchBundle(
-  sources: readonly BundleSource[],
-  request: FetchRequest,
-  settings: FetchSettings,
-  tools: FetchTools = FETCH_TOOLS,
-): Promise<FetchedBundle> {
-  const { link, signal, onRetry } = request;
-  const source = sourceFor(sources, link);
-  try {
-    const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
-    try {
-      const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
-      const transferred = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
-      const { bytes: sizeBytes, digest } = part;
-      await part.complete(settings.bundleFile);
-      return { digest, sizeBytes, ...transferred };
-    } finally {
-      await part.release();
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw toDocshelfError(error);
-  }
-}
-
-/** @throws DocshelfError `source_failed` */
-export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
-  const source = sources.find((candidate) => candidate.handles(link));
-  if (source !== undefined) return source;
-  throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
-}
-
-/** One attempt. */
-async function transfer(
-  source: BundleSource,
-  part: Part,
-  { link, sha256, signal, onProgress }: FetchRequest,
-  bytesMax: number,
-): Promise<Pick<FetchedBundle, 'fileName' | 'isVerified'>> {
-  const opened = await source.open(link, { resume: part.resume, signal });
-  try {
-    const { totalBytes } = opened;
-    if (totalBytes === null && !opened.endIsCertain && sha256 === null) throw noLength(link);
-    if (totalBytes !== null && totalBytes > bytesMax) {
-      await part.discard();
-      throw tooLarge(link, bytesMax);
-    }
-    if (opened.offset === 0) await part.restart(opened.etag);
-    onProgress?.(part.bytes, totalBytes);
-    for await (const chunk of opened.stream) {
-      if (part.bytes + chunk.length > bytesMax) {
-        await part.discard();
-        throw tooLarge(link, bytesMax);
-      }
-      await part.append(chunk);
-      onProgress?.(part.bytes, totalBytes);
-    }
-    signal.throwIfAborted();
-    if (totalBytes !== null && part.bytes !== totalBytes) {
-      const receivedBytes = part.bytes;
-      // No later attempt could go on from there.
-      if (receivedBytes > totalBytes) await part.discard();
-      throw wrongLength(link, receivedBytes, totalBytes);
-    }
-    const named = [sha256, opened.sha256].filter((wanted) => wanted != null);
-    const expected = named.find((wanted) => wanted !== part.digest);
-    if (expected !== undefined) {
-      const found = part.digest;
-      await part.discard();
-      throw wrongDigest(link, expected, found, opened);
-    }
-    return { fileName: opened.fileName, isVerified: named.length > 0 };
-  } finally {
-    opened.close();
-  }
-}
-
-function noLength(link: Secret): DocshelfError {
-  const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
-  const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
-  return cannotFetch(link, 'source_no_length', state, next);
-}
-
-function tooLarge(link: Secret, bytesMax: number): DocshelfError {
-  const next = 'Check that the link leads to a bundle.';
-  return cannotFetch(link, 'source_too_large', `it is larger than ${bytesMax} bytes`, next, { bytesMax });
-}
-
-function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
-  const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
-  const next = 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.';
-  return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
-}
-
-/** A retry helps where bytes were joined with an earlier part, or cut without notice. */
-function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
-  const state = `its SHA-256 is ${found}, expected ${expected}`;
-  return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
-    next:
-      expected === opened.sha256
-        ? 'The registry gave other bytes than its manifest names: try again, or push the bundle anew.'
-        : 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
-    fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
-  });
 }

@@ -9,36 +9,6 @@ import { isAlive, parseOwner, readIfThere, sweepTemporaries, thisProcess } from 
 import type { DataPaths } from '../releases/data-folder.ts';
 import { ReleaseStore } from '../releases/release-store.ts';
 
-/** The file is gone on failure. @throws DocshelfError `source_too_large`; the signal's reason */
-export async function spoolStream(
-  stream: AsyncIterable<Uint8Array>,
-  file: string,
-  bytesMax: number,
-  signal: AbortSignal,
-): Promise<void> {
-  let bytes = 0;
-  const bounded = new Transform({
-    transform(chunk: Uint8Array, _encoding, done) {
-      bytes += chunk.byteLength;
-      if (bytes <= bytesMax) done(null, chunk);
-      else done(tooLarge(bytesMax));
-    },
-  });
-  try {
-    await pipeline(stream, bounded, createWriteStream(file, { flags: 'wx' }), { signal });
-  } catch (error) {
-    await rm(file, { force: true });
-    signal.throwIfAborted();
-    throw error;
-  }
-}
-
-function tooLarge(bytesMax: number): DocshelfError {
-  return new DocshelfError('source_too_large', `Cannot take in the archive: it is larger than ${bytesMax} bytes`, {
-    next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is meant.',
-  });
-}
-
 const OWNER_FILE = 'owner.json';
 
 /** Another host's folder is left alone for longer than any unpacking takes. */
@@ -84,4 +54,34 @@ export async function sweepDataFolder(paths: DataPaths): Promise<void> {
 export async function stampOf(file: string): Promise<string | null> {
   const info = await stat(file, { bigint: true }).catch(() => null);
   return info?.isFile() === true ? `${info.size}-${info.mtimeNs}-${info.ino}` : null;
+}
+
+/** The file is gone on failure. @throws DocshelfError `source_too_large`; the signal's reason */
+export async function spoolStream(
+  stream: AsyncIterable<Uint8Array>,
+  file: string,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let bytes = 0;
+  const bounded = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      bytes += chunk.byteLength;
+      if (bytes <= bytesMax) done(null, chunk);
+      else done(tooLarge(bytesMax));
+    },
+  });
+  try {
+    await pipeline(stream, bounded, createWriteStream(file, { flags: 'wx' }), { signal });
+  } catch (error) {
+    await rm(file, { force: true });
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+function tooLarge(bytesMax: number): DocshelfError {
+  return new DocshelfError('source_too_large', `Cannot take in the archive: it is larger than ${bytesMax} bytes`, {
+    next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is meant.',
+  });
 }
