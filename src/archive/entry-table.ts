@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { HashSlots } from '../files/hash-slots.ts';
-import { roomFor } from '../files/room-for.ts';
-import { saltedHash } from '../files/salted-hash.ts';
+import { HashSlots, roomFor, saltedHash } from '../files/hash-slots.ts';
 import type { Texts } from './compact.ts';
 import type { ArchiveEntry } from './layout.ts';
 

@@ -1,4 +1,4 @@
-import { editDistance } from '../domain/edit-distance.ts';
+import { editDistance } from '../domain/text.ts';
 import { isPlainName } from './faults.ts';
 import { listKeys } from './schema-node.ts';
 

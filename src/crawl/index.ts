@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
-import type { SiteSource } from '../domain/site-source.ts';
+import type { SiteSource } from '../domain/job.ts';
 import type { CrawlSourceOptions } from './crawl-source.ts';
 import type { LiveSiteOptions } from './render/live-site.ts';
 import type { VerifySiteOptions } from './verify/index.ts';

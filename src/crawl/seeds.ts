@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { CrawlSettings } from '../domain/crawl.ts';
+import { badSource } from '../domain/job.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
-import { badSource } from '../domain/site-source.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { UNNAMED_FILES } from '../web/rewrite/index.ts';
 import { isPageType } from './ask/answer-type.ts';

@@ -1,4 +1,5 @@
-import type { Secret } from '../domain/secret.ts';
+import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
 /** Hands out a raw stream; the fetch around it spools, bounds, retries and verifies. No HTTP word crosses this port. */
 export interface BundleSource {
@@ -32,6 +33,21 @@ export interface OpenedBundle {
   readonly fileName: string | null;
   /** Needed where the stream is not read to its end, harmless elsewhere. */
   close(): void;
+}
+
+/** Error of a source. @param link a Secret is shown without its query @param fields `retryable` is false by default */
+export function cannotFetch(
+  link: Secret | string,
+  code: ErrorCode,
+  state: string,
+  next: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): DocshelfError {
+  const shown = typeof link === 'string' ? link : linkWithoutSecrets(link.reveal());
+  return new DocshelfError(code, `Cannot fetch "${shown}": ${state}`, {
+    next,
+    fields: { retryable: false, ...fields },
+  });
 }
 
 /**

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
+import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
-import type { SignatureSettings } from './take-in/signature.ts';
 
 /** Oldest partial download that is resumed (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;

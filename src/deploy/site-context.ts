@@ -1,15 +1,13 @@
-import type { KeptRelease, ReleaseView } from '../domain/release.ts';
+import type { KeptRelease, ReleaseInfo, ReleaseView } from '../domain/release.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
-import type { Journal } from './journal.ts';
+import type { Unpack } from './import/unpack-thread.ts';
 import type { Wanted } from './plan.ts';
 import type { BundleSource, LinkSource } from './ports.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
-import type { DeployEvent } from './status.ts';
-import type { BeforeSeal } from './take-in/take-in.ts';
-import type { Unpack } from './take-in/unpack-thread.ts';
+import type { DeployEvent, Journal } from './status.ts';
 
 /**
  * Builds the serving side's new state; the function that it gives puts it in place, and what that gives is awaited.
@@ -20,6 +18,17 @@ export type PrepareSwap = (
   active: ReleaseView,
   older: readonly KeptRelease[],
 ) => (() => unknown) | Promise<() => unknown>;
+
+/** Reports to the status the step that a bundle is in, and the page that takes long. */
+export type ReportPhase = (phase: string, page: string | null) => void;
+
+/** Runs on an unpacked bundle before it is sealed: search builds its index here. */
+export type BeforeSeal = (
+  releaseDir: string,
+  info: ReleaseInfo,
+  signal: AbortSignal,
+  reportPhase: ReportPhase,
+) => Promise<void>;
 
 /** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
 const FETCHES_PER_UNPACKING = 4;

@@ -1,7 +1,15 @@
 import type { CrawlSettings } from '../domain/crawl.ts';
-import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobFault, JobStatus } from '../domain/job.ts';
+import type {
+  ExportedBundle,
+  ExportReport,
+  ExportRequest,
+  Finding,
+  Job,
+  JobFault,
+  JobStatus,
+  SiteSource,
+} from '../domain/job.ts';
 import type { FileEntry } from '../domain/release.ts';
-import type { SiteSource } from '../domain/site-source.ts';
 import type { CollectOrder, CrawlOrder, VerifyOrder } from './jobs/orders.ts';
 
 /** A job with the service's internal fields. */

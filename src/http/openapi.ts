@@ -1,6 +1,5 @@
-import { DocshelfError, statusOf } from '../domain/errors.ts';
+import { DocshelfError, problemSchema, statusOf } from '../domain/errors.ts';
 import type { Fault, Operation, OperationAnswer } from '../domain/operation.ts';
-import { problemSchema } from '../domain/problem.ts';
 import { problemOf } from './problem.ts';
 
 interface OpenApiInfo {

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { DocshelfError, type ErrorCode, statusOf, toDocshelfError } from '../domain/errors.ts';
-import type { Problem } from '../domain/problem.ts';
+import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
 import { OWN_HEADERS } from '../serve/index.ts';
 
 /** What a caller who does not run docshelf is told of a database that is away, but by faults `isForCallers`: its address is in the log. */

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CrawlSource, type CrawlSourceOptions } from '../../src/crawl/crawl-source.ts';
 import type { CrawlSettings } from '../../src/domain/crawl.ts';
-import type { Finding } from '../../src/domain/job.ts';
+import type { Finding, SiteSink, StoredContent } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
-import type { SiteSink, StoredContent } from '../../src/domain/site-source.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 

@@ -2,6 +2,8 @@
  * A daemon that kills itself, as `kill -9` does, at one step of taking an archive in and swapping to it. Run by
  * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
  */
+
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import {
   DaemonRegistration,
   Deployment,
@@ -10,7 +12,6 @@ import {
   SiteStore,
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { unpackHere } from './unpackers.ts';
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Finding } from '../../src/domain/job.ts';
-import type { SiteSink } from '../../src/domain/site-source.ts';
+import type { Finding, SiteSink } from '../../src/domain/job.ts';
 
 /** Keeps what a source gives, as text. */
 export class RecordingSink implements SiteSink {

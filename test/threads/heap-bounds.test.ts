@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PageThreads } from '../../src/crawl/pages/page-threads.ts';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { openJobThread } from '../../src/export/jobs/job-thread.ts';
 import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';

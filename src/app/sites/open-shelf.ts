@@ -129,10 +129,7 @@ export async function openShelf({ store, deployment }: OpenedShelf): Promise<voi
 }
 
 async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer): Promise<LinkSource> {
-  const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([
-    import('../../deploy/sources/export-links.ts'),
-    import('../../deploy/sources/export-service.ts'),
-  ]);
+  const { ExportLinks, ExportServiceClient } = await import('../../deploy/sources/export-service.ts');
   const client = tracedClient(await network.client(), tracer);
   return new ExportLinks(new ExportServiceClient(client, renew), renew);
 }

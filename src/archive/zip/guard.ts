@@ -1,4 +1,4 @@
-import { roomFor } from '../../files/room-for.ts';
+import { roomFor } from '../../files/hash-slots.ts';
 import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
 import { checkRatio } from '../rules.ts';
 import { centralEntries, readCentralAt, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';

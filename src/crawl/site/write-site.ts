@@ -1,4 +1,4 @@
-import type { SiteSink, StoredContent } from '../../domain/site-source.ts';
+import type { SiteSink, StoredContent } from '../../domain/job.ts';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
 import { Lanes } from '../../files/lanes.ts';
 import { mediaTypeOf } from '../../web/index.ts';

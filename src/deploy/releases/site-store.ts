@@ -1,15 +1,23 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
 import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
-import type { Choice, ReleaseRef } from '../plan.ts';
-import { moveInbox } from '../take-in/move-inbox.ts';
-import { type DataPaths, dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
+import type { Choice, ObservedState, ReleaseRef } from '../plan.ts';
+import {
+  type DataPaths,
+  dataPaths,
+  expectedDomain,
+  moveInbox,
+  namesIn,
+  refuseOldLayout,
+  type SitePaths,
+  settleFolderDomain,
+  sitePaths,
+} from './data-folder.ts';
 import { DIGEST, ReleaseStore } from './release-store.ts';
-import { expectedDomain, settleFolderDomain } from './site-domain.ts';
 
 export interface LabelPointer {
   readonly digest: string;
@@ -204,6 +212,34 @@ export class SiteStore extends ReleaseStore {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
+  /** The site on disk, for the plan. @param sha256 of the config: the site may have that release without a label */
+  async observe(sha256: string | null): Promise<ObservedState> {
+    const labels = await this.labels();
+    const active = await this.active();
+    const choice = await this.choice();
+    const wanted = sha256 !== null && (await this.names()).has(sha256) ? sha256 : null;
+    const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, wanted];
+    const infos = new Map(
+      await Promise.all(
+        [...new Set(named)]
+          .filter((digest) => digest != null)
+          .map(async (digest) => [digest, await this.readable(digest)] as const),
+      ),
+    );
+    // A label of a damaged release does not count, so that its bundle is fetched again.
+    const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
+    const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
+    const pointer = active === null ? undefined : labels.get(active.version);
+    const ownTime = pointer?.digest === active?.digest ? pointer?.createdAt : undefined;
+    return {
+      labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
+      digests,
+      active,
+      activeCreatedAt: active === null ? null : (ownTime ?? infos.get(active.digest)?.createdAt ?? null),
+      choice,
+    };
+  }
+
   /** Digests that the site names; a release of one may be gone. */
   async names(): Promise<Set<string>> {
     const pointers = [...(await this.labels()).values(), await this.active(), await this.choice()];
@@ -272,8 +308,4 @@ export class SiteStore extends ReleaseStore {
     const made = await mkdir(folder, { recursive: true });
     if (made !== undefined) for (const parent of [this.site.dir, this.paths.sites]) await flushPath(parent);
   }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
 }

@@ -4,8 +4,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { flushPath, ifThere } from '../../files/index.ts';
 import { runningDaemons } from '../daemons.ts';
 import type { ReleaseRef } from '../plan.ts';
-import type { DataPaths } from './data-folder.ts';
-import { forgetFolderDomain } from './site-domain.ts';
+import { type DataPaths, forgetFolderDomain } from './data-folder.ts';
 import { SiteStore } from './site-store.ts';
 
 /** A site that has a folder, whether or not the config names it. */

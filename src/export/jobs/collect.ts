@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { ExportRequest } from '../../domain/job.ts';
+import type { ExportRequest, SiteSink, SiteSource } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
-import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';

@@ -1,5 +1,4 @@
-import type { ExportRequest, Finding } from '../../domain/job.ts';
-import { badSource, type SiteSink, type SiteSource } from '../../domain/site-source.ts';
+import { badSource, type ExportRequest, type Finding, type SiteSink, type SiteSource } from '../../domain/job.ts';
 import { FullText, layoutLlms, layoutSitemap } from './layout/listings.ts';
 import { layoutRedirect } from './layout/page.ts';
 import { canonicalOf, readTheme, viewOf } from './layout/view.ts';

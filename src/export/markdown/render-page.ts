@@ -1,4 +1,4 @@
-import type { SiteSink } from '../../domain/site-source.ts';
+import type { SiteSink } from '../../domain/job.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
 import { layoutNotFound, layoutPage, type PageBody } from './layout/page.ts';
 import type { View } from './layout/view.ts';

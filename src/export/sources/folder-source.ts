@@ -1,10 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { layoutOf, placeOf } from '../../archive/layout.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { ExportRequest } from '../../domain/job.ts';
+import { badSource, type ExportRequest, type SiteSink, type SiteSource } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { isPage } from '../../domain/release.ts';
-import { badSource, type SiteSink, type SiteSource } from '../../domain/site-source.ts';
 import { Lanes } from '../../files/lanes.ts';
 import { selectPages } from './select-pages.ts';
 import { unpackArchive } from './unpack-archive.ts';

@@ -1,4 +1,4 @@
-import type { SiteSource } from '../../domain/site-source.ts';
+import type { SiteSource } from '../../domain/job.ts';
 import type { CollectOrder } from '../jobs/orders.ts';
 import type { SiteCrawler } from '../ports.ts';
 

@@ -2,10 +2,9 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { extractArchive, inspectArchive } from '../../archive/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { Finding } from '../../domain/job.ts';
+import { badSource, type Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { showName } from '../../domain/secret.ts';
-import { badSource } from '../../domain/site-source.ts';
 
 /**
  * By the rules of a bundle that is taken in. @param workDir a folder that is the caller's to empty and to remove

@@ -5,11 +5,10 @@ import { isByProduct } from '../../archive/layout.ts';
 import { canonicalName, decodeName } from '../../archive/name.ts';
 import { refusalsOf } from '../../archive/rules.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { Finding } from '../../domain/job.ts';
+import { badSource, type Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { showName } from '../../domain/secret.ts';
-import { badSource } from '../../domain/site-source.ts';
 import { isHidden } from '../../web/resolve.ts';
 
 export interface FoundFile {

@@ -1,6 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { DocshelfError } from '../../domain/errors.ts';
-import type { Problem } from '../../domain/problem.ts';
+import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import type { AdminEnv } from '../admin/actions.ts';
 import { answerAsset } from '../hashed-asset.ts';
 import { trustedPeers } from '../listener/remote-address.ts';

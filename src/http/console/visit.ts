@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
-import { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import type { Operation } from '../../domain/operation.ts';
-import type { Problem } from '../../domain/problem.ts';
 import type { AdminEnv, AdminOptions } from '../admin/actions.ts';
 import { type OperationId, operations } from '../admin/operations.ts';
 import { sitePath } from '../admin/site-operations.ts';

@@ -1,4 +1,4 @@
-import { firstFrom } from '../../files/first-from.ts';
+import { firstFrom } from '../../files/hash-slots.ts';
 
 /** What stands in a folder. */
 export type TreeEntry =

@@ -1,4 +1,4 @@
-import { firstFrom } from '../../files/first-from.ts';
+import { firstFrom } from '../../files/hash-slots.ts';
 import { Accumulator } from './accumulator.ts';
 import { byScore, type Ranked } from './best.ts';
 import { correctedQuery } from './facts/correct.ts';

@@ -1,5 +1,5 @@
-import { editDistance } from '../../domain/edit-distance.ts';
-import { firstFrom } from '../../files/first-from.ts';
+import { editDistance } from '../../domain/text.ts';
+import { firstFrom } from '../../files/hash-slots.ts';
 import { bitCount } from '../bits.ts';
 
 export interface Candidate {

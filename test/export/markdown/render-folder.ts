@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
-import type { ExportRequest, Finding } from '../../../src/domain/job.ts';
-import type { SiteSink } from '../../../src/domain/site-source.ts';
+import type { ExportRequest, Finding, SiteSink } from '../../../src/domain/job.ts';
 import { MarkdownSource } from '../../../src/export/markdown/index.ts';
 
 /** A rendered site, in memory. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-refusal.ts';
+import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-bundle-source.ts';
 import type { FollowedLink } from '../../../src/export/ports.ts';
 import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
 import { packedBundle } from './packed-bundle.ts';

@@ -1,4 +1,4 @@
-import type { SiteSink } from '../../../domain/site-source.ts';
+import type { SiteSink } from '../../../domain/job.ts';
 import type { FoundFile } from '../../sources/walk-folder.ts';
 import type { FrontMatter } from '../source/front-matter.ts';
 import { readPage } from '../source/read-page.ts';

@@ -1,4 +1,4 @@
-import type { SiteSink } from '../../../domain/site-source.ts';
+import type { SiteSink } from '../../../domain/job.ts';
 import type { NavigationEntry } from '../source/navigation-settings.ts';
 import { SETTINGS_FILE } from '../source/settings.ts';
 import { orderOfName, titleOfName } from './address.ts';

@@ -1,5 +1,4 @@
-import type { ExportRequest } from '../../../domain/job.ts';
-import type { SiteSink } from '../../../domain/site-source.ts';
+import type { ExportRequest, SiteSink } from '../../../domain/job.ts';
 import { readFolder, readSource } from '../source/read-folder.ts';
 import { decodeText, PAGE_BYTES_MAX } from '../source/read-page.ts';
 import { readSettings, SETTINGS_FILE, type SiteSettings } from '../source/settings.ts';

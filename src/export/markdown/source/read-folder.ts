@@ -1,7 +1,7 @@
 import { constants, open, stat } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../../domain/errors.ts';
+import { badSource, type SiteSink } from '../../../domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../../domain/limits.ts';
-import { badSource, type SiteSink } from '../../../domain/site-source.ts';
 import { type FoundFile, walkFolder } from '../../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';

@@ -1,4 +1,4 @@
-import type { SiteSink } from '../../../domain/site-source.ts';
+import type { SiteSink } from '../../../domain/job.ts';
 import type { FoundFile } from '../../sources/walk-folder.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
 import { readSource } from './read-folder.ts';

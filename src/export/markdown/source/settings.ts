@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../../domain/errors.ts';
-import type { SiteSink } from '../../../domain/site-source.ts';
+import type { SiteSink } from '../../../domain/job.ts';
 import { readLanguages, readNavigation } from './navigation-settings.ts';
 import { isObject, type Json, SettingsReader } from './settings-reader.ts';
 import { type Tone, toneOfColour } from './tone.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../domain/problem.ts';
+import type { Problem } from '../../../domain/errors.ts';
 import { showPage } from '../layout.tsx';
 import { Said } from '../parts/said.tsx';
 import type { ConsoleVisit } from '../visit.ts';

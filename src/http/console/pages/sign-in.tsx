@@ -1,5 +1,4 @@
-import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
-import type { Problem } from '../../../domain/problem.ts';
+import { DocshelfError, type Problem, toDocshelfError } from '../../../domain/errors.ts';
 import { Secret } from '../../../domain/secret.ts';
 import { requestIdOf } from '../../listener/request-id.ts';
 import { answerFault } from '../../problem.ts';

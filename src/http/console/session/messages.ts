@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Problem } from '../../../domain/problem.ts';
+import type { Problem } from '../../../domain/errors.ts';
 import type { CreatedKey } from '../../keys/key-schemas.ts';
 
 /** What became of it, or of one of its parts. */

@@ -1,7 +1,6 @@
 import { ReadableStream } from 'node:stream/web';
-import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
+import { DocshelfError, type Problem, toDocshelfError } from '../../../domain/errors.ts';
 import { refuseSignatureName, requireFileName, SIGNATURE_EXTENSION } from '../../../domain/file-name.ts';
-import type { Problem } from '../../../domain/problem.ts';
 import { showName } from '../../../domain/secret.ts';
 import type { ShapeOf } from '../../../domain/shape.ts';
 import { collect } from '../../../files/index.ts';

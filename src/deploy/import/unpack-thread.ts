@@ -1,9 +1,13 @@
 import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
-import type { UnpackOrder, UnpackProgress, UnpackSummary } from './unpack.ts';
+import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
 /** An abort ends it at once; what was written by then is the caller's to remove. */
-export type Unpack = (order: UnpackOrder, onProgress: UnpackProgress, signal: AbortSignal) => Promise<UnpackSummary>;
+export type Unpack = (
+  request: UnpackRequest,
+  onProgress: UnpackProgress,
+  signal: AbortSignal,
+) => Promise<UnpackSummary>;
 
 /** In threads, so that parsing and hashing never stand in the way of serving. */
 export function unpackInThreads(): Unpack {
@@ -18,10 +22,10 @@ export function unpackInThreads(): Unpack {
     entry: threadEntry('./worker', import.meta),
   } as const;
   const threads = new ThreadPool(() => new Thread<UnpackCalls>(options));
-  return (order, onProgress, signal) =>
+  return (request, onProgress, signal) =>
     threads.run((thread) =>
-      thread.call('unpack', order, {
-        task: `unpack "${order.name}"`,
+      thread.call('unpack', request, {
+        task: `unpack "${request.name}"`,
         signal,
         onProgress: ({ phase, doneBytes, totalBytes }) => onProgress(phase, doneBytes, totalBytes),
       }),

@@ -1,10 +1,16 @@
 import type { SignedWords } from '../../archive/minisign/comment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo } from '../../domain/release.ts';
-import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
+import {
+  compareVersions,
+  dateOfVersion,
+  parseVersion,
+  versionFromDigest,
+  versionFromFileName,
+} from '../../domain/version.ts';
 import type { ReleaseRef } from '../plan.ts';
-import type { SiteStore } from '../releases/site-store.ts';
-import { exportedAt, refuseOlderThanNewest, refuseOldVersion } from './downgrade.ts';
+import type { NewestRelease, SiteStore } from '../releases/site-store.ts';
+import type { DeploySettings } from '../settings.ts';
 
 export interface LabelRequest {
   /** Null for standard input. A label may come from it. */
@@ -18,14 +24,9 @@ export interface LabelRequest {
   readonly activates?: boolean;
 }
 
-export interface LabelSettings {
-  readonly domain: string | null;
-  /** That label moves to no other digest than the config's. */
-  readonly pin: { readonly version: string; readonly sha256: string | null } | null;
-  readonly minVersion: string | null;
-}
+type LabelSettings = Pick<DeploySettings, 'domain' | 'version' | 'sha256' | 'minVersion'>;
 
-interface KnownBundle {
+export interface KnownBundle {
   readonly digest: string;
   readonly name: string;
   readonly manifest: ReleaseInfo['manifest'];
@@ -44,27 +45,28 @@ interface KnownBundle {
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
-  { domain, pin, minVersion }: LabelSettings,
+  settings: LabelSettings,
   bundle: KnownBundle,
 ): Promise<string> {
+  const { domain, version: pin, minVersion } = settings;
   await checkDomain(store, domain, bundle);
   const version = labelOf(request, bundle);
   checkSignedWords(bundle, version, await store.expectedDomain(domain));
-  if (pin?.version !== version) refuseOldVersion(bundle.name, version, minVersion);
+  if (pin !== version) refuseOldVersion(bundle.name, version, minVersion);
   const { madeAt } = bundle;
   if (request.activates === true && madeAt !== null) {
     const at = exportedAt(madeAt, request.fileName, bundle.isSigned);
     await refuseOlderThanNewest(store, { ...bundle, madeAt: at });
   }
-  await refuseToMovePin(store, version, pin, bundle);
-  await refuseOtherVersionsLink(store, version, request, pin, bundle);
+  await refuseToMovePin(store, version, settings, bundle);
+  await refuseOtherVersionsLink(store, version, request, settings, bundle);
   return version;
 }
 
 /** Makes a release one of the site: before it is stored, or while nobody can remove it. Domain before name. */
 export async function claim(
   store: SiteStore,
-  { domain }: LabelSettings,
+  { domain }: Pick<LabelSettings, 'domain'>,
   { digest, manifest }: Pick<KnownBundle, 'digest' | 'manifest'>,
 ): Promise<void> {
   await store.settleDomain(domain, { manifestDomain: manifest?.domain ?? null });
@@ -167,13 +169,13 @@ async function checkDomain(
 async function refuseToMovePin(
   store: SiteStore,
   version: string,
-  pin: LabelSettings['pin'],
+  { version: pin, sha256 }: LabelSettings,
   { digest, name }: KnownBundle,
 ): Promise<void> {
-  if (pin === null || pin.version !== version || pin.sha256 === digest) return;
+  if (pin !== version || sha256 === digest) return;
   const current = await store.label(version);
-  if (current === null ? pin.sha256 === null : current.digest === digest) return;
-  const asked = pin.sha256 ?? current?.digest ?? '';
+  if (current === null ? sha256 === null : current.digest === digest) return;
+  const asked = sha256 ?? current?.digest ?? '';
   throw new DocshelfError(
     'pinned',
     `Cannot take in "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
@@ -189,10 +191,10 @@ async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
   { pinnedFrom: link }: LabelRequest,
-  pin: LabelSettings['pin'],
+  { version: pin, sha256 }: LabelSettings,
   { digest, manifest }: KnownBundle,
 ): Promise<void> {
-  if (link == null || manifest?.version === version || pin?.sha256 === digest) return;
+  if (link == null || manifest?.version === version || (pin !== null && sha256 === digest)) return;
   const known = await store.links();
   if (known.some((each) => each.link === link && each.digest === digest && each.version === version)) return;
   const other = known.find((each) => each.link === link && each.digest === digest);
@@ -205,4 +207,81 @@ async function refuseOtherVersionsLink(
       fields: { version, otherVersion: other.version, digest, retryable: true },
     },
   );
+}
+
+/** A pin is the operator's word: `minVersion` is for what others deliver. @throws DocshelfError `downgrade` */
+function refuseOldVersion(name: string, version: string, minVersion: string | null): void {
+  if (minVersion === null) return;
+  const order = compareVersions(version, minVersion);
+  if (order !== null && order >= 0) return;
+  const state =
+    order === null
+      ? `it cannot be compared with ${minVersion}, the oldest that may be: dates are compared with dates, and semantic versions with such`
+      : `the oldest that may be is ${minVersion}`;
+  throw new DocshelfError('downgrade', `Cannot take in "${name}" as version "${version}": ${state}`, {
+    next: 'Get a newer bundle; if this one is meant, pin its version in staticExport.version, or set staticExport.minVersion.',
+    fields: { version, minVersion },
+  });
+}
+
+const DAY_MS = 24 * 3600_000;
+
+/**
+ * A content that was exported before keeps its first manifest (contract section 6), and its file is named by the day of the
+ * export: the end of that day counts, but for signed bundles, whose sender is not believed beyond what was signed.
+ * @param madeAt of the manifest
+ */
+function exportedAt(madeAt: string, fileName: string | null, isSigned: boolean): string {
+  const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
+  if (day === null) return madeAt;
+  const end = Date.parse(day) + DAY_MS - 1;
+  return end > Date.parse(madeAt) ? new Date(end).toISOString() : madeAt;
+}
+
+/** Null for a release that may be served unpinned. */
+export async function stepBackOf(
+  store: SiteStore,
+  { version, digest, createdAt }: ReleaseRef & { readonly createdAt: string },
+): Promise<DocshelfError | null> {
+  if ((await store.info(digest))?.manifest == null) return null;
+  try {
+    await refuseOlderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
+    return null;
+  } catch (error) {
+    if (error instanceof DocshelfError && error.code === 'downgrade') return error;
+    throw error;
+  }
+}
+
+/**
+ * A delivery that would be served, and was made before the newest release that was ever active. What was fetched last, or
+ * is served, is none.
+ * @throws DocshelfError `downgrade`
+ */
+async function refuseOlderThanNewest(
+  store: SiteStore,
+  { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },
+): Promise<void> {
+  const newest = await newerThan(store, madeAt);
+  if (newest === null || (await isCurrent(store, digest))) return;
+  throw new DocshelfError(
+    'downgrade',
+    `Cannot serve "${name}": it was made at ${madeAt}, before version "${newest.version}" (${newest.createdAt}), which was active`,
+    {
+      next: 'If the older one is meant, pin its version in staticExport.version, or import it with --no-activate and activate it.',
+      fields: { madeAt, newest },
+    },
+  );
+}
+
+/** The newest release that was ever active, where it was made later; else null. */
+export async function newerThan(store: SiteStore, madeAt: string): Promise<NewestRelease | null> {
+  const newest = await store.newest();
+  return newest === null || Date.parse(madeAt) >= Date.parse(newest.createdAt) ? null : newest;
+}
+
+/** True for what is active, and what was fetched last. */
+export async function isCurrent(store: SiteStore, digest: string): Promise<boolean> {
+  const active = await store.active();
+  return active?.digest === digest || active?.lastFetched === digest;
 }

@@ -13,9 +13,9 @@ import { ifThere, replaceFile } from '../../files/index.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SitePaths } from '../releases/data-folder.ts';
 import { isArchiveName } from './signature.ts';
-import { stampOf } from './stamp.ts';
+import { stampOf } from './staging.ts';
 
-/** Watching alone misses changes on network volumes; and while there are archives, that one of them is complete. */
+/** Watching alone misses changes on network volumes, and the moment when a copy is complete. */
 const POLL_MS = 1_000;
 /** A file that has not changed for so long is complete. */
 const SETTLED_MS = 1_500;
@@ -39,30 +39,26 @@ export interface InboxOptions {
 }
 
 /**
- * Takes archives in one by one, and deletes them; refused ones go to `rejected/` with the reason. Complete is what has
- * no `.part` name and is unchanged between two looks.
+ * Imports archives one by one, and deletes them. Refused ones go to `rejected/` with the reason. An archive is complete if its name
+ * does not end in `.part` and it is unchanged between two looks.
  */
 export class Inbox {
   readonly #options: InboxOptions;
-  /** By name: stamp at the last look, and when it may be tried next. */
+  /** By name: stamp at the last look, and the earliest time of the next attempt. */
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #nextLook: NodeJS.Timeout | undefined;
-  #look: Promise<void> = Promise.resolve();
-  #isLooking = false;
+  /** Null between two looks. */
+  #look: Promise<void> | null = null;
   #isStopped = false;
-  /** An earlier version of docshelf may have left more in `rejected/`. */
-  #isBounded = false;
 
   constructor(options: InboxOptions) {
     this.#options = options;
   }
 
-  /** Again: it goes on. */
+  /** A second call changes nothing. */
   start(): void {
-    if (this.#timer !== undefined || this.#isStopped) return;
-    this.#timer = setInterval(() => this.#lookSoon(), this.#options.pollMs ?? POLL_MS).unref();
+    if (this.#look !== null || this.#timer !== undefined || this.#isStopped) return;
     try {
       this.#watcher = watch(this.#options.paths.inbox, () => this.#lookSoon()).on('error', () =>
         this.#watcher?.close(),
@@ -70,39 +66,37 @@ export class Inbox {
     } catch {
       // No inotify instance left: the poll is enough.
     }
-    this.#lookSoon();
+    // An earlier version of docshelf may have left more.
+    this.#lookSoon(() => boundRejected(this.#options.paths.rejected));
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    clearInterval(this.#timer);
-    clearTimeout(this.#nextLook);
+    clearTimeout(this.#timer);
     this.#watcher?.close();
     await this.#look;
   }
 
-  #lookSoon(): void {
-    if (this.#isLooking || this.#isStopped) return;
-    this.#isLooking = true;
-    this.#look = this.#lookOnce()
+  #lookSoon(before = async (): Promise<void> => undefined): void {
+    if (this.#look !== null || this.#isStopped) return;
+    clearTimeout(this.#timer);
+    this.#look = before()
+      .then(() => this.#lookOnce())
       .catch((error: unknown) => this.#options.deployment.failed('inbox', error))
       .finally(() => {
-        this.#isLooking = false;
-        clearTimeout(this.#nextLook);
-        const mustLook = this.#seen.size > 0 && !this.#isStopped;
-        if (mustLook) this.#nextLook = setTimeout(() => this.#lookSoon(), POLL_MS).unref();
+        this.#look = null;
+        if (this.#isStopped) return;
+        const waitMs = this.#seen.size > 0 ? POLL_MS : (this.#options.pollMs ?? POLL_MS);
+        this.#timer = setTimeout(() => this.#lookSoon(), waitMs).unref();
       });
   }
 
   async #lookOnce(): Promise<void> {
-    const { paths } = this.#options;
-    if (!this.#isBounded) await boundRejected(paths.rejected);
-    this.#isBounded = true;
-    const names = new Set((await readdir(paths.inbox)).filter(isArchiveName));
+    const names = new Set((await readdir(this.#options.paths.inbox)).filter(isArchiveName));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
     for (const name of names) {
       if (this.#isStopped) return;
-      if (await this.#isComplete(name)) await this.#take(name);
+      if (await this.#isComplete(name)) await this.#import(name);
     }
   }
 
@@ -115,7 +109,7 @@ export class Inbox {
     return false;
   }
 
-  async #take(name: string): Promise<void> {
+  async #import(name: string): Promise<void> {
     const file = join(this.#options.paths.inbox, name);
     try {
       await this.#options.deployment.deliver({ file, fileName: name, version: null, source: 'inbox', activate: true });

@@ -1,14 +1,14 @@
 import { type CallContext, serve } from '../../threads/index.ts';
-import { type UnpackOrder, type UnpackPhase, type UnpackSummary, unpack } from './unpack.ts';
+import { type UnpackPhase, type UnpackRequest, type UnpackSummary, unpack } from './unpack.ts';
 
 export interface UnpackCalls {
   unpack(
-    order: UnpackOrder,
+    request: UnpackRequest,
     context: CallContext<{ readonly phase: UnpackPhase; readonly doneBytes: number; readonly totalBytes: number }>,
   ): Promise<UnpackSummary>;
 }
 
 serve({
-  unpack: (order, { progress }) =>
-    unpack(order, (phase, doneBytes, totalBytes) => progress({ phase, doneBytes, totalBytes })),
+  unpack: (request, { progress }) =>
+    unpack(request, (phase, doneBytes, totalBytes) => progress({ phase, doneBytes, totalBytes })),
 } satisfies UnpackCalls);
