@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../deploy/index.ts';
+import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
 import { type DaemonOptions, startDaemon as start } from './daemon.ts';
@@ -72,9 +72,7 @@ export async function openCommandShelf(
   const shelf = createShelf(config, network, {
     folder,
     search: engine.site(config.search, () => undefined),
-    prepareSwap: () => () => undefined,
-    onOthers: () => undefined,
-    onOff: () => undefined,
+    serving: new ServedRecord(),
     onEvent: (event) => {
       if (event.kind === 'progress') onProgress(event);
     },

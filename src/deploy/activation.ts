@@ -26,22 +26,14 @@ export interface ActivationReason {
 export interface PreparedSwitch {
   readonly view: ReleaseView;
   readonly retained: readonly KeptRelease[];
-  readonly commit: () => unknown;
+  readonly commit: (activatedAt: string) => unknown;
 }
 
-interface Served {
-  /** Null: the site serves nothing. */
-  readonly active: ActiveVersion | null;
-  /** Digest of the release that was served before. */
-  readonly previous: string | null;
-  /** The site's other releases, as the serving side knows them. */
-  readonly retained: string;
-}
-
-/** What this process serves and what a restart reads, with the steps of a switch. The loop calls one at a time. */
+/** The steps of a switch: what readers get, and what a restart reads. The loop calls one at a time. */
 export class Activation {
   readonly #context: SiteContext;
-  #served: Served = { active: null, previous: null, retained: '' };
+  /** Digest of the release that was served before. */
+  #previous: string | null = null;
   #pruneAtMs: number | null = null;
   /** Time of the last change by a daemon on the folder that this one has followed. */
   #followedMs = 0;
@@ -52,7 +44,10 @@ export class Activation {
   }
 
   get current(): ActiveVersion | null {
-    return this.#served.active;
+    const { served } = this.#context.serving;
+    if (served === null) return null;
+    const { version, digest, pages, bytes } = served.release;
+    return { version, digest, pages, bytes, activatedAt: served.activatedAt };
   }
 
   get pruneAtMs(): number | null {
@@ -61,10 +56,10 @@ export class Activation {
 
   /** Reads the release's tables, and has the serving side build its new state. */
   async prepare({ digest, version }: ReleaseRef): Promise<PreparedSwitch> {
-    const { store, prepareSwap } = this.#context;
+    const { store, serving } = this.#context;
     const view = await store.view(digest, version);
     const retained = await this.#retainedBeside(digest);
-    return { view, retained, commit: await prepareSwap(view, retained) };
+    return { view, retained, commit: await serving.prepare(view, retained) };
   }
 
   /** Marks the new and the former release until the next pruning, so that no other daemon removes one of them. */
@@ -120,17 +115,12 @@ export class Activation {
     }
   }
 
-  async swap({ view, retained, commit }: PreparedSwitch, activatedAt: string): Promise<void> {
+  async swap({ view, commit }: PreparedSwitch, activatedAt: string): Promise<void> {
     const { journal, settings } = this.#context;
     const former = this.current;
-    const { version, digest, pages, bytes } = view;
-    const committed = commit();
-    // In the same tick as the reference: the status always names the release that readers get.
-    this.#served = {
-      active: { version, digest, pages, bytes, activatedAt },
-      previous: former?.digest ?? null,
-      retained: stateOf(retained),
-    };
+    const { version, digest } = view;
+    const committed = commit(activatedAt);
+    this.#previous = former?.digest ?? null;
     await committed;
     journal.event({ kind: 'activated', version, digest, previous: former?.version ?? null });
     this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
@@ -138,25 +128,23 @@ export class Activation {
 
   /** Serves nothing. The pointers stay. */
   async turnOff(): Promise<void> {
-    const { journal, onOff, registration } = this.#context;
+    const { journal, serving, registration } = this.#context;
     const wasServing = this.current !== null;
-    this.#served = { ...this.#served, active: null };
-    await onOff();
+    await serving.turnOff();
     if (wasServing) journal.event({ kind: 'turned-off' });
     await registration.serves([]);
   }
 
   /** Gives serving the releases that came or went since the swap: `immutable` and old assets need all of them. Never rejects. */
   async updateRetained(): Promise<void> {
-    const { onOthers, journal } = this.#context;
+    const { serving, journal } = this.#context;
     try {
-      const { active } = this.#served;
-      if (active === null) return;
-      const retained = await this.#retainedBeside(active.digest);
+      const former = serving.served?.release;
+      if (former === undefined) return;
+      const retained = await this.#retainedBeside(former.digest);
       // A swap in between has given them itself.
-      if (this.current !== active || stateOf(retained) === this.#served.retained) return;
-      this.#served = { ...this.#served, retained: stateOf(retained) };
-      onOthers(retained);
+      if (serving.served?.release === former && stateOf(retained) !== this.#retainedState)
+        serving.updateRetained(retained);
     } catch (error) {
       journal.failed('deploy', error);
     }
@@ -167,9 +155,13 @@ export class Activation {
    * the release. @returns whether the retained releases have changed. Never rejects
    */
   async refreshFromDisk(): Promise<boolean> {
-    const { retained } = this.#served;
+    const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
-    return this.#served.retained !== retained;
+    return this.#retainedState !== former;
+  }
+
+  get #retainedState(): string {
+    return stateOf(this.#context.serving.served?.retained ?? []);
   }
 
   async #followChanges(): Promise<void> {
@@ -234,7 +226,7 @@ export class Activation {
     return {
       keep,
       inUse: new Set([...inUse.filter(isDigest), ...(await registration.othersServe())]),
-      previous: new Set([this.#served.previous, former?.digest].filter(isDigest)),
+      previous: new Set([this.#previous, former?.digest].filter(isDigest)),
     };
   }
 

@@ -39,6 +39,7 @@ export {
   type DeploymentOptions,
   type IntakeSlots,
   intakeSlots,
-  type PrepareSwap,
+  ServedRecord,
+  type Serving,
 } from './site-context.ts';
 export type { DeployEvent, DeployStatus } from './status.ts';

@@ -9,15 +9,47 @@ import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
 import type { DeployEvent, Journal } from './status.ts';
 
-/**
- * Builds the serving side's new state; the function that it gives puts it in place, and what that gives is awaited.
- *
- * @param older the site's other releases, the one active last first
- */
-export type PrepareSwap = (
-  active: ReleaseView,
-  older: readonly KeptRelease[],
-) => (() => unknown) | Promise<() => unknown>;
+/** The release that readers get. */
+export interface ServedRelease {
+  readonly release: ReleaseView;
+  /** The site's other releases, the one active last first. */
+  readonly retained: readonly KeptRelease[];
+  /** RFC 3339, UTC. */
+  readonly activatedAt: string;
+}
+
+/** The serving side of a site. It alone remembers the served release; deploy reads it here. */
+export interface Serving {
+  /** Null: readers get no version. */
+  readonly served: ServedRelease | null;
+  /** Builds the next state. The returned function puts it in place, in the tick of its call; the caller awaits its result. */
+  prepare(
+    release: ReleaseView,
+    retained: readonly KeptRelease[],
+  ): Promise<(activatedAt: string) => unknown> | ((activatedAt: string) => unknown);
+  /** The other releases have changed, and the active one has not. */
+  updateRetained(retained: readonly KeptRelease[]): unknown;
+  turnOff(): unknown;
+}
+
+/** The serving side of a command, which serves nothing. */
+export class ServedRecord implements Serving {
+  served: ServedRelease | null = null;
+
+  prepare(release: ReleaseView, retained: readonly KeptRelease[]) {
+    return (activatedAt: string): void => {
+      this.served = { release, retained, activatedAt };
+    };
+  }
+
+  updateRetained(retained: readonly KeptRelease[]): void {
+    this.served &&= { ...this.served, retained };
+  }
+
+  turnOff(): void {
+    this.served = null;
+  }
+}
 
 /** Reports to the status the step that a bundle is in, and the page that takes long. */
 export type ReportPhase = (phase: string, page: string | null) => void;
@@ -53,11 +85,7 @@ export interface DeploymentOptions {
   readonly unpack: Unpack;
   readonly tracer?: Tracer;
   readonly beforeSeal: readonly BeforeSeal[];
-  readonly prepareSwap: PrepareSwap;
-  /** The site's other releases have changed, and the active one has not. */
-  readonly onOthers: (older: readonly KeptRelease[]) => void;
-  /** Awaited. */
-  readonly onOff: () => unknown;
+  readonly serving: Serving;
   readonly onEvent: (event: DeployEvent) => void;
 }
 

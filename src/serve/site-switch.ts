@@ -42,11 +42,17 @@ export interface ServedVersion extends VersionParts {
   readonly snapshot: SiteSnapshot;
 }
 
+/** The active version of a site. */
+interface LiveVersion extends ServedVersion {
+  /** RFC 3339, UTC. */
+  readonly activatedAt: string;
+}
+
 /** Settings of a site, and the version that it serves. Immutable: a switch or a reload replaces it as a whole. */
 export interface SiteState<Settings> {
   readonly settings: Settings;
   /** Null: no version is active. */
-  readonly version: ServedVersion | null;
+  readonly version: LiveVersion | null;
 }
 
 /** A version that is served beside the active one, at an address under `_docshelf/v/`. */
@@ -85,11 +91,11 @@ export async function surveyOf(
 }
 
 /** Builds the state of a version: of the active one, or of one beside it. */
-export function buildVersion(
-  parts: VersionParts,
+export function buildVersion<Parts extends VersionParts>(
+  parts: Parts,
   { switcher = null, searchBox = null, ...form }: SiteForm,
   beside: Beside | null = null,
-): ServedVersion {
+): Parts & ServedVersion {
   const { release, retained, rules, survey } = parts;
   const { version } = release;
   const { basePath = '/', search = null, additions = NO_ADDITIONS } = form;
@@ -149,31 +155,38 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return this.#state;
   }
 
+  get served(): LiveVersion | null {
+    return this.#state.version;
+  }
+
   get current(): SiteSnapshot | null {
     return this.#state.version?.snapshot ?? null;
   }
 
   /** Builds the next version. The returned function only replaces the state. @throws as `readVersion` */
-  readonly prepare = async (release: ReleaseView, retained: readonly KeptRelease[]): Promise<() => Promise<void>> => {
+  async prepare(
+    release: ReleaseView,
+    retained: readonly KeptRelease[],
+  ): Promise<(activatedAt: string) => Promise<void>> {
     const { form } = this.#state.settings;
     const parts = await readVersion(release, retained, await this.#survey(release));
     const version = buildVersion(parts, form);
-    return async () => {
+    return async (activatedAt) => {
       // A reload may have come in between.
-      if (form !== this.#state.settings.form) return this.#rebuild(parts);
-      this.#replace({ version });
+      if (form !== this.#state.settings.form) return this.#rebuild({ ...parts, activatedAt });
+      this.#replace({ version: { ...version, activatedAt } });
     };
-  };
+  }
 
   /** Updates the releases beside the active one. */
-  readonly useOthers = (retained: readonly KeptRelease[]): void => {
+  updateRetained(retained: readonly KeptRelease[]): void {
     const { version } = this.#state;
     if (version !== null) void this.#rebuild({ ...version, retained });
-  };
+  }
 
-  readonly turnOff = async (): Promise<void> => {
+  turnOff(): void {
     this.#replace({ version: null });
-  };
+  }
 
   /** Takes new settings, and rebuilds the version if its pages depend on the change. */
   use(settings: Settings): void {
@@ -198,7 +211,10 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   }
 
   /** Serves at once, and again if the survey has changed. */
-  async #rebuild(parts: VersionParts, settings = this.#state.settings): Promise<void> {
+  async #rebuild(
+    parts: VersionParts & Pick<LiveVersion, 'activatedAt'>,
+    settings = this.#state.settings,
+  ): Promise<void> {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
     const survey = await this.#survey(parts.release);
     const { version, settings: now } = this.#state;

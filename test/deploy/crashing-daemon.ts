@@ -74,9 +74,12 @@ const deployment = new Deployment({
   // A thread takes its time to start, and matters only for what ends while it runs.
   unpack: crashAt === 'while it is unpacked' ? unpackInThreads() : unpackHere,
   beforeSeal: [async () => step('before it is sealed')],
-  prepareSwap: () => () => step('in the swap'),
-  onOthers: () => undefined,
-  onOff: () => undefined,
+  serving: {
+    served: null,
+    prepare: () => () => step('in the swap'),
+    updateRetained: () => undefined,
+    turnOff: () => undefined,
+  },
   onEvent: (event) => {
     if (event.kind === 'progress' && event.phase === 'unpacking') step('while it is unpacked');
   },

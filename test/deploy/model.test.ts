@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
-import { DaemonRegistration, intakeSlots, openDataFolder, SiteStore } from '../../src/deploy/index.ts';
+import { DaemonRegistration, intakeSlots, openDataFolder, ServedRecord, SiteStore } from '../../src/deploy/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
@@ -179,9 +179,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
       ownExports: null,
       unpack: unpackHere,
       beforeSeal: [],
-      prepareSwap: () => () => undefined,
-      onOthers: () => undefined,
-      onOff: () => undefined,
+      serving: new ServedRecord(),
       onEvent: () => undefined,
     });
   }

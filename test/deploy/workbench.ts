@@ -12,6 +12,7 @@ import {
   type DeploySettings,
   intakeSlots,
   openDataFolder,
+  ServedRecord,
   SiteStore,
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
@@ -225,7 +226,15 @@ export async function openDaemon(
   shared: SharedByTest = {},
 ): Promise<TestDaemon> {
   const events: DeployEvent[] = [];
-  const site: TestDaemon['site'] = { active: null, older: [] };
+  const serving = new ServedRecord();
+  const site: TestDaemon['site'] = {
+    get active() {
+      return serving.served?.release ?? null;
+    },
+    get older() {
+      return serving.served?.retained ?? [];
+    },
+  };
   const own = shared.registration === undefined ? new DaemonRegistration(store.paths) : null;
   const deployment = new Deployment({
     store,
@@ -237,9 +246,7 @@ export async function openDaemon(
     ownExports: shared.ownExports ?? null,
     unpack: shared.unpack ?? unpackHere,
     beforeSeal: [],
-    prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
-    onOthers: (older) => Object.assign(site, { older }),
-    onOff: () => Object.assign(site, { active: null, older: [] }),
+    serving,
     onEvent: (event) => events.push(event),
   });
   const stop = () => deployment.stop().then(() => own?.withdraw());

@@ -9,6 +9,8 @@ import { TestReleases } from './helpers.ts';
 const releases = new TestReleases();
 afterEach(() => releases.remove());
 
+const NOW = '2026-01-01T00:00:00Z';
+
 const page = (language = 'en', body = '') =>
   `<!doctype html><html lang="${language}"><head></head><body>${body}</body></html>`;
 
@@ -40,7 +42,7 @@ it('serves by the form that holds at the swap, where a reload came between', asy
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
   const commit = await site.prepare(release as unknown as ReleaseView, []);
   use({ trailingSlash: 'always', basePath: '/' });
-  void commit();
+  void commit(NOW);
   expect(site.current?.find('a')).toEqual({ kind: 'redirect', status: 308, location: 'a/' });
 });
 
@@ -56,7 +58,7 @@ it.each([
   const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
   const { site } = recorded({ trailingSlash: 'never' });
   expect(await site.notices()).toEqual([]);
-  await (await site.prepare(release, []))();
+  await (await site.prepare(release, []))(NOW);
   const about = (await site.notices()).filter((notice) => notice.includes('start page of version "v9"'));
   expect(about).toHaveLength(isReported ? 1 : 0);
 });
@@ -66,7 +68,7 @@ it('judges by releases that come after the swap, too', async () => {
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
   const active = { ...release, files: new Map([[entry.path, entry]]) };
-  await (await site.prepare(active as unknown as ReleaseView, []))();
+  await (await site.prepare(active as unknown as ReleaseView, []))(NOW);
   const cacheControl = async () => {
     const found = await site.current?.find(entry.path);
     return found?.kind === 'file' && found.file instanceof SiteFile
@@ -75,7 +77,7 @@ it('judges by releases that come after the swap, too', async () => {
   };
   expect(await cacheControl()).toContain('immutable');
   const staged = { ...release, digest: 'e', servedAt: null, find: async () => ({ ...entry, sha256: 'cd'.repeat(32) }) };
-  site.useOthers([staged as unknown as KeptRelease]);
+  site.updateRetained([staged as unknown as KeptRelease]);
   expect(await cacheControl()).toBe('no-cache');
 });
 
@@ -83,17 +85,17 @@ it('has a switcher on its pages as long as there are other versions, and the bun
   let survey = { hasOthers: true, own: [] as string[] };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
   const release = releases.make({ 'index.html': page() }, { version: 'v"2' });
-  await (await site.prepare(release, []))();
+  await (await site.prepare(release, []))(NOW);
   const untilServed = (count: number) => vi.waitUntil(() => served.length === count, { timeout: 30_000 });
   const switcher = { script: '/a.js', style: '/a.css' };
   use({ trailingSlash: 'auto', switcher });
   // At once, and when the versions are known.
   await untilServed(3);
   survey = { hasOthers: false, own: [] };
-  site.useOthers([]);
+  site.updateRetained([]);
   await untilServed(5);
   survey = { hasOthers: true, own: ['1.0/', '2.0/', '3.0/'] };
-  site.useOthers([]);
+  site.updateRetained([]);
   await untilServed(7);
   const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
   expect(await heads()).toEqual(['', '', tag, tag, '', '', '']);
@@ -108,7 +110,7 @@ it('labels the search box in the language of the page', async () => {
   const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
   const { site } = recorded({ trailingSlash: 'auto', searchBox });
   const pages = Object.fromEntries(['en', 'de', 'ja'].map((tag) => [`${tag}.html`, page(tag)]));
-  await (await site.prepare(releases.make(pages), []))();
+  await (await site.prepare(releases.make(pages), []))(NOW);
   const head = (tag: string) => headOf(site.current, `${tag}.html`);
   expect(await Promise.all(['en', 'de', 'ja'].map(head))).toEqual([
     '<script type="module" src="/l.js" data-shelf></script>',
@@ -129,7 +131,7 @@ it.each([
     [null, 0],
   ] as const) {
     const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
-    await (await site.prepare(release as unknown as ReleaseView, []))();
+    await (await site.prepare(release as unknown as ReleaseView, []))(NOW);
     expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(
       notices,
     );
@@ -140,7 +142,7 @@ it('puts the search box in the place of one that asks a service elsewhere, and s
   const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
   const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
   const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
-  await (await site.prepare(release, []))();
+  await (await site.prepare(release, []))(NOW);
   const said = 'The search box of version "v2" (DocSearch) asks a service elsewhere, *.algolia.net';
   expect(await site.notices()).toEqual([`${said}: docshelf's stands in its place.`]);
   use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });

@@ -5,12 +5,11 @@ import {
   type DataPaths,
   type DeployEvent,
   Deployment,
-  type DeploymentOptions,
   type IntakeSlots,
   intakeSlots,
   openDataFolder,
-  type PrepareSwap,
   type RenewSettings,
+  type Serving,
   SiteStore,
   sweepDataFolder,
   type Unpack,
@@ -72,9 +71,7 @@ export async function openFolder(
 interface ShelfHooks {
   readonly folder: ShelfFolder;
   readonly tracer?: Tracer;
-  readonly prepareSwap: PrepareSwap;
-  readonly onOthers: DeploymentOptions['onOthers'];
-  readonly onOff: DeploymentOptions['onOff'];
+  readonly serving: Serving;
   readonly onEvent: (event: DeployEvent) => void;
   readonly search: SiteSearch | null;
 }

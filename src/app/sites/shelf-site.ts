@@ -102,9 +102,7 @@ export class ShelfSite {
       folder,
       tracer,
       search: localSearch,
-      prepareSwap: this.#site.prepare,
-      onOthers: this.#site.useOthers,
-      onOff: this.#site.turnOff,
+      serving: this.#site,
       onEvent: (event) => {
         if (event.kind === 'progress') onProgress(event);
         logDeployEvent(log, event);
