@@ -90,8 +90,8 @@ export class StoredVersions implements DocumentedVersions {
   /** @throws DocshelfError `release_damaged` */
   async #read({ version, digest }: ReleaseRef, beside: Beside | null): Promise<SiteSnapshot> {
     const store = await readStore(this.#site.config);
-    const parts = await readVersion(await store.view(digest, version), []);
-    return buildVersion(parts, snapshotForm(this.#site), beside).snapshot;
+    const form = snapshotForm(this.#site);
+    return buildVersion(await readVersion(await store.view(digest, version), [], form), form, beside).snapshot;
   }
 }
 

@@ -62,29 +62,29 @@ export interface Beside {
   readonly pages: SamePages | null;
 }
 
-export const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
-const NOTHING_FOUND: VersionParts['survey'] = { versions: NO_VERSIONS, searches: [] };
+type SurveyVersions = (release: ReleaseView) => Promise<VersionSurvey>;
 
-/**
- * Without a survey, pages get neither a switcher nor a box that replaces another.
- * @throws DocshelfError `cannot_read`, `release_damaged`
- */
+const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
+const surveyNone: SurveyVersions = async () => NO_VERSIONS;
+
+/** Reads what a version is built from. @throws DocshelfError `cannot_read`, `release_damaged` */
 export async function readVersion(
   release: ReleaseView,
   retained: readonly KeptRelease[],
-  survey: VersionParts['survey'] = NOTHING_FOUND,
+  form: SiteForm,
+  surveyVersions = surveyNone,
+  searches = new OwnSearches(),
 ): Promise<VersionParts> {
+  const survey = await surveyOf(release, form, surveyVersions, searches);
   return { release, retained, rules: await loadSiteRules(release), survey };
 }
 
-type SurveyVersions = (release: ReleaseView) => Promise<VersionSurvey>;
-
 /** Never rejects: a missing switcher must not prevent a version from being served. */
-export async function surveyOf(
+async function surveyOf(
   release: ReleaseView,
   { switcher, searchBox }: SiteForm,
   surveyVersions: SurveyVersions,
-  searches = new OwnSearches(),
+  searches: OwnSearches,
 ): Promise<VersionParts['survey']> {
   const versions = switcher ? await surveyVersions(release).catch(() => NO_VERSIONS) : NO_VERSIONS;
   return { versions, searches: searchBox?.replaces ? await searches.of(release) : [] };
@@ -145,7 +145,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
   readonly #onChange: SwitchOptions<Settings>['onChange'];
   #state: SiteState<Settings>;
 
-  constructor({ settings, surveyVersions = async () => NO_VERSIONS, onChange }: SwitchOptions<Settings>) {
+  constructor({ settings, surveyVersions = surveyNone, onChange }: SwitchOptions<Settings>) {
     this.#state = { settings, version: null };
     this.#surveyVersions = surveyVersions;
     this.#onChange = onChange;
@@ -169,7 +169,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     retained: readonly KeptRelease[],
   ): Promise<(activatedAt: string) => Promise<void>> {
     const { form } = this.#state.settings;
-    const parts = await readVersion(release, retained, await this.#survey(release));
+    const parts = await readVersion(release, retained, form, this.#surveyVersions, this.#searches);
     const version = buildVersion(parts, form);
     return async (activatedAt) => {
       // A reload may have come in between.
@@ -216,14 +216,10 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     settings = this.#state.settings,
   ): Promise<void> {
     this.#replace({ settings, version: buildVersion(parts, settings.form) });
-    const survey = await this.#survey(parts.release);
+    const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);
     const { version, settings: now } = this.#state;
     if (version?.release !== parts.release || isDeepStrictEqual(survey, version.survey)) return;
     this.#replace({ version: buildVersion({ ...version, survey }, now.form) });
-  }
-
-  #survey(release: ReleaseView): Promise<VersionParts['survey']> {
-    return surveyOf(release, this.#state.settings.form, this.#surveyVersions, this.#searches);
   }
 
   #replace(changed: Partial<SiteState<Settings>>): void {

@@ -29,7 +29,6 @@ import {
   SiteServer,
   type SiteSnapshot,
   type SiteState,
-  surveyOf,
   type VersionSurvey,
 } from '../../serve/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
@@ -290,8 +289,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
     const retained = others.map((info) => store.kept(info, null));
     const form = { ...settings.form, switcher: active && switcherFilesOf(settings.held, assets) };
-    const survey = await surveyOf(release, form, async () => ({ hasOthers: true, own: await ownVersions(release) }));
-    const parts = await readVersion(release, retained, survey);
+    const surveyKept = async (): Promise<VersionSurvey> => ({ hasOthers: true, own: await ownVersions(release) });
+    const parts = await readVersion(release, retained, form, surveyKept);
     const { snapshot } = buildVersion(parts, form, { active, pages: open.pages });
     const unlessRemoved: ReadableVersionsOptions['onFault'] = (error, requestId) => {
       void keptVersion(store, version).then(
