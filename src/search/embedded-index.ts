@@ -3,8 +3,7 @@ import type { EmbeddedEngine } from './embedded-engine.ts';
 import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex, TellBuild } from './ports.ts';
 import { searchDirOf } from './processes/index-builds.ts';
 import type { VectorsOrder } from './query/query-thread.ts';
-import type { ToldSearch } from './query/release-search.ts';
-import type { SearchAnswer, SearchRequest } from './request.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
 
 /** One site's indexes in the engine that all sites of a daemon share. */
 export class EmbeddedIndex implements SearchIndex {
@@ -38,32 +37,20 @@ export class EmbeddedIndex implements SearchIndex {
     await this.#engine.embed(release, onProgress, use, signal, this);
   }
 
-  async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer> {
+  async search(
+    release: IndexedRelease,
+    request: SearchRequest,
+    label: string,
+    form: ResultForm = PLAIN_FORM,
+  ): Promise<SearchAnswer> {
     const searchDir = searchDirOf(release);
     const vectors = this.#opened.get(searchDir);
     if (vectors === undefined)
       throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
-    const order = { searchDir, request, label, vectors: request.isByWords ? null : vectors };
-    const json = await this.#engine.search(order, this);
-    return request.wantsFacts ? factsIn(json, vectors !== null) : answerOf(json);
+    return new WrittenAnswer(await this.#engine.search({ searchDir, request, label, form, vectors }, this));
   }
 
   async close(release: IndexedRelease): Promise<void> {
     if (this.#opened.delete(searchDirOf(release))) await this.#engine.close(release, this);
   }
-}
-
-function factsIn(json: Uint8Array<ArrayBuffer>, semantic: boolean): SearchAnswer {
-  const { results, ...facts } = JSON.parse(new TextDecoder().decode(json)) as ToldSearch;
-  return { results, facts: { ...facts, semantic } };
-}
-
-/** Goes to a client as it is: where this thread read it and wrote it again, one core answered 5 % fewer searches. */
-function answerOf(json: Uint8Array<ArrayBuffer>): SearchAnswer {
-  return {
-    json,
-    get results() {
-      return JSON.parse(new TextDecoder().decode(json));
-    },
-  };
 }

@@ -4,11 +4,13 @@
  */
 export { EmbeddedEngine, type Model } from './embedded-engine.ts';
 export { EmbeddedIndex } from './embedded-index.ts';
-export { MountedSearch } from './mounted-search.ts';
 export type { IndexedRelease, SearchIndex } from './ports.ts';
 export type { ShelfResult } from './query/merge-by-rank.ts';
 export {
   jsonOf,
+  NO_FACTS,
+  PLAIN_FORM,
+  type ResultForm,
   type Search,
   type SearchAnswer,
   type SearchFacts,

@@ -1,6 +1,6 @@
 import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
-import type { SearchAnswer, SearchRequest } from './request.ts';
+import type { ResultForm, SearchAnswer, SearchRequest } from './request.ts';
 
 /** Texts to vectors, by a model in a folder or by an endpoint. All have length 1, so that a dot product is the cosine. */
 export interface Embedder {
@@ -72,7 +72,7 @@ export interface SearchIndex {
    * @param label the release's version: what `filter.version` names where a page says no version of itself
    * @throws DocshelfError `index_damaged`, `queue_full`
    */
-  search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer>;
+  search(release: IndexedRelease, request: SearchRequest, label: string, form?: ResultForm): Promise<SearchAnswer>;
 
   /** For this site: others may have it open as well. Queries under way may fail with `index_damaged`. */
   close(release: IndexedRelease): Promise<void>;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex, TellBuild } from './ports.ts';
-import type { Search, SearchAnswer, SearchRequest } from './request.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';
 
@@ -45,7 +45,7 @@ const AGAIN_AFTER_MS_MAX = 600_000;
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 
 /** From a swap on the new release's index answers, and never the one before. */
-export class SiteSearch implements Search {
+export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
   #keyword: LegState = 'off';
@@ -136,7 +136,8 @@ export class SiteSearch implements Search {
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
 
-  async search(request: SearchRequest): Promise<SearchAnswer> {
+  /** @throws as `Search.search` */
+  async search(request: SearchRequest, form: ResultForm = PLAIN_FORM): Promise<SearchAnswer> {
     this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
@@ -144,13 +145,13 @@ export class SiteSearch implements Search {
     const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
-      const answer = await this.#options.index.search(served.release, request, served.label);
+      const answer = await this.#options.index.search(served.release, request, served.label, form);
       if (this.#served === served) return answer;
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }
     // Another version took over meanwhile. Each turn takes a swap.
-    return this.search(request);
+    return this.search(request, form);
   }
 
   #faultOf(fault: DocshelfError, { release, label }: Served): DocshelfError {

@@ -47,6 +47,11 @@ export class PagePaths {
     this.#trailingSlash = trailingSlash;
   }
 
+  /** True if the site has rules with `!`, which may go before its pages. */
+  get mayBeClosed(): boolean {
+    return this.#redirects.hasForced;
+  }
+
   /** The file that is served at a path, as the site was built. */
   fileAt(built: string, work: Work): string | null {
     const path = this.#inSite(built);

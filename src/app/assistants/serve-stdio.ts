@@ -4,7 +4,7 @@ import { type DocshelfError, statusOf } from '../../domain/errors.ts';
 import { printable } from '../../domain/text.ts';
 import { mcpServer } from '../../http/mcp/mcp-server.ts';
 import { publicOrigin } from '../../http/site/shelf-address.ts';
-import { MountedSearch, type Search } from '../../search/index.ts';
+import type { Search } from '../../search/index.ts';
 import { BodyCache } from '../../serve/index.ts';
 import { openEngine } from '../open-search.ts';
 import { openNetwork } from '../stored/open-network.ts';
@@ -34,19 +34,19 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
   const engine = openEngine(config, network);
   const stored = new StoredSearch(engine);
   const search: Search = {
-    search: async (request, signal) => {
+    search: async (request) => {
       const current = await active();
       if (current === null) return { results: [] };
       const { digest, version: label } = current;
       await stored.closeOthers();
-      return stored.searchOf({ domain, config, digest, label, isActive: true }).search(request, signal);
+      return stored.search({ domain, config, digest, label, isActive: true }, request);
     },
   };
   const documented = {
     domain,
     basePath,
     origin: publicOrigin(config.server.publicUrl, hosts),
-    search: config.search.enabled ? new MountedSearch(search, () => basePath) : null,
+    search: config.search.enabled ? search : null,
     versions: new StoredVersions(site, active),
   };
   const parts = { pages: new SitePages(), bodies: new BodyCache(CACHE_BYTES) };

@@ -23,7 +23,7 @@ import { deploySlice, featureReport, heldConfig, reportedSite } from '../slices.
 import { describedSearch } from './described-search.ts';
 import { openShelf } from './open-shelf.ts';
 import { ReadableVersions, type ReadableVersionsOptions } from './readable-versions.ts';
-import { explainedSearch, indexedRelease, readersSearch, searchAnswer } from './readers-search.ts';
+import { explainedSearch, indexedRelease, ReaderSearch, searchAnswer } from './readers-search.ts';
 import { placeKey, signInKey } from './sign-ins.ts';
 import type { SiteHost } from './site-host.ts';
 import { siteFindings, siteReport } from './site-report.ts';
@@ -119,13 +119,12 @@ export class ShelfSite {
     this.#signIn = this.#openSignIn(config);
     this.search =
       localSearch &&
-      readersSearch({
+      new ReaderSearch({
         host,
         active: localSearch,
         versions: this.#versions,
         config: () => this.#config,
         domain: () => this.domain,
-        features: () => this.features(),
       });
   }
 

@@ -6,15 +6,15 @@ import {
   type EmbeddedEngine,
   EmbeddedIndex,
   type IndexedRelease,
-  MountedSearch,
-  type Search,
+  PLAIN_FORM,
+  type ResultForm,
   type SearchAnswer,
   type SearchRequest,
   type ShelfResult,
   ShelfSearch,
 } from '../../search/index.ts';
 import { openEngine } from '../open-search.ts';
-import { VersionSearch } from '../sites/version-search.ts';
+import { atKeptVersion } from '../sites/readers-search.ts';
 import { readStore } from '../slices.ts';
 import { openNetwork } from './open-network.ts';
 import { readableVersion } from './stored-versions.ts';
@@ -44,9 +44,7 @@ export async function searchOnce(
   const stored = new StoredSearch(engine);
   const search = new ShelfSearch(() =>
     versions.map((version) => {
-      const own = stored.searchOf(version);
-      const basePath = normalBasePath(version.config.server.basePath);
-      return { site: version.domain, search: new MountedSearch(own, () => basePath) };
+      return { site: version.domain, search: { search: (asked) => stored.search(version, asked) } };
     }),
   );
   try {
@@ -70,30 +68,23 @@ export class StoredSearch {
     this.#index = new EmbeddedIndex(engine);
   }
 
-  /** As readers of the version search, by `filter.version` those beside it. */
-  searchOf(version: SearchedVersion): Search {
-    const search = (label: string, digest: string): Search => ({
-      search: (asked) => this.#search({ ...version, label, digest }, asked),
-    });
-    const { config, digest, label } = version;
-    const active = search(label, digest);
-    if (!version.isActive) return active;
-    const find = async (named: string): Promise<KeptVersion | null> => {
-      const kept = named === label ? null : await readableVersion(config, { version: label, digest }, named);
-      return kept?.digest === digest ? null : kept;
-    };
-    return new VersionSearch({ active, find, open: (kept) => search(kept.version, kept.digest) });
+  /** As readers of the version search, by `filter.version` those beside it. @throws DocshelfError `search_off`, `release_damaged`, `index_damaged` */
+  async search(version: SearchedVersion, request: SearchRequest): Promise<SearchAnswer> {
+    const form = { ...PLAIN_FORM, root: normalBasePath(version.config.server.basePath).slice(0, -1) };
+    const kept = await keptBeside(version, request.filter.version);
+    if (kept === null) return this.#search(version, request, form);
+    const own = atKeptVersion(request, form, kept.version);
+    return this.#search({ ...version, label: kept.version, digest: kept.digest }, own.request, own.form);
   }
 
-  /** @throws DocshelfError `search_off`, `release_damaged`, `index_damaged` */
-  async #search(version: Omit<SearchedVersion, 'isActive'>, request: SearchRequest): Promise<SearchAnswer> {
+  async #search(version: SearchedVersion, request: SearchRequest, form: ResultForm): Promise<SearchAnswer> {
     const { digest, label } = version;
     const opening = this.#opened.get(digest) ?? this.#open(version);
     this.#opened.delete(digest);
     this.#opened.set(digest, opening);
     // What is missing now may be there at the next question.
     opening.catch(() => this.#opened.delete(digest));
-    return this.#index.search(await opening, request, label);
+    return this.#index.search(await opening, request, label, form);
   }
 
   /** But for the last used ones: a session that goes on with the next version asks the former no more. */
@@ -104,7 +95,7 @@ export class StoredSearch {
     }
   }
 
-  async #open({ config, digest, label }: Omit<SearchedVersion, 'isActive'>): Promise<IndexedRelease> {
+  async #open({ config, digest, label }: SearchedVersion): Promise<IndexedRelease> {
     if (!config.search.enabled) {
       throw new DocshelfError('search_off', 'Cannot search: search.enabled is false', {
         next: 'Set search.enabled to true.',
@@ -127,4 +118,14 @@ export class StoredSearch {
     }
     return release;
   }
+}
+
+/** Null unless another stored version has this label. */
+async function keptBeside(
+  { config, digest, label, isActive }: SearchedVersion,
+  named: string | null,
+): Promise<KeptVersion | null> {
+  if (!isActive || named === null || named === label) return null;
+  const kept = await readableVersion(config, { version: label, digest }, named);
+  return kept?.digest === digest ? null : kept;
 }

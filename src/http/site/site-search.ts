@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
+import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
 import { negotiateEncoding } from '../../serve/encoding.ts';
 import { OWN_HEADERS } from '../../serve/index.ts';
 import { prefersType } from '../../web/accept.ts';
@@ -72,8 +72,8 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
       if (results !== null)
         return await results.found(asked, answer.results, answer.facts ?? NO_FACTS, wanted.pageSize);
-      const sites = isBox && all !== null ? await all.sites(asked.header('host')) : null;
-      const json = isBox ? boxJson(answer, sites) : jsonOf(answer);
+      const named = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
+      const json = jsonOf(named, isBox);
       const { body, headers } = await madeBody(json, negotiateEncoding(asked.header('accept-encoding')));
       return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
@@ -90,18 +90,10 @@ function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
   return prefersType(accept, PAGE_TYPE, JSON_TYPE) && !prefersType(accept, JSON_TYPE, PAGE_TYPE);
 }
 
-/** A hosted search says nothing of what there is to choose from. */
-const NO_FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
-
-/** @param sites that results may be of; null: of the one that is asked */
-function boxJson(
-  { results, facts = NO_FACTS }: SearchAnswer,
-  sites: Awaited<ReturnType<ShelfScope['sites']>> | null,
-): Uint8Array<ArrayBuffer> {
-  const named = sites === null ? results : results.map((result) => ({ ...result, site: siteOf(result, sites) }));
-  return new TextEncoder().encode(JSON.stringify({ results: named, ...facts }));
+function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
+  return { results: results.map((result) => ({ ...result, site: siteOf(result, sites) })), facts };
 }
 
-function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, unknown>): unknown {
+function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, object>): object | undefined {
   return 'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
 }

@@ -1,7 +1,7 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
-import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../request.ts';
+import type { SearchRequest, SearchResult } from '../request.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 
 interface HostedSearchSettings {
@@ -13,7 +13,6 @@ export interface HostedSearchOptions {
   /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
   readonly settings: HostedSearchSettings;
-  readonly local: Search;
   /** Reports why the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
   readonly onFault: (error: DocshelfError) => void;
   readonly now?: () => number;
@@ -27,8 +26,8 @@ const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
 /** 50 sections of 80 KB. */
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 
-/** `metadata.source` says which of the two answered. */
-export class HostedSearch implements Search {
+/** The client of a hosted search. */
+export class HostedSearch {
   readonly #options: HostedSearchOptions;
   readonly #url: string;
   readonly #circuit: CircuitBreaker;
@@ -40,15 +39,10 @@ export class HostedSearch implements Search {
     this.#circuit = new CircuitBreaker(CIRCUIT, now);
   }
 
-  /** @throws what the local engine throws; the signal's reason */
-  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
+  /** @returns null if the local engine has to answer @throws the signal's reason */
+  async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
     // The hosted search knows no prefixes, and each letter typed would count against its rate limit.
-    const hosted = request.prefixLast || !this.#circuit.admits() ? null : await this.#tryHosted(request, signal);
-    if (hosted !== null) return withSource(hosted, 'hosted');
-    return withSource((await this.#options.local.search(request, signal)).results, 'local');
-  }
-
-  async #tryHosted(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
+    if (request.prefixLast || !this.#circuit.admits()) return null;
     try {
       const results = await this.#ask(request, signal);
       this.#circuit.succeeded();
@@ -107,10 +101,6 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
   return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
 }
 
-function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'): SearchAnswer {
-  return { results: results.map((result) => ({ ...result, metadata: { ...result.metadata, source } })) };
-}
-
 /**
  * Null where it is no list of results. The published contract fixes `content`, `path` and `score`: without those a
  * result is none. All else is as each service has it, and what is missing or of another form is empty.
@@ -148,6 +138,7 @@ function resultOf(written: unknown): SearchResult | null {
       language: textOrNull(metadata.language),
       tags: textsOf(metadata.tags),
       highlights: highlightsOf(metadata.highlights, content.length),
+      source: 'hosted',
     },
   };
 }

@@ -19,11 +19,6 @@ const PREPARED = 1.5;
 
 const PENDING = Symbol('pending');
 
-/** With what a search box shows besides. */
-export interface ToldSearch extends Omit<SearchFacts, 'semantic'> {
-  readonly results: readonly SearchResult[];
-}
-
 export interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
