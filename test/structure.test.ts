@@ -29,8 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
 };
 
-/** Folders of adapters, each beside the port that it serves: only `app` names what is in them. */
-const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted'];
+/** Adapters, each beside the port that it serves: a folder or a file. Only `app` imports them. */
+const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted-search.ts'];
 
 /** The thread of a job, which joins export and crawl: it alone knows the crawl, and that by its door. */
 const JOB_THREAD = 'app/export-thread.ts';
@@ -210,7 +210,7 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   const target = targetOf(path, specifier);
   const targetRoom = roomOf(target);
   if (target.endsWith('/worker.ts') && !isType) return 'a worker is started by its address, never imported';
-  const adapter = ADAPTERS.find((folder) => target.startsWith(`${folder}/`));
+  const adapter = ADAPTERS.find((each) => target === each || target.startsWith(`${each}/`));
   if (adapter !== undefined && room !== 'app' && !path.startsWith(`${adapter}/`))
     return 'an adapter is named by app alone';
   if (target === JOB_THREAD) return 'the thread of a job is started by its address, never imported';

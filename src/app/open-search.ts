@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
+import { EmbedLanes } from '../search/embedded-engine.ts';
 import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
-import { EmbedLanes } from '../search/processes/embed-lanes.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 

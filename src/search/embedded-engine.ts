@@ -5,14 +5,13 @@ import { DocshelfError, type PlainError } from '../domain/errors.ts';
 import { readIfThere } from '../files/index.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
+import type { EmbedProgressOf } from './indexing/embed-index.ts';
+import { type BuildAsked, DERIVED, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
-import type { EmbedProgressOf, ModelChoice } from './orders.ts';
-import { embedWith } from './parent-embedder.ts';
-import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
-import { EmbedLanes } from './processes/embed-lanes.ts';
-import { type BuildAsked, DERIVED, IndexBuilds, searchDirOf } from './processes/index-builds.ts';
-import { IndexTurns } from './processes/index-turns.ts';
+import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, TellBuild } from './ports.ts';
 import type { SearchOrder, VectorsOrder } from './query/query-thread.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
+import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
 
 export interface Model {
@@ -35,7 +34,7 @@ export interface EmbeddedEngineOptions {
 
 /** An index that sites have opened. Those that serve the same release share it. */
 interface Held {
-  readonly sites: Set<SearchIndex>;
+  readonly sites: Set<EmbeddedIndex>;
   readonly facts: Promise<IndexFacts>;
 }
 
@@ -117,7 +116,7 @@ export class EmbeddedEngine {
   }
 
   /** A site that has it and opens it again doubts it: then it is read through anew. */
-  async open(release: IndexedRelease, site: SearchIndex, isAsked: boolean): Promise<IndexFacts> {
+  async open(release: IndexedRelease, site: EmbeddedIndex, isAsked: boolean): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
     const held = this.#held.get(searchDir);
@@ -145,7 +144,7 @@ export class EmbeddedEngine {
     onProgress: (progress: EmbedProgress) => void,
     onVectors: (vectors: VectorsOrder) => void,
     signal: AbortSignal,
-    site: SearchIndex,
+    site: EmbeddedIndex,
   ): Promise<void> {
     const { choice: model } = await this.#options.model();
     const searchDir = join(releaseDir, DERIVED);
@@ -179,12 +178,12 @@ export class EmbeddedEngine {
     this.#lanes.noteRead();
   }
 
-  async search(order: SearchOrder, site: SearchIndex): Promise<Uint8Array<ArrayBuffer>> {
+  async search(order: SearchOrder, site: EmbeddedIndex): Promise<Uint8Array<ArrayBuffer>> {
     this.#stopping.signal.throwIfAborted();
     return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
   }
 
-  async close(release: IndexedRelease, site: SearchIndex): Promise<void> {
+  async close(release: IndexedRelease, site: EmbeddedIndex): Promise<void> {
     const searchDir = searchDirOf(release);
     const held = this.#held.get(searchDir);
     held?.sites.delete(site);
@@ -248,5 +247,106 @@ async function untilWhole(
     former = embedded;
     const pauseMs = Math.min(OTHERS_EVERY_MS_MAX, 1_000 * 2 ** waits);
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** The indexes of one site. After the end of the engine every call throws `stopping`. */
+export class EmbeddedIndex {
+  readonly #engine: EmbeddedEngine;
+  /** Vectors by search folder. Null before the first vectors exist. */
+  readonly #opened = new Map<string, VectorsOrder | null>();
+
+  constructor(engine: EmbeddedEngine) {
+    this.#engine = engine;
+  }
+
+  /**
+   * Replaces an existing index, unless another process on the folder does. A fault in the text of a page is no failure.
+   * @throws the signal's reason
+   */
+  build(release: IndexedRelease, signal: AbortSignal, tell: TellBuild = () => undefined): Promise<IndexFacts> {
+    return this.#engine.build(release, signal, { site: this, tell });
+  }
+
+  /**
+   * Verifies the index; also if it is open already, since the caller doubts it.
+   * @param isAsked readers are searching the site: the index stays in memory for the next query
+   * @throws DocshelfError `index_damaged` if there is no sound index of this version
+   */
+  async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {
+    const facts = await this.#engine.open(release, this, isAsked);
+    this.#opened.set(searchDirOf(release), null);
+    return facts;
+  }
+
+  /**
+   * Computes the missing vectors at low priority. Queries use each vector soon after. If interrupted, it resumes from there.
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
+   */
+  async embed(
+    release: IndexedRelease,
+    onProgress: (progress: EmbedProgress) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const searchDir = searchDirOf(release);
+    const use = (vectors: VectorsOrder): void => {
+      if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
+    };
+    await this.#engine.embed(release, onProgress, use, signal, this);
+  }
+
+  /**
+   * Best results first.
+   * @param label version of the release. `filter.version` finds by it the pages that name no version
+   * @throws DocshelfError `index_damaged`, `queue_full`
+   */
+  async search(
+    release: IndexedRelease,
+    request: SearchRequest,
+    label: string,
+    form: ResultForm = PLAIN_FORM,
+  ): Promise<SearchAnswer> {
+    const searchDir = searchDirOf(release);
+    const vectors = this.#opened.get(searchDir);
+    if (vectors === undefined)
+      throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
+    return new WrittenAnswer(await this.#engine.search({ searchDir, request, label, form, vectors }, this));
+  }
+
+  /** Closes it for this site; other sites may have it open. Queries in progress may fail with `index_damaged`. */
+  async close(release: IndexedRelease): Promise<void> {
+    if (this.#opened.delete(searchDirOf(release))) await this.#engine.close(release, this);
+  }
+}
+
+/** The part of an index that `SiteSearch` uses. */
+export type SearchIndex = Pick<EmbeddedIndex, 'build' | 'open' | 'embed' | 'search' | 'close'>;
+
+const MIB = 1024 ** 2;
+/** The process with one model takes 213 MiB, each further one 75 MiB (measured, all-MiniLM-L6-v2 int8); some of it is the tables'. */
+const FIRST_BYTES = 240 * MIB;
+const NEXT_BYTES = 80 * MIB;
+/** For so long after a request somebody is taken to read on. */
+const READING_MS = 30_000;
+
+/** Texts that are embedded at once: on all cores but one when nobody reads, on one when someone does. */
+export class EmbedLanes {
+  /** By cores and memory. */
+  readonly max: number;
+  #readMs = Number.NEGATIVE_INFINITY;
+
+  /** @param memoryBytes of the process that embeds */
+  constructor(cores: number, memoryBytes: number) {
+    const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
+    this.max = Math.max(1, Math.min(cores - 1, models));
+  }
+
+  /** For each request of a reader. */
+  noteRead(nowMs = performance.now()): void {
+    this.#readMs = nowMs;
+  }
+
+  now(nowMs = performance.now()): number {
+    return nowMs - this.#readMs < READING_MS ? 1 : this.max;
   }
 }

@@ -2,10 +2,8 @@
  * pages -> sections (`extract`, `read-sections`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
  * both legs, `rank`) -> ranked sections
  */
-export { EmbeddedEngine, type Model } from './embedded-engine.ts';
-export { EmbeddedIndex } from './embedded-index.ts';
-export type { IndexedRelease, SearchIndex } from './ports.ts';
-export type { ShelfResult } from './query/merge-by-rank.ts';
+export { EmbeddedEngine, EmbeddedIndex, type Model, type SearchIndex } from './embedded-engine.ts';
+export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,
   NO_FACTS,
@@ -17,5 +15,6 @@ export {
   type SearchRequest,
   type SearchResult,
 } from './request.ts';
+export type { ShelfResult } from './shelf-search.ts';
 export { ShelfSearch } from './shelf-search.ts';
 export { type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

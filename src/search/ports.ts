@@ -1,6 +1,30 @@
 import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
-import type { ResultForm, SearchAnswer, SearchRequest } from './request.ts';
+
+/** The unit of search: one heading and the text under it (contract section 1). */
+export interface Section {
+  /** As readers see it, with the nearest heading's `#fragment`: `/guides/start#install`. Not unique. */
+  readonly path: string;
+  /** Without the site's name. */
+  readonly title: string;
+  /** Of a page's first section: its `<title>` without the site's name, where that is another title. */
+  readonly documentTitle?: string;
+  /** From the page's first down to the section's own; empty for what stands before any heading. */
+  readonly headings: readonly string[];
+  /** Code included, blocks parted by a blank line. Never empty: else it says what is below. */
+  readonly text: string;
+  /** BCP 47; null where the page says none. */
+  readonly language: string | null;
+  readonly version: string | null;
+  readonly tags: readonly string[];
+}
+
+/** The part of a section that is embedded and shown: about 220 tokens, cut at paragraph borders. */
+export interface Passage {
+  /** In UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Texts to vectors, by a model in a folder or by an endpoint. All have length 1, so that a dot product is the cosine. */
 export interface Embedder {
@@ -19,6 +43,17 @@ export interface Embedder {
 
   /** Frees the weights, which are outside the heap and do not go with the thread. */
   close?(): Promise<void>;
+}
+
+/** Loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
+export type ModelChoice =
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
+
+/** Before it is loaded. */
+export interface KnownModel {
+  readonly digest: string;
+  readonly load: () => Promise<Embedder>;
 }
 
 export interface IndexedRelease {
@@ -45,35 +80,3 @@ export interface IndexFacts {
 
 /** For the status: what a build does now, and the large page that it reads. */
 export type TellBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;
-
-/** Indexes as one site uses them. After the end of the engine behind it every call throws `stopping`. */
-export interface SearchIndex {
-  /**
-   * Replaces an index that is there, unless another process on the folder does; a fault of a page's text is no failure.
-   * @throws the signal's reason
-   */
-  build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<IndexFacts>;
-
-  /**
-   * Reads the index through; again where it is open already, since whoever asks for that doubts it.
-   * @param isAsked readers are asking the site: the next query finds it in memory. Default false
-   * @throws DocshelfError `index_damaged` where there is no sound index of this version
-   */
-  open(release: IndexedRelease, isAsked?: boolean): Promise<IndexFacts>;
-
-  /**
-   * Makes the missing vectors, at low priority, and lets queries use each from soon after. Interrupted, it goes on from where it was.
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
-   */
-  embed(release: IndexedRelease, onProgress: (progress: EmbedProgress) => void, signal: AbortSignal): Promise<void>;
-
-  /**
-   * Best first.
-   * @param label the release's version: what `filter.version` names where a page says no version of itself
-   * @throws DocshelfError `index_damaged`, `queue_full`
-   */
-  search(release: IndexedRelease, request: SearchRequest, label: string, form?: ResultForm): Promise<SearchAnswer>;
-
-  /** For this site: others may have it open as well. Queries under way may fail with `index_damaged`. */
-  close(release: IndexedRelease): Promise<void>;
-}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
-import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex, TellBuild } from './ports.ts';
+import type { SearchIndex } from './embedded-engine.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, TellBuild } from './ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';

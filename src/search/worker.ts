@@ -1,12 +1,10 @@
 import { type CallContext, serve, yieldToReaders } from '../threads/index.ts';
+import type { BundleSearchOrder } from './bundle-data/make-bundle-search.ts';
 import { buildIndex, type IndexOrder } from './indexing/build-index.ts';
-import { EmbedProcess } from './indexing/embed-index.ts';
-import type { BundleSearchOrder, EmbedOrder, EmbedProgressOf, KnownModel, ModelChoice } from './orders.ts';
-import { type EmbedParentCalls, ParentEmbedder } from './parent-embedder.ts';
-import type { Embedder, EmbedProgress } from './ports.ts';
-import { ModelThread } from './query/model-thread.ts';
+import { type EmbedOrder, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
+import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
 import { type OpenOrder, QueryThread, type SearchOrder } from './query/query-thread.ts';
-import { ModelPool } from './semantic/model-pool.ts';
+import { type EmbedParentCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
 /** A thread for all queries; a process for builds, for embedding, and for each bundle that is made. */
 
@@ -38,7 +36,7 @@ export type SearchCalls = typeof handlers;
 const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
 
 async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
-  return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThread.load(choice.folder);
+  return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThreads.load(choice.folder);
 }
 
 /** The runtime, 45 MB of code, comes with `load`. */
@@ -52,7 +50,7 @@ async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> 
   return {
     digest,
     load: async () => {
-      if (modelsMax > 1) return ModelPool.load(() => ModelThread.load(choice.folder), modelsMax);
+      if (modelsMax > 1) return ModelThreads.load(choice.folder, modelsMax);
       return (await import('./semantic/model.ts')).EmbeddingModel.load(choice.folder);
     },
   };

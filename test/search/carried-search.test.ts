@@ -7,8 +7,8 @@ import { writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { VectorTable } from '../../src/search/semantic/index.ts';
 import { VectorCache } from '../../src/search/semantic/vector-cache.ts';
+import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const NEVER = new AbortController().signal;

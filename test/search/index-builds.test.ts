@@ -5,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import type { IndexOrder } from '../../src/search/indexing/build-index.ts';
-import { IndexBuilds } from '../../src/search/processes/index-builds.ts';
-import { IndexTurns } from '../../src/search/processes/index-turns.ts';
+import { IndexBuilds, IndexTurns } from '../../src/search/indexing/index-builds.ts';
 import type { SearchCalls } from '../../src/search/worker.ts';
 import type { Thread } from '../../src/threads/index.ts';
 

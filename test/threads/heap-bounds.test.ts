@@ -14,7 +14,7 @@ import { mayPass } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { ModelThread } from '../../src/search/query/model-thread.ts';
+import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -135,9 +135,9 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
 
   it('while it reads for a query', async () => {
     const restore = shrink('model');
-    await expect(ModelThread.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
+    await expect(ModelThreads.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
     restore();
-    const model = await ModelThread.load(MODEL);
+    const model = await ModelThreads.load(MODEL);
     expect(await model.embedQuery('lantern')).toHaveLength(model.dims);
     await model.close();
   });

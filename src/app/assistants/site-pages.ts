@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
 import { readBeginning } from '../../files/index.ts';
-import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/index.ts';
+import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/extract-page.ts';
 import type { PagePaths, SiteSnapshot } from '../../serve/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
 import { readFirstPage } from '../../web/first-page.ts';

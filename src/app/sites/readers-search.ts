@@ -5,7 +5,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
-import type { HostedSearch } from '../../search/hosted/hosted-search.ts';
+import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
   type IndexedRelease,
   NO_FACTS,
@@ -105,7 +105,7 @@ export class ReaderSearch implements Search {
     const { discoveryUrl, keyFile } = config.features.search;
     const isOn = features.some(({ id, enabled }) => id === 'search' && enabled);
     if (!isOn || discoveryUrl === null || keyFile === null) return null;
-    const { HostedSearch: Hosted } = await import('../../search/hosted/hosted-search.ts');
+    const { HostedSearch: Hosted } = await import('../../search/hosted-search.ts');
     return new Hosted({
       client: await network.client(),
       settings: { discoveryUrl, key: keyFile.text, domain },

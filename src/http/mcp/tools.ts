@@ -1,7 +1,7 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf, searchRequestSchema } from '../../domain/search.ts';
 import type { ShapeOf } from '../../domain/shape.ts';
-import { encodeUnsafe } from '../../search/extract/site-address.ts';
+import { encodeUnsafe } from '../../search/extract/reader-url.ts';
 import { decodeOrKeep } from '../../web/percent-decode.ts';
 import { requestChecker } from '../read-request.ts';
 import type { Documentation } from './documentation.ts';

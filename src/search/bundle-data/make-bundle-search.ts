@@ -5,19 +5,24 @@ import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release
 import { unlessAborted } from '../../files/lanes.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
-import { Fingerprints } from '../fingerprints.ts';
-import { readSections } from '../indexing/read-sections.ts';
-import type { SiteSections } from '../indexing/site-sections.ts';
-import type { BundleSearchOrder } from '../orders.ts';
-import type { Embedder, EmbedProgress } from '../ports.ts';
+import { Fingerprints } from '../compact.ts';
+import { readSections, type SiteSections } from '../indexing/read-sections.ts';
+import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
-import { sweepVectors } from '../semantic/sweep-vectors.ts';
+import { sweepVectors } from '../semantic/vector-cache.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { BundleVectorWriter } from './bundle-vectors.ts';
 
-interface LoadableModel {
-  readonly digest: string;
-  readonly load: () => Promise<Embedder>;
+export interface BundleSearchOrder {
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly into: string;
+  readonly cacheDir: string;
+  readonly model: ModelChoice;
+  /** After this time the export gives up: the bundle has no vectors. */
+  readonly vectorsWithinMs: number;
+  /** Texts that are embedded at once. */
+  readonly lanesMax: number;
 }
 
 /** Prefix of the lists of vectors that exports use. */
@@ -33,7 +38,7 @@ const USES_KEPT_MAX = 50;
  */
 export async function makeBundleSearch(
   order: BundleSearchOrder,
-  model: LoadableModel,
+  model: KnownModel,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {

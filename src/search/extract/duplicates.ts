@@ -1,6 +1,5 @@
-import { Fingerprints, fingerprint } from '../fingerprints.ts';
-import { Numbers } from '../numbers.ts';
-import type { Section } from '../section.ts';
+import { Fingerprints, fingerprint, Numbers } from '../compact.ts';
+import type { Section } from '../ports.ts';
 
 export interface PageRank {
   readonly page: string;

@@ -1,4 +1,4 @@
-import type { Passage } from '../section.ts';
+import type { Passage } from '../ports.ts';
 
 type CountTokens = (text: string) => number;
 

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import { isPage, type TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
-import { KeywordIndexWriter } from '../keyword/index.ts';
+import { KeywordIndexWriter } from '../keyword/index-writer.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE, SEARCH_FOLDER } from './index-files.ts';
-import { LARGE_PAGE_BYTES } from './page-readers.ts';
-import { readSections, type SiteFiles } from './read-sections.ts';
+import { LARGE_PAGE_BYTES, readSections, type SiteFiles } from './read-sections.ts';
 
 export interface IndexOrder {
   readonly releaseDir: string;

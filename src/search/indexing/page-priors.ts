@@ -1,4 +1,4 @@
-import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../fingerprints.ts';
+import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
 /** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {

@@ -1,19 +1,19 @@
 import { firstFrom } from '../../files/first-from.ts';
-import { Accumulator } from './accumulator.ts';
-import { byScore, type Ranked } from './best.ts';
-import { correctedQuery } from './facts/correct.ts';
-import type { Facets } from './facts/facets.ts';
-import { type Filter, type Mask, maskOf, only, without } from './filter.ts';
-import { asDamaged } from './format.ts';
-import { IndexFile } from './index-file.ts';
-import { type ParsedQuery, parseQuery } from './parse-query.ts';
-import { phraseExpression } from './phrase.ts';
-import { type Link, type Lookup, onlyIdentifier, planOf } from './plan.ts';
-import { Proximity } from './proximity.ts';
-import { RANKING, type Ranking, rarity } from './ranking.ts';
-import type { SectionFacts } from './section-facts.ts';
+import { asDamaged, type SectionFacts } from './format.ts';
+import { type Facets, type Filter, IndexFile, type Mask, maskOf, only, without } from './index-file.ts';
+import type { IndexedSection } from './index-writer.ts';
+import {
+  correctedQuery,
+  type Link,
+  type Lookup,
+  onlyIdentifier,
+  type ParsedQuery,
+  parseQuery,
+  phraseExpression,
+  planOf,
+} from './query.ts';
+import { Accumulator, byScore, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
-import type { IndexedSection } from './write/writer.ts';
 
 /** Sections whose words' nearness is looked at: 50 take 0.2 ms; with 100 the measures are the same. */
 const NEAR_CANDIDATES = 50;

@@ -1,15 +1,96 @@
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 import { VECTOR_FILE } from '../indexing/index-files.ts';
-import type { ModelChoice } from '../orders.ts';
-import type { Embedder } from '../ports.ts';
-import type { ResponseBody, ResultForm, SearchRequest, SearchResult } from '../request.ts';
-import { type CosineScale, measureScale } from '../semantic/cosine-scale.ts';
-import { rememberQueries } from '../semantic/remember-queries.ts';
-import { VectorIndex } from '../semantic/vector-index.ts';
+import type { Embedder, ModelChoice } from '../ports.ts';
+import type { ResponseBody, ResultForm, SearchRequest } from '../request.ts';
+import { rememberQueries } from '../semantic/embedders.ts';
+import { type CosineScale, measureScale, VectorIndex } from '../semantic/vector-index.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
-import { OpenReleases } from './open-releases.ts';
-import type { SemanticParts } from './release-search.ts';
+import { ReleaseSearch, type SemanticParts } from './release-search.ts';
+
+/** A new object for each `set`: LRUCache keeps the size of a value that it has. */
+interface Open {
+  readonly release: ReleaseSearch;
+}
+
+/**
+ * Indexes by their search folder, opened when they are first asked and closed where memory is short, those first that were asked
+ * longest ago. The one that is asked stays, whatever its size.
+ */
+export class OpenReleases {
+  readonly #open: LRUCache<string, Open>;
+  readonly #bytesMax: number;
+  /** Found whole by this thread, and not read through again. */
+  readonly #checked = new Set<string>();
+
+  /** @param bytesMax of all that are open, by `ReleaseSearch.bytes` */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#open = new LRUCache<string, Open>({
+      maxSize: bytesMax,
+      noDisposeOnSet: true,
+      dispose: ({ release }) => release.close(),
+    });
+  }
+
+  get bytes(): number {
+    return this.#open.calculatedSize;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Reads an index through, also one that is open; queries go on meanwhile.
+   * @param isAsked it stays open; else it is opened again by its first query
+   * @throws DocshelfError `index_damaged`
+   */
+  check(searchDir: string, isAsked: boolean): { readonly sections: number } {
+    let release: ReleaseSearch;
+    try {
+      release = ReleaseSearch.open(searchDir);
+    } catch (error) {
+      this.close(searchDir);
+      throw error;
+    }
+    this.#checked.add(searchDir);
+    // In place of the one that is open, which may be of a file that was replaced.
+    if (isAsked || this.#open.has(searchDir)) this.#keep(searchDir, release);
+    else release.close();
+    return { sections: release.sections };
+  }
+
+  /** @throws DocshelfError `index_damaged`; what `act` throws */
+  async use<Result>(searchDir: string, act: (release: ReleaseSearch) => Promise<Result>): Promise<Result> {
+    const release = this.#open.get(searchDir)?.release ?? this.#reopen(searchDir);
+    try {
+      return await act(release);
+    } finally {
+      // Its caches and vectors have grown.
+      if (this.#open.peek(searchDir)?.release === release) this.#keep(searchDir, release);
+    }
+  }
+
+  /** Once its queries under way have their answers. */
+  close(searchDir: string): void {
+    this.#checked.delete(searchDir);
+    this.#open.delete(searchDir);
+  }
+
+  #reopen(searchDir: string): ReleaseSearch {
+    const release = ReleaseSearch.open(searchDir, this.#checked.has(searchDir));
+    this.#keep(searchDir, release);
+    return release;
+  }
+
+  #keep(searchDir: string, release: ReleaseSearch): void {
+    const former = this.#open.peek(searchDir)?.release;
+    if (former !== undefined && former !== release) former.close();
+    this.#open.set(searchDir, { release }, { size: Math.min(release.bytes, this.#bytesMax) });
+  }
+}
 
 /** 30 sites of 100 pages with full caches. A hundred, asked in turn, stay under 500 MiB resident; opening one takes 30 ms (measured). */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
@@ -72,8 +153,7 @@ export class QueryThread {
             load: () => this.#parts(searchDir, vectors),
           };
     return this.#releases.use(searchDir, async (release) => {
-      const found = await release.search(request, label, semantic);
-      const results = found.map((result) => written(result, form));
+      const results = await release.search(request, label, semantic, form);
       const body: ResponseBody = request.wantsFacts
         ? { results, ...release.facts(request), semantic: vectors !== null }
         : results;
@@ -105,13 +185,4 @@ export class QueryThread {
     loading.catch(() => this.#models.delete(digest));
     return loading;
   }
-}
-
-function written(result: SearchResult, { root, version, source }: ResultForm): SearchResult {
-  const { path, metadata } = result;
-  return {
-    ...result,
-    path: root + path,
-    metadata: { ...metadata, version: metadata.version ?? version, ...(source && { source }) },
-  };
 }

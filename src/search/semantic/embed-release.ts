@@ -2,14 +2,10 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Lanes } from '../../files/lanes.ts';
-import { Fingerprints, fingerprint } from '../fingerprints.ts';
-import { Numbers } from '../numbers.ts';
-import type { Embedder, EmbedProgress } from '../ports.ts';
-import type { Passage, Section } from '../section.ts';
-import { quantise } from './quantise.ts';
-import { noteUse } from './sweep-vectors.ts';
-import { VectorCache } from './vector-cache.ts';
-import type { VectorRecord } from './vector-segment.ts';
+import { Fingerprints, fingerprint, Numbers } from '../compact.ts';
+import type { Embedder, EmbedProgress, Passage, Section } from '../ports.ts';
+import { noteUse, VectorCache, type VectorRecord } from './vector-cache.ts';
+import { quantise } from './vector-index.ts';
 import { ROWS_MAX, VectorTable } from './vector-table.ts';
 
 export interface PassageText {

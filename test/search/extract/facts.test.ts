@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { extractPage, sphinxVersion } from '../../../src/search/extract/index.ts';
+import { extractPage, sphinxVersion } from '../../../src/search/extract/extract-page.ts';
 import { extractBody } from './page.ts';
 
 const meta = (name: string, content: string) => `<meta name="${name}" content="${content}">`;

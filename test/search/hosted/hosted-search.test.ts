@@ -3,11 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import {
-  HostedSearch,
-  type HostedSearchOptions,
-  parseHostedResults,
-} from '../../../src/search/hosted/hosted-search.ts';
+import { HostedSearch, type HostedSearchOptions, parseHostedResults } from '../../../src/search/hosted-search.ts';
 import type { SearchRequest, SearchResult } from '../../../src/search/request.ts';
 import { type Answer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';

@@ -2,8 +2,8 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMON_SCALE, measureScale } from '../../../src/search/semantic/cosine-scale.ts';
-import { EmbeddingModel } from '../../../src/search/semantic/index.ts';
+import { EmbeddingModel } from '../../../src/search/semantic/model.ts';
+import { COMMON_SCALE, measureScale } from '../../../src/search/semantic/vector-index.ts';
 
 const BUILTIN = join(import.meta.dirname, '../../../models/all-MiniLM-L6-v2');
 const dot = (one: Float32Array, other: Float32Array) =>

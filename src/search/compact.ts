@@ -111,3 +111,43 @@ export function joined(fingerprints: readonly Uint8Array[]): Uint8Array {
 function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
 }
+
+/** Population count. */
+export function bitCount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+const AT_FIRST = 1024;
+
+/** A list of 32-bit numbers that grows: four to eight bytes each. */
+export class Numbers {
+  #numbers = new Uint32Array(AT_FIRST);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(number: number): void {
+    if (this.#length === this.#numbers.length)
+      this.#numbers = new Uint32Array(this.#numbers.buffer.transfer(2 * this.#numbers.byteLength));
+    this.#numbers[this.#length] = number;
+    this.#length += 1;
+  }
+
+  /** @param index of one that was pushed */
+  set(index: number, number: number): void {
+    this.#numbers[index] = number;
+  }
+
+  at(index: number): number {
+    return this.#numbers[index] ?? 0;
+  }
+
+  /** Valid until the next `push`. */
+  get view(): Uint32Array<ArrayBuffer> {
+    return this.#numbers.subarray(0, this.#length);
+  }
+}
