@@ -3,54 +3,12 @@ import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 
-interface CircuitSettings {
-  readonly failuresMax: number;
-  readonly openMs: number;
-}
-
-/** Open after failures in a row; then one trial decides. */
-export class CircuitBreaker {
-  readonly #settings: CircuitSettings;
-  readonly #now: () => number;
-  #failures = 0;
-  #openUntilMs: number | null = null;
-  #isTrying = false;
-
-  constructor(settings: CircuitSettings, now: () => number) {
-    this.#settings = settings;
-    this.#now = now;
-  }
-
-  /** True where the call may be made; its caller then always reports `succeeded`, `failed` or `givenUp`. */
-  admits(): boolean {
-    if (this.#openUntilMs === null) return true;
-    if (this.#isTrying || this.#now() < this.#openUntilMs) return false;
-    this.#isTrying = true;
-    return true;
-  }
-
-  succeeded(): void {
-    this.#failures = 0;
-    this.#openUntilMs = null;
-    this.#isTrying = false;
-  }
-
-  failed(): void {
-    this.#failures++;
-    this.#isTrying = false;
-    if (this.#failures >= this.#settings.failuresMax) this.#openUntilMs = this.#now() + this.#settings.openMs;
-  }
-
-  givenUp(): void {
-    this.#isTrying = false;
-  }
-}
-
 interface HostedSearchSettings {
   readonly discoveryUrl: string;
   readonly domain: string;
   readonly key: Secret;
 }
+
 export interface HostedSearchOptions {
   /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
@@ -206,4 +164,47 @@ function highlightsOf(value: unknown, contentLength: number): SearchResult['meta
     const [from, to] = [start as number, end as number];
     return from >= 0 && from < to && to <= contentLength ? [{ start: from, end: to }] : [];
   });
+}
+
+interface CircuitSettings {
+  readonly failuresMax: number;
+  readonly openMs: number;
+}
+
+/** Open after failures in a row; then one trial decides. */
+export class CircuitBreaker {
+  readonly #settings: CircuitSettings;
+  readonly #now: () => number;
+  #failures = 0;
+  #openUntilMs: number | null = null;
+  #isTrying = false;
+
+  constructor(settings: CircuitSettings, now: () => number) {
+    this.#settings = settings;
+    this.#now = now;
+  }
+
+  /** True where the call may be made; its caller then always reports `succeeded`, `failed` or `givenUp`. */
+  admits(): boolean {
+    if (this.#openUntilMs === null) return true;
+    if (this.#isTrying || this.#now() < this.#openUntilMs) return false;
+    this.#isTrying = true;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openUntilMs = null;
+    this.#isTrying = false;
+  }
+
+  failed(): void {
+    this.#failures++;
+    this.#isTrying = false;
+    if (this.#failures >= this.#settings.failuresMax) this.#openUntilMs = this.#now() + this.#settings.openMs;
+  }
+
+  givenUp(): void {
+    this.#isTrying = false;
+  }
 }

@@ -1,6 +1,9 @@
 /**
- * pages -> sections (`extract`, `read-sections`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
- * both legs, `rank`) -> ranked sections
+ * Index: pages -> sections (`extract/`, `indexing/read-sections`) -> SQLite file (`keyword/index-writer`), vectors
+ * (`semantic/embed-release`).
+ *
+ * Query: `SiteSearch` -> `EmbeddedEngine` -> the search thread (`query/query-thread`) -> `query/release-search`: keywords
+ * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
 export { EmbeddedEngine, EmbeddedIndex, type Model, type SearchIndex } from './embedded-engine.ts';
 export type { IndexedRelease } from './ports.ts';
@@ -15,6 +18,5 @@ export {
   type SearchRequest,
   type SearchResult,
 } from './request.ts';
-export type { ShelfResult } from './shelf-search.ts';
-export { ShelfSearch } from './shelf-search.ts';
+export { type ShelfResult, ShelfSearch } from './shelf-search.ts';
 export { type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

@@ -28,7 +28,7 @@ async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Pro
   const [{ mcpDoor }, { siteDocumentation }, { SitePages }] = await Promise.all([
     import('../../http/mcp/mcp-door.ts'),
     import('./site-documentation.ts'),
-    import('./site-pages.ts'),
+    import('./site-documentation.ts'),
   ]);
   const documented = {
     get domain() {

@@ -2,8 +2,9 @@ import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
 import { negotiateEncoding } from '../../serve/encoding.ts';
-import { OWN_HEADERS } from '../../serve/index.ts';
+import { OWN_HEADERS, type SiteRequest } from '../../serve/index.ts';
 import { prefersType } from '../../web/accept.ts';
+import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
@@ -11,8 +12,23 @@ import { siteRequest, untilClientLeaves } from '../listener/site-request.ts';
 import { madeBody } from '../made-body.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
-import { ResultsAnswer, type ResultsPlace } from './results.ts';
+import { pageAnswer } from './page-answer.ts';
+import {
+  QUERY_LENGTH_MAX,
+  RESULTS_USUAL,
+  type ResultsOutcome,
+  resultsPage,
+  type WrittenQuery,
+} from './results-page.ts';
 import type { ListedSite } from './shelf-page.ts';
+import type { SiteAssets } from './site-assets.ts';
+
+/** Where a page of results is shown. */
+export interface ResultsPlace {
+  /** Of the site as it is served; null: nothing is. */
+  readonly language: () => Promise<PageLanguage | null>;
+  readonly assets: SiteAssets;
+}
 
 /** What of a shelf the readers of one of its sites may know of. */
 export interface ShelfScope {
@@ -60,7 +76,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
     try {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
-      if (results?.isBlank) return await results.blank(asked);
+      if (results?.isBlank) return await results.respond(asked, { kind: 'blank' });
       const { q, limit = results?.limit, language, version, tag, legs, scope, view } = readQuery(parameters);
       const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
       const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
@@ -70,15 +86,19 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       // A page of results is of its site: its links are paths.
       const all = scope === 'all' && results === null ? shelf : null;
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
-      if (results !== null)
-        return await results.found(asked, answer.results, answer.facts ?? NO_FACTS, wanted.pageSize);
+      if (results !== null) {
+        const { results: found, facts = NO_FACTS } = answer;
+        return await results.respond(asked, { kind: 'found', results: found, facts, limit: wanted.pageSize });
+      }
       const named = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
       const json = jsonOf(named, isBox);
       const { body, headers } = await madeBody(json, negotiateEncoding(asked.header('accept-encoding')));
       return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
       const problem = answerFault(cause, request, requestIdOf(env), options);
-      return results === null ? problem : results.failed(asked, problem);
+      if (results === null) return problem;
+      const { status, headers } = problem;
+      return results.respond(asked, { kind: 'failed', status }, headers.get('Retry-After'));
     }
   };
 }
@@ -96,4 +116,48 @@ function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, 
 
 function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, object>): object | undefined {
   return 'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
+}
+
+const PAGE_HEADERS = {
+  // After a swap a cached answer would lead to pages that are gone.
+  'Cache-Control': 'no-store',
+  Vary: 'Accept, Accept-Encoding',
+  'X-Robots-Tag': 'noindex',
+};
+
+/** The results, or the reason why there are none, as a page for readers (contract, section 9). */
+class ResultsAnswer {
+  /** Maximum number of results if the address names none. */
+  readonly limit = RESULTS_USUAL;
+  readonly #place: ResultsPlace;
+  readonly #written: WrittenQuery;
+
+  constructor(place: ResultsPlace, parameters: URLSearchParams) {
+    const written = (name: string): string =>
+      (parameters.get(name) ?? '').trim().slice(0, QUERY_LENGTH_MAX).toWellFormed();
+    this.#place = place;
+    this.#written = {
+      q: written('q'),
+      language: written('language'),
+      version: written('version'),
+      tag: written('tag'),
+    };
+  }
+
+  /** True if the address has no query: the page is the form alone. */
+  get isBlank(): boolean {
+    return this.#written.q === '';
+  }
+
+  /** @param retryAfter of a response that failed */
+  async respond(request: SiteRequest, outcome: ResultsOutcome, retryAfter: string | null = null): Promise<Response> {
+    const { assets } = this.#place;
+    const known = await this.#place.language();
+    const language = known ?? preferredLanguage(request.header('accept-language'));
+    const html = resultsPage({ language, written: this.#written, outcome, assets: assets.page });
+    const status = outcome.kind === 'failed' ? outcome.status : 200;
+    const vary = known === null ? { Vary: `${PAGE_HEADERS.Vary}, Accept-Language` } : {};
+    const retry = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+    return pageAnswer(request, { html, language, status, headers: { ...PAGE_HEADERS, ...vary, ...retry } });
+  }
 }

@@ -19,144 +19,6 @@ import {
 import { decodeOrKeep } from '../../web/percent-decode.ts';
 import type { PageAddress } from './reader-url.ts';
 
-/** Real pages have at most a handful before a heading. */
-const PENDING_MAX = 20;
-/** UTF-16 code units. */
-const ANCHOR_LENGTH_MAX = 1_000;
-
-function anchorOf(element: Element): string | null {
-  const name = attributeOf(element, 'id') || (element.tagName === 'a' ? attributeOf(element, 'name') : null) || null;
-  return name !== null && name.length <= ANCHOR_LENGTH_MAX ? name : null;
-}
-
-/**
- * Fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before
- * it. Takes every element and all text in the page's order.
- */
-class Anchors {
-  readonly #document: Parent;
-  #pending: string[] = [];
-  #all: ReadonlySet<string> | null = null;
-
-  constructor(document: Parent) {
-    this.#document = document;
-  }
-
-  enter(element: Element): void {
-    if (element.attrs.length === 0 || this.#pending.length >= PENDING_MAX) return;
-    const anchor = anchorOf(element);
-    if (anchor !== null) this.#pending.push(anchor);
-  }
-
-  passText(): void {
-    if (this.#pending.length > 0) this.#pending = [];
-  }
-
-  /** Without `#`; null where no anchor leads to it. */
-  fragmentOf(heading: Element): string | null {
-    const own = anchorOf(heading);
-    if (own !== null) return own;
-    let permalink: string | null = null;
-    for (const element of elementsOf(heading)) {
-      const inner = anchorOf(element);
-      if (inner !== null) return inner;
-      const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
-      if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
-    }
-    // The page's own permalink says which of several anchors it uses.
-    if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
-    return this.#pending.at(-1) ?? null;
-  }
-
-  #exists(anchor: string): boolean {
-    this.#all ??= new Set([...elementsOf(this.#document)].map(anchorOf).filter((name) => name !== null));
-    return this.#all.has(anchor);
-  }
-}
-
-/** Distances of two pieces of text; the wider one wins. */
-const GAP = { none: 0, space: 1, line: 2, block: 3 } as const;
-type Gap = (typeof GAP)[keyof typeof GAP];
-
-const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
-
-/** Zero-width characters and soft hyphens would split a word in two for an index. */
-const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
-
-/** Text as a browser lays it out: white space collapses, blank lines part blocks, new lines items and rows. */
-class TextWriter {
-  readonly #lengthMax: number;
-  #text = '';
-  #gap: Gap = GAP.none;
-  #isBound = false;
-  #bullet = false;
-
-  /** @param lengthMax UTF-16 code units; what comes after is left out */
-  constructor(lengthMax: number) {
-    this.#lengthMax = lengthMax;
-  }
-
-  get isEmpty(): boolean {
-    return this.#text === '';
-  }
-
-  apart(gap: Gap): void {
-    if (gap > this.#gap && !this.#isBound) this.#gap = gap;
-  }
-
-  /** The next block begins on the next line: a definition stays with its term. */
-  bind(): void {
-    this.#gap = GAP.line;
-    this.#isBound = true;
-  }
-
-  item(): void {
-    this.apart(GAP.line);
-    this.#bullet = true;
-  }
-
-  endItem(): void {
-    this.#bullet = false;
-  }
-
-  flow(text: string): boolean {
-    const visible = text.replace(INVISIBLE, '');
-    const collapsed = visible.replace(/\s+/g, ' ');
-    if (collapsed === '') return false;
-    if (collapsed.startsWith(' ')) this.apart(GAP.space);
-    const trimmed = collapsed.trim();
-    if (trimmed === '') return false;
-    this.#write(trimmed);
-    if (collapsed.endsWith(' ')) this.apart(GAP.space);
-    return true;
-  }
-
-  /** Code: line breaks and indentation count. */
-  verbatim(text: string): void {
-    const code = text
-      .replace(INVISIBLE, '')
-      .replace(/\r\n?/g, '\n')
-      .replace(/^(?:[ \t]*\n)+/, '')
-      .trimEnd();
-    if (code !== '') this.#write(code);
-  }
-
-  toString(): string {
-    return this.#text;
-  }
-
-  #write(text: string): void {
-    const lead = (this.#text === '' ? '' : SEPARATORS[this.#gap]) + (this.#bullet ? '- ' : '');
-    this.#gap = GAP.none;
-    this.#isBound = false;
-    this.#bullet = false;
-    const free = this.#lengthMax - this.#text.length;
-    if (lead.length + text.length <= free) this.#text += lead + text;
-    else if (free > lead.length)
-      this.#text = (this.#text + lead + text).slice(0, this.#lengthMax).toWellFormed().trimEnd();
-  }
-}
-
 export interface ContentPart {
   /** 1 to 6; 0 for what stands before the first heading. */
   readonly level: number;
@@ -178,6 +40,11 @@ const BLOCKS = new Set(
     'header hgroup hr legend main ol p section summary ul caption table'
   ).split(' '),
 );
+
+/** Distances of two pieces of text; the wider one wins. */
+const GAP = { none: 0, space: 1, line: 2, block: 3 } as const;
+
+type Gap = (typeof GAP)[keyof typeof GAP];
 
 interface Place {
   readonly depth: number;
@@ -353,4 +220,138 @@ export class ContentReader {
 
 function isByline(header: Element): boolean {
   return findElement(header, ({ tagName }) => tagName === 'time') !== null;
+}
+
+/** Real pages have at most a handful before a heading. */
+const PENDING_MAX = 20;
+/** UTF-16 code units. */
+const ANCHOR_LENGTH_MAX = 1_000;
+
+function anchorOf(element: Element): string | null {
+  const name = attributeOf(element, 'id') || (element.tagName === 'a' ? attributeOf(element, 'name') : null) || null;
+  return name !== null && name.length <= ANCHOR_LENGTH_MAX ? name : null;
+}
+
+/**
+ * Fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before
+ * it. Takes every element and all text in the page's order.
+ */
+class Anchors {
+  readonly #document: Parent;
+  #pending: string[] = [];
+  #all: ReadonlySet<string> | null = null;
+
+  constructor(document: Parent) {
+    this.#document = document;
+  }
+
+  enter(element: Element): void {
+    if (element.attrs.length === 0 || this.#pending.length >= PENDING_MAX) return;
+    const anchor = anchorOf(element);
+    if (anchor !== null) this.#pending.push(anchor);
+  }
+
+  passText(): void {
+    if (this.#pending.length > 0) this.#pending = [];
+  }
+
+  /** Without `#`; null where no anchor leads to it. */
+  fragmentOf(heading: Element): string | null {
+    const own = anchorOf(heading);
+    if (own !== null) return own;
+    let permalink: string | null = null;
+    for (const element of elementsOf(heading)) {
+      const inner = anchorOf(element);
+      if (inner !== null) return inner;
+      const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
+      if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
+    }
+    // The page's own permalink says which of several anchors it uses.
+    if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
+    return this.#pending.at(-1) ?? null;
+  }
+
+  #exists(anchor: string): boolean {
+    this.#all ??= new Set([...elementsOf(this.#document)].map(anchorOf).filter((name) => name !== null));
+    return this.#all.has(anchor);
+  }
+}
+
+const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
+
+/** Zero-width characters and soft hyphens would split a word in two for an index. */
+const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
+
+/** Text as a browser lays it out: white space collapses, blank lines part blocks, new lines items and rows. */
+class TextWriter {
+  readonly #lengthMax: number;
+  #text = '';
+  #gap: Gap = GAP.none;
+  #isBound = false;
+  #bullet = false;
+
+  /** @param lengthMax UTF-16 code units; what comes after is left out */
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax;
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === '';
+  }
+
+  apart(gap: Gap): void {
+    if (gap > this.#gap && !this.#isBound) this.#gap = gap;
+  }
+
+  /** The next block begins on the next line: a definition stays with its term. */
+  bind(): void {
+    this.#gap = GAP.line;
+    this.#isBound = true;
+  }
+
+  item(): void {
+    this.apart(GAP.line);
+    this.#bullet = true;
+  }
+
+  endItem(): void {
+    this.#bullet = false;
+  }
+
+  flow(text: string): boolean {
+    const visible = text.replace(INVISIBLE, '');
+    const collapsed = visible.replace(/\s+/g, ' ');
+    if (collapsed === '') return false;
+    if (collapsed.startsWith(' ')) this.apart(GAP.space);
+    const trimmed = collapsed.trim();
+    if (trimmed === '') return false;
+    this.#write(trimmed);
+    if (collapsed.endsWith(' ')) this.apart(GAP.space);
+    return true;
+  }
+
+  /** Code: line breaks and indentation count. */
+  verbatim(text: string): void {
+    const code = text
+      .replace(INVISIBLE, '')
+      .replace(/\r\n?/g, '\n')
+      .replace(/^(?:[ \t]*\n)+/, '')
+      .trimEnd();
+    if (code !== '') this.#write(code);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  #write(text: string): void {
+    const lead = (this.#text === '' ? '' : SEPARATORS[this.#gap]) + (this.#bullet ? '- ' : '');
+    this.#gap = GAP.none;
+    this.#isBound = false;
+    this.#bullet = false;
+    const free = this.#lengthMax - this.#text.length;
+    if (lead.length + text.length <= free) this.#text += lead + text;
+    else if (free > lead.length)
+      this.#text = (this.#text + lead + text).slice(0, this.#lengthMax).toWellFormed().trimEnd();
+  }
 }

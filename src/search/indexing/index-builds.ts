@@ -12,148 +12,7 @@ import type { SearchCalls } from '../worker.ts';
 import type { IndexOrder } from './build-index.ts';
 import { KEYWORD_FILE } from './index-files.ts';
 
-/** Far longer than going on with a release takes: 100,000 passages are looked up in 3 s. A small site's release needs no more. */
-const TURN_MS = 60_000;
-
-/** A swap waits for its index. Most sites need a tenth of this time; while a larger one is indexed, others do not wait for longer. */
-const LONG_BUILD_MS = 5_000;
-
-const BUILDING = 0;
-const EMBEDDING = 1;
-
-/** `aside`: in a second process, while the first build takes long. */
-type BuildPlace = 'main' | 'aside';
-
-interface Times {
-  readonly turnMs?: number | undefined;
-  readonly longBuildMs?: number | undefined;
-}
-
-interface Build {
-  readonly size: number;
-  isLong: boolean;
-}
-
-/**
- * One at a time, so that one bound holds for the memory of all: builds come first, since a version waits for its index, and end the
- * turn of the release that is embedded. That one goes on after them from where it was; one that takes longer than its turn makes
- * room for others that are to be embedded. Sites take turns, and of those that had as many the smallest build is next. One that is
- * long has smaller ones beside it.
- */
-export class IndexTurns {
-  readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
-  readonly #turnMs: number;
-  readonly #longBuildMs: number;
-  readonly #waiting = new Set<Build>();
-  readonly #running = new Set<Build>();
-  #turn: AbortController | null = null;
-
-  constructor({ turnMs = TURN_MS, longBuildMs = LONG_BUILD_MS }: Times = {}) {
-    this.#turnMs = turnMs;
-    this.#longBuildMs = longBuildMs;
-  }
-
-  /** Number of builds that run or wait. */
-  get builds(): number {
-    return this.#waiting.size + this.#running.size;
-  }
-
-  /** Number of builds and releases to embed that wait for their turn. */
-  get waiting(): number {
-    return this.#scheduler.waiting;
-  }
-
-  /**
-   * @param size in any unit, to be compared with others'
-   * @param site takes turns with other sites. Default: a site of its own
-   * @throws what the work throws; the signal's reason
-   */
-  async build<Result>(
-    size: number,
-    work: (place: BuildPlace) => Promise<Result>,
-    signal: AbortSignal,
-    site: unknown = work,
-  ): Promise<Result> {
-    const build: Build = { size, isLong: false };
-    this.#turn?.abort(OVER);
-    this.#waiting.add(build);
-    const act = async (_: AbortSignal, place: number): Promise<Result> => {
-      this.#waiting.delete(build);
-      this.#running.add(build);
-      const timer = setTimeout(() => {
-        build.isLong = true;
-        this.#scheduler.look();
-      }, this.#longBuildMs).unref();
-      return work(place === 0 ? 'main' : 'aside').finally(() => {
-        clearTimeout(timer);
-        this.#running.delete(build);
-      });
-    };
-    try {
-      return await this.#scheduler.run(act, { key: site, priority: BUILDING, size, signal });
-    } finally {
-      this.#waiting.delete(build);
-    }
-  }
-
-  #mayBuildAside(): boolean {
-    const long = [...this.#running].filter(({ isLong }) => isLong);
-    return [...this.#waiting].some(({ size }) => long.some((other) => size < other.size));
-  }
-
-  /**
-   * @param work goes on from where it was when it is called again; its signal is aborted at the end of the turn. The turn counts
-   *   from `onBegun`: what it takes to go on is none of it, so that each turn gets further
-   * @throws what the work throws; the signal's reason
-   */
-  async embed<Result>(
-    work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
-    signal: AbortSignal,
-    site: unknown = work,
-  ): Promise<Result> {
-    for (;;) {
-      const turn = new AbortController();
-      try {
-        const act = () => this.#embed(turn, work, signal);
-        return await this.#scheduler.run(act, { key: site, priority: EMBEDDING, signal });
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!turn.signal.aborted) throw error;
-      }
-    }
-  }
-
-  async #embed<Result>(
-    turn: AbortController,
-    work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result> {
-    let timer: NodeJS.Timeout | undefined;
-    const onBegun = (): void => {
-      timer ??= setInterval(() => {
-        if (this.#scheduler.waiting > 0) turn.abort(OVER);
-      }, this.#turnMs).unref();
-    };
-    this.#turn = turn;
-    try {
-      return await work(AbortSignal.any([signal, turn.signal]), onBegun);
-    } finally {
-      clearInterval(timer);
-      this.#turn = null;
-    }
-  }
-}
-
-const OVER = new Error('its turn is over');
-
-interface IndexBuildsOptions {
-  readonly turns: IndexTurns;
-  /** Of one process. */
-  readonly memoryBytesMax: number;
-  readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
-  /** A page that takes more processor time ends the process, and is left out. Default: 20 s. */
-  readonly pageMsMax?: number;
-}
+export const DERIVED = 'search';
 
 /** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
 const ASIDE_PART = 0.5;
@@ -163,7 +22,12 @@ const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
 /** A file of 8 KiB takes some 80 bytes of a file table. */
 const BYTES_A_TABLE_BYTE = 100;
-export const DERIVED = 'search';
+/** Of a processor. The largest pages take 3 s, and as long again in other threads that read beside it (measured). */
+const PAGE_MS_MAX = 20_000;
+/** Budget of a release: each such page costs the process that reads it. After so many, all its large pages are left out. */
+const LEFT_OUT_MAX = 3;
+/** Replicas may share the folder. Who builds for longer is stopped, or hangs: two builds are of folders of their own. */
+const OTHERS_MS_MAX = 600_000;
 
 /** On whose behalf an index is built. */
 export interface BuildAsked {
@@ -171,12 +35,15 @@ export interface BuildAsked {
   readonly site: unknown;
   readonly tell: TellBuild;
 }
-/** Of a processor. The largest pages take 3 s, and as long again in other threads that read beside it (measured). */
-const PAGE_MS_MAX = 20_000;
-/** Budget of a release: each such page costs the process that reads it. After so many, all its large pages are left out. */
-const LEFT_OUT_MAX = 3;
-/** Replicas may share the folder. Who builds for longer is stopped, or hangs: two builds are of folders of their own. */
-const OTHERS_MS_MAX = 600_000;
+
+interface IndexBuildsOptions {
+  readonly turns: IndexTurns;
+  /** Of one process. */
+  readonly memoryBytesMax: number;
+  readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
+  /** A page that takes more processor time ends the process, and is left out. Default: 20 s. */
+  readonly pageMsMax?: number;
+}
 
 /** Builds in processes that may die. What one has written is in a folder of its own until it is whole. */
 export class IndexBuilds {
@@ -320,3 +187,137 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rename(from, to);
   await rm(former, { recursive: true, force: true });
 }
+
+/** Far longer than going on with a release takes: 100,000 passages are looked up in 3 s. A small site's release needs no more. */
+const TURN_MS = 60_000;
+
+/** A swap waits for its index. Most sites need a tenth of this time; while a larger one is indexed, others do not wait for longer. */
+const LONG_BUILD_MS = 5_000;
+
+const BUILDING = 0;
+const EMBEDDING = 1;
+
+/** `aside`: in a second process, while the first build takes long. */
+type BuildPlace = 'main' | 'aside';
+
+interface Times {
+  readonly turnMs?: number | undefined;
+  readonly longBuildMs?: number | undefined;
+}
+
+interface Build {
+  readonly size: number;
+  isLong: boolean;
+}
+
+/**
+ * One at a time, so that one bound holds for the memory of all: builds come first, since a version waits for its index, and end the
+ * turn of the release that is embedded. That one goes on after them from where it was; one that takes longer than its turn makes
+ * room for others that are to be embedded. Sites take turns, and of those that had as many the smallest build is next. One that is
+ * long has smaller ones beside it.
+ */
+export class IndexTurns {
+  readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
+  readonly #turnMs: number;
+  readonly #longBuildMs: number;
+  readonly #waiting = new Set<Build>();
+  readonly #running = new Set<Build>();
+  #turn: AbortController | null = null;
+
+  constructor({ turnMs = TURN_MS, longBuildMs = LONG_BUILD_MS }: Times = {}) {
+    this.#turnMs = turnMs;
+    this.#longBuildMs = longBuildMs;
+  }
+
+  /** Number of builds that run or wait. */
+  get builds(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  /** Number of builds and releases to embed that wait for their turn. */
+  get waiting(): number {
+    return this.#scheduler.waiting;
+  }
+
+  /**
+   * @param size in any unit, to be compared with others'
+   * @param site takes turns with other sites. Default: a site of its own
+   * @throws what the work throws; the signal's reason
+   */
+  async build<Result>(
+    size: number,
+    work: (place: BuildPlace) => Promise<Result>,
+    signal: AbortSignal,
+    site: unknown = work,
+  ): Promise<Result> {
+    const build: Build = { size, isLong: false };
+    this.#turn?.abort(OVER);
+    this.#waiting.add(build);
+    const act = async (_: AbortSignal, place: number): Promise<Result> => {
+      this.#waiting.delete(build);
+      this.#running.add(build);
+      const timer = setTimeout(() => {
+        build.isLong = true;
+        this.#scheduler.look();
+      }, this.#longBuildMs).unref();
+      return work(place === 0 ? 'main' : 'aside').finally(() => {
+        clearTimeout(timer);
+        this.#running.delete(build);
+      });
+    };
+    try {
+      return await this.#scheduler.run(act, { key: site, priority: BUILDING, size, signal });
+    } finally {
+      this.#waiting.delete(build);
+    }
+  }
+
+  #mayBuildAside(): boolean {
+    const long = [...this.#running].filter(({ isLong }) => isLong);
+    return [...this.#waiting].some(({ size }) => long.some((other) => size < other.size));
+  }
+
+  /**
+   * @param work goes on from where it was when it is called again; its signal is aborted at the end of the turn. The turn counts
+   *   from `onBegun`: what it takes to go on is none of it, so that each turn gets further
+   * @throws what the work throws; the signal's reason
+   */
+  async embed<Result>(
+    work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
+    signal: AbortSignal,
+    site: unknown = work,
+  ): Promise<Result> {
+    for (;;) {
+      const turn = new AbortController();
+      try {
+        const act = () => this.#embed(turn, work, signal);
+        return await this.#scheduler.run(act, { key: site, priority: EMBEDDING, signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!turn.signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #embed<Result>(
+    turn: AbortController,
+    work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    let timer: NodeJS.Timeout | undefined;
+    const onBegun = (): void => {
+      timer ??= setInterval(() => {
+        if (this.#scheduler.waiting > 0) turn.abort(OVER);
+      }, this.#turnMs).unref();
+    };
+    this.#turn = turn;
+    try {
+      return await work(AbortSignal.any([signal, turn.signal]), onBegun);
+    } finally {
+      clearInterval(timer);
+      this.#turn = null;
+    }
+  }
+}
+
+const OVER = new Error('its turn is over');

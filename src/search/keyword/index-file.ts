@@ -19,62 +19,6 @@ import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import { readCountedWords, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
-/** Choices of one kind at the most. */
-const FACET_MAX = 50;
-
-export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
-
-/** Kinds of the lists that an index keeps. */
-const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
-
-/**
- * What readers can choose from: where all sections are alike there is nothing to choose.
- * @param keysOf of a list, the most frequent first
- */
-function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
-  const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
-    const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
-    return keys.length > 1 ? keys.map(shown) : [];
-  };
-  // Languages are kept in lower case.
-  return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
-}
-
-export interface Filter {
-  readonly version?: string;
-  /** With `version`: sections that say no version of themselves may be found too. Default false. */
-  readonly orUnsaid?: boolean;
-  /** BCP 47 in any case; `pt` also finds `pt-BR`. */
-  readonly language?: string;
-  readonly tag?: string;
-}
-
-/** One byte a section: 1 where it may be found, else 0. Null where all may. */
-export type Mask = Uint8Array | null;
-
-export function maskOf(filter: Filter, file: IndexFile): Mask {
-  let mask: Mask = null;
-  if (filter.version !== undefined) {
-    const unsaid = filter.orUnsaid === true ? file.list('unsaid', 'version') : [];
-    mask = only([...file.list('version', filter.version), ...unsaid], mask, file.sections);
-  }
-  if (filter.language !== undefined) mask = only(file.language(languageKey(filter.language)), mask, file.sections);
-  if (filter.tag !== undefined) mask = only(file.list('tag', filter.tag), mask, file.sections);
-  return mask;
-}
-
-export function only(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
-  const both = new Uint8Array(sections);
-  for (const section of found) both[section] = mask === null ? 1 : (mask[section] ?? 0);
-  return both;
-}
-
-export function without(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
-  const rest = mask === null ? new Uint8Array(sections).fill(1) : mask.slice();
-  for (const section of found) rest[section] = 0;
-  return rest;
-}
-
 /** Cache of postings: the common words of a site with 100,000 sections are 10 MB. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
@@ -265,7 +209,9 @@ export class IndexFile {
 }
 
 type TermRow = { readonly term: string; readonly sections: number };
+
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
+
 type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
   readonly [Column in 'headings' | 'tags']: string;
 } & { readonly n: number };
@@ -281,4 +227,60 @@ function prepareStatements(database: DatabaseSync) {
     // One row of JSON: 50,000 rows of one number take ten times as long.
     matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
   };
+}
+
+/** Choices of one kind at the most. */
+const FACET_MAX = 50;
+
+export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
+
+/** Kinds of the lists that an index keeps. */
+const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
+
+/**
+ * What readers can choose from: where all sections are alike there is nothing to choose.
+ * @param keysOf of a list, the most frequent first
+ */
+function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
+  const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
+    const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
+    return keys.length > 1 ? keys.map(shown) : [];
+  };
+  // Languages are kept in lower case.
+  return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
+}
+
+export interface Filter {
+  readonly version?: string;
+  /** With `version`: sections that say no version of themselves may be found too. Default false. */
+  readonly orUnsaid?: boolean;
+  /** BCP 47 in any case; `pt` also finds `pt-BR`. */
+  readonly language?: string;
+  readonly tag?: string;
+}
+
+/** One byte a section: 1 where it may be found, else 0. Null where all may. */
+export type Mask = Uint8Array | null;
+
+export function maskOf(filter: Filter, file: IndexFile): Mask {
+  let mask: Mask = null;
+  if (filter.version !== undefined) {
+    const unsaid = filter.orUnsaid === true ? file.list('unsaid', 'version') : [];
+    mask = only([...file.list('version', filter.version), ...unsaid], mask, file.sections);
+  }
+  if (filter.language !== undefined) mask = only(file.language(languageKey(filter.language)), mask, file.sections);
+  if (filter.tag !== undefined) mask = only(file.list('tag', filter.tag), mask, file.sections);
+  return mask;
+}
+
+export function only(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
+  const both = new Uint8Array(sections);
+  for (const section of found) both[section] = mask === null ? 1 : (mask[section] ?? 0);
+  return both;
+}
+
+export function without(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
+  const rest = mask === null ? new Uint8Array(sections).fill(1) : mask.slice();
+  for (const section of found) rest[section] = 0;
+  return rest;
 }

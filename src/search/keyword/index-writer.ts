@@ -7,38 +7,6 @@ import { sequenceOf } from './ranking.ts';
 import { KnownWords } from './vocabulary.ts';
 import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
 
-/** What is written of a section's text. */
-export interface SectionTerms {
-  /** Of title, headings and text: one term a position. */
-  readonly sequences: readonly (readonly string[])[];
-  readonly identifiers: readonly string[];
-  /** Every occurrence, with the column that it counts in. */
-  readonly each: (count: (term: string, column: number) => void) => void;
-}
-
-/** @param isOfPage the first section of its page, which the document's title belongs to */
-function sectionTerms(
-  { title, headings, text, documentTitle }: Section,
-  isOfPage: boolean,
-  termOf: (surface: string) => string,
-): SectionTerms {
-  // The page's first heading is its title on most sites; a title counts once.
-  const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
-  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
-  const identifiers = columns.flatMap((column) => column.identifiers);
-  return {
-    sequences: columns.map(({ sequence }) => sequence),
-    identifiers,
-    each(count) {
-      for (const [column, { sequence, characters }] of columns.entries()) {
-        for (const term of sequence) count(term, column);
-        for (const term of characters) count(term, column);
-      }
-      for (const term of identifiers) count(term, IDENTIFIERS);
-    },
-  };
-}
-
 export interface IndexedSection extends Section {
   readonly page: string;
   /** Importance of the page, 0 to 1. Default: 0. */
@@ -155,6 +123,33 @@ export class KeywordIndexWriter implements Disposable {
     insert.run('vocabulary counts', bytesOf(counts));
     for (const [name, bytes] of this.#facts.arrays()) insert.run(name, bytes);
   }
+}
+
+/**
+ * The terms of a section: for title, headings and text one term per position.
+ * @param isOfPage true for the first section of its page, to which the document title belongs
+ */
+function sectionTerms(
+  { title, headings, text, documentTitle }: Section,
+  isOfPage: boolean,
+  termOf: (surface: string) => string,
+) {
+  // The page's first heading is its title on most sites; a title counts once.
+  const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
+  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
+  const identifiers = columns.flatMap((column) => column.identifiers);
+  return {
+    sequences: columns.map(({ sequence }) => sequence),
+    identifiers,
+    /** Calls `count` for each occurrence, with its column. */
+    each(count: (term: string, column: number) => void): void {
+      for (const [column, { sequence, characters }] of columns.entries()) {
+        for (const term of sequence) count(term, column);
+        for (const term of characters) count(term, column);
+      }
+      for (const term of identifiers) count(term, IDENTIFIERS);
+    },
+  };
 }
 
 function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {

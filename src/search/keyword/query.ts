@@ -51,64 +51,6 @@ export function parseQuery(text: string): ParsedQuery {
   };
 }
 
-/** FTS5's expression of a phrase: its words side by side in one column, stemmed (English sections) or not. Null without words. */
-export function phraseExpression(phrase: string): string | null {
-  const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
-  if (words.length === 0) return null;
-  const stemmed: string[] = [];
-  const asWritten: string[] = [];
-  let open = false;
-  for (const [at, word] of words.entries()) {
-    open = false;
-    if (word.kind === 'word') {
-      const [stem = '', surface = stem] = spellingsOf(word.folded);
-      stemmed.push(stem);
-      asWritten.push(surface);
-      continue;
-    }
-    // A run that the phrase goes on from ends with the section's last character; one that ends the phrase may go on there.
-    const pairs = pairsOf(word.folded);
-    const last = [...word.folded].at(-1) ?? '';
-    const isLast = at === words.length - 1;
-    open = isLast && pairs.length === 0;
-    const terms = isLast && !open ? pairs : [...pairs, last];
-    stemmed.push(...terms);
-    asWritten.push(...terms);
-  }
-  const variants = new Set([stemmed, asWritten].map((terms) => `"${terms.join(' ')}"${open ? ' *' : ''}`));
-  return [...variants].join(' OR ');
-}
-
-interface CorrectionDictionary {
-  readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near'>;
-  sectionsWith(term: string): number;
-}
-
-/** Words of a query that are looked at; one costs up to 5 ms. */
-const CORRECTED_MAX = 8;
-const HAS_DIGIT = /\p{N}/u;
-
-/** The query with the nearest word of the site in place of each that it does not have. @param unfinished the last word may go on */
-export function correctedQuery(query: string, unfinished: boolean, dictionary: CorrectionDictionary): string | null {
-  const words = wordsOf(query).filter(({ kind }) => kind === 'word');
-  let corrected = '';
-  let copied = 0;
-  let looked = 0;
-  for (const { folded, parts, start, end } of words) {
-    const isLast = end === words.at(-1)?.end;
-    if (start < copied || parts.length > 0 || HAS_DIGIT.test(folded) || isStopWord(folded, query.slice(start, end)))
-      continue;
-    if (spellingsOf(folded).some((term) => dictionary.sectionsWith(term) > 0)) continue;
-    if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
-    looked += 1;
-    const [nearest] = looked > CORRECTED_MAX ? [] : dictionary.vocabulary.near(folded, 1);
-    if (nearest === undefined) continue;
-    corrected += query.slice(copied, start) + nearest.word;
-    copied = end;
-  }
-  return copied === 0 ? null : corrected + query.slice(copied);
-}
-
 export interface Lookup {
   /** Weight of each alternative, 1 for an exact hit; a section counts the best one that it has. */
   readonly alternatives: ReadonlyMap<string, number>;
@@ -224,4 +166,57 @@ export function onlyIdentifier(text: string): string | null {
   if (first === undefined || rest.some((word) => word.end > first.end)) return null;
   if (first.kind === 'joined') return first.folded;
   return first.parts.length > 0 ? (spellingsOf(first.folded)[0] ?? null) : null;
+}
+
+/** FTS5's expression of a phrase: its words side by side in one column, stemmed (English sections) or not. Null without words. */
+export function phraseExpression(phrase: string): string | null {
+  const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
+  if (words.length === 0) return null;
+  const stemmed: string[] = [];
+  const asWritten: string[] = [];
+  let open = false;
+  for (const [at, word] of words.entries()) {
+    open = false;
+    if (word.kind === 'word') {
+      const [stem = '', surface = stem] = spellingsOf(word.folded);
+      stemmed.push(stem);
+      asWritten.push(surface);
+      continue;
+    }
+    // A run that the phrase goes on from ends with the section's last character; one that ends the phrase may go on there.
+    const pairs = pairsOf(word.folded);
+    const last = [...word.folded].at(-1) ?? '';
+    const isLast = at === words.length - 1;
+    open = isLast && pairs.length === 0;
+    const terms = isLast && !open ? pairs : [...pairs, last];
+    stemmed.push(...terms);
+    asWritten.push(...terms);
+  }
+  const variants = new Set([stemmed, asWritten].map((terms) => `"${terms.join(' ')}"${open ? ' *' : ''}`));
+  return [...variants].join(' OR ');
+}
+
+/** The query with each unknown word replaced by the nearest word of the site. @param unfinished the last word may go on */
+export function correctedQuery(
+  query: string,
+  unfinished: boolean,
+  dictionary: Omit<Dictionary, 'sections'>,
+): string | null {
+  const words = wordsOf(query).filter(({ kind }) => kind === 'word');
+  let corrected = '';
+  let copied = 0;
+  let looked = 0;
+  for (const { folded, parts, start, end } of words) {
+    const isLast = end === words.at(-1)?.end;
+    if (start < copied || parts.length > 0 || DIGIT.test(folded) || isStopWord(folded, query.slice(start, end)))
+      continue;
+    if (spellingsOf(folded).some((term) => dictionary.sectionsWith(term) > 0)) continue;
+    if (isLast && unfinished && dictionary.vocabulary.startingWith(folded, 1).length > 0) continue;
+    looked += 1;
+    const [nearest] = looked > MISSPELLINGS_MAX ? [] : dictionary.vocabulary.near(folded, 1);
+    if (nearest === undefined) continue;
+    corrected += query.slice(copied, start) + nearest.word;
+    copied = end;
+  }
+  return copied === 0 ? null : corrected + query.slice(copied);
 }

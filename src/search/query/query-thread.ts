@@ -9,6 +9,101 @@ import { type CosineScale, measureScale, VectorIndex } from '../semantic/vector-
 import { VectorTable } from '../semantic/vector-table.ts';
 import { ReleaseSearch, type SemanticParts } from './release-search.ts';
 
+export interface OpenOrder {
+  readonly searchDir: string;
+  /** Readers were asking the site: the index stays open for the next query. */
+  readonly isAsked: boolean;
+}
+
+/** A release's vectors are read when the first query needs them: it pays 0.2 s where it is the first to need the model, too. */
+export interface VectorsOrder {
+  readonly modelDigest: string;
+  readonly model: ModelChoice;
+  /** Another one where vectors have joined. */
+  readonly revision: number;
+}
+
+export interface SearchOrder {
+  readonly searchDir: string;
+  readonly request: SearchRequest;
+  readonly label: string;
+  readonly form: ResultForm;
+  /** Null before the release has vectors: it is searched by keywords alone. */
+  readonly vectors: VectorsOrder | null;
+}
+
+/** 30 sites of 100 pages with full caches. A hundred, asked in turn, stay under 500 MiB resident; opening one takes 30 ms (measured). */
+const OPEN_BYTES_MAX = 128 * 1024 ** 2;
+
+/** All that a query needs is in its order: a thread that died is replaced by another without being told anything. */
+export class QueryThread {
+  readonly #releases = new OpenReleases(OPEN_BYTES_MAX);
+  readonly #load: (model: ModelChoice) => Promise<Embedder>;
+  readonly #models = new Map<string, Promise<{ embedder: Embedder; scale: CosineScale }>>();
+
+  constructor(load: (model: ModelChoice) => Promise<Embedder>) {
+    this.#load = load;
+  }
+
+  /** After it no call is answered by meaning. */
+  async end(): Promise<void> {
+    const models = await Promise.allSettled(this.#models.values());
+    await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
+  }
+
+  open({ searchDir, isAsked }: OpenOrder): { readonly sections: number } {
+    return this.#releases.check(searchDir, isAsked);
+  }
+
+  close(searchDir: string): void {
+    this.#releases.close(searchDir);
+  }
+
+  /** @returns the response body. A clone of ten results with 200 highlights took 0.6 ms more than their bytes */
+  search({ searchDir, request, label, form, vectors }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
+    const semantic =
+      vectors === null || request.isByWords
+        ? null
+        : {
+            digest: vectors.modelDigest,
+            revision: vectors.revision,
+            load: () => this.#parts(searchDir, vectors),
+          };
+    return this.#releases.use(searchDir, async (release) => {
+      const results = await release.search(request, label, semantic, form);
+      const body: ResponseBody = request.wantsFacts
+        ? { results, ...release.facts(request), semantic: vectors !== null }
+        : results;
+      return new TextEncoder().encode(JSON.stringify(body));
+    });
+  }
+
+  async #parts(searchDir: string, { modelDigest, model }: VectorsOrder): Promise<SemanticParts> {
+    const { embedder, scale } = await this.#model(modelDigest, model);
+    const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
+    // Another process on the folder builds the index anew: the next query looks again.
+    if (table === null) throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors are gone');
+    return { embedder, vectors: new VectorIndex(table, scale) };
+  }
+
+  #model(digest: string, choice: ModelChoice): Promise<{ embedder: Embedder; scale: CosineScale }> {
+    const known = this.#models.get(digest);
+    if (known !== undefined) return known;
+    const loading = this.#load(choice).then(async (embedder) => {
+      try {
+        return { embedder: rememberQueries(embedder), scale: await measureScale(embedder) };
+      } catch (error) {
+        await embedder.close?.();
+        throw error;
+      }
+    });
+    this.#models.set(digest, loading);
+    // An endpoint that did not answer is asked again by the next query.
+    loading.catch(() => this.#models.delete(digest));
+    return loading;
+  }
+}
+
 /** A new object for each `set`: LRUCache keeps the size of a value that it has. */
 interface Open {
   readonly release: ReleaseSearch;
@@ -89,100 +184,5 @@ export class OpenReleases {
     const former = this.#open.peek(searchDir)?.release;
     if (former !== undefined && former !== release) former.close();
     this.#open.set(searchDir, { release }, { size: Math.min(release.bytes, this.#bytesMax) });
-  }
-}
-
-/** 30 sites of 100 pages with full caches. A hundred, asked in turn, stay under 500 MiB resident; opening one takes 30 ms (measured). */
-const OPEN_BYTES_MAX = 128 * 1024 ** 2;
-
-export interface OpenOrder {
-  readonly searchDir: string;
-  /** Readers were asking the site: the index stays open for the next query. */
-  readonly isAsked: boolean;
-}
-
-/** A release's vectors are read when the first query needs them: it pays 0.2 s where it is the first to need the model, too. */
-export interface VectorsOrder {
-  readonly modelDigest: string;
-  readonly model: ModelChoice;
-  /** Another one where vectors have joined. */
-  readonly revision: number;
-}
-
-export interface SearchOrder {
-  readonly searchDir: string;
-  readonly request: SearchRequest;
-  readonly label: string;
-  readonly form: ResultForm;
-  /** Null before the release has vectors: it is searched by keywords alone. */
-  readonly vectors: VectorsOrder | null;
-}
-
-/** All that a query needs is in its order: a thread that died is replaced by another without being told anything. */
-export class QueryThread {
-  readonly #releases = new OpenReleases(OPEN_BYTES_MAX);
-  readonly #load: (model: ModelChoice) => Promise<Embedder>;
-  readonly #models = new Map<string, Promise<{ embedder: Embedder; scale: CosineScale }>>();
-
-  constructor(load: (model: ModelChoice) => Promise<Embedder>) {
-    this.#load = load;
-  }
-
-  /** After it no call is answered by meaning. */
-  async end(): Promise<void> {
-    const models = await Promise.allSettled(this.#models.values());
-    await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
-  }
-
-  open({ searchDir, isAsked }: OpenOrder): { readonly sections: number } {
-    return this.#releases.check(searchDir, isAsked);
-  }
-
-  close(searchDir: string): void {
-    this.#releases.close(searchDir);
-  }
-
-  /** @returns the response body. A clone of ten results with 200 highlights took 0.6 ms more than their bytes */
-  search({ searchDir, request, label, form, vectors }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
-    const semantic =
-      vectors === null || request.isByWords
-        ? null
-        : {
-            digest: vectors.modelDigest,
-            revision: vectors.revision,
-            load: () => this.#parts(searchDir, vectors),
-          };
-    return this.#releases.use(searchDir, async (release) => {
-      const results = await release.search(request, label, semantic, form);
-      const body: ResponseBody = request.wantsFacts
-        ? { results, ...release.facts(request), semantic: vectors !== null }
-        : results;
-      return new TextEncoder().encode(JSON.stringify(body));
-    });
-  }
-
-  async #parts(searchDir: string, { modelDigest, model }: VectorsOrder): Promise<SemanticParts> {
-    const { embedder, scale } = await this.#model(modelDigest, model);
-    const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
-    // Another process on the folder builds the index anew: the next query looks again.
-    if (table === null) throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors are gone');
-    return { embedder, vectors: new VectorIndex(table, scale) };
-  }
-
-  #model(digest: string, choice: ModelChoice): Promise<{ embedder: Embedder; scale: CosineScale }> {
-    const known = this.#models.get(digest);
-    if (known !== undefined) return known;
-    const loading = this.#load(choice).then(async (embedder) => {
-      try {
-        return { embedder: rememberQueries(embedder), scale: await measureScale(embedder) };
-      } catch (error) {
-        await embedder.close?.();
-        throw error;
-      }
-    });
-    this.#models.set(digest, loading);
-    // An endpoint that did not answer is asked again by the next query.
-    loading.catch(() => this.#models.delete(digest));
-    return loading;
   }
 }

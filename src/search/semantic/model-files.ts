@@ -3,7 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { digestFile, ifThere, readIfThere } from '../../files/index.ts';
-import { POOLINGS, type Pooling } from './pooling.ts';
+
+/** Modes of sentence-transformers' pooling module. */
+export const POOLINGS = ['mean', 'cls', 'max', 'mean_sqrt_len', 'lasttoken'] as const;
+export type Pooling = (typeof POOLINGS)[number];
 
 /** A model's folder in the sentence-transformers layout. */
 export interface ModelFiles {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type DocumentedSite, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
-import { SitePages } from '../../../src/app/assistants/site-pages.ts';
+import { type DocumentedSite, SitePages, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
 import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';

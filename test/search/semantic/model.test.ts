@@ -55,11 +55,6 @@ describe('the built-in model', () => {
     for (const text of ['', ' ', '\0', '😀', '\ud800']) expect(await model.embedQuery(text)).toHaveLength(384);
   });
 
-  it('counts tokens without special ones, however long the text is', () => {
-    expect(model.countTokens('maintenance window')).toBe(2);
-    expect(model.countTokens('word '.repeat(5000))).toBe(5000);
-  });
-
   it('reads what is written in Latin letters, and nothing else', () => {
     for (const language of ['en', 'de', 'pt-BR', 'und-Latn']) expect(model.reads(language)).toBe(true);
     for (const language of ['ja', 'zh-CN', 'ko', 'ru', 'fa', 'und-Hani', 'no language', '']) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalise } from '../../../src/search/semantic/pooling.ts';
+import { normalise } from '../../../src/search/semantic/model.ts';
 import { COMMON_SCALE, quantise, signBits, VectorIndex } from '../../../src/search/semantic/vector-index.ts';
 import { memoryRows } from './memory-rows.ts';
 
