@@ -11,7 +11,7 @@ export function fingerprint(text: string): Uint8Array {
 }
 
 /**
- * Numbers of texts by their fingerprint, from 0: 24 to 48 bytes for each, where a map of strings takes 130. An open hash table
+ * GrowableUint32Array of texts by their fingerprint, from 0: 24 to 48 bytes for each, where a map of strings takes 130. An open hash table
  * (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L), at most half full.
  */
 export class Fingerprints {
@@ -122,7 +122,7 @@ export function bitCount(word: number): number {
 const AT_FIRST = 1024;
 
 /** A list of 32-bit numbers that grows: four to eight bytes each. */
-export class Numbers {
+export class GrowableUint32Array {
   #numbers = new Uint32Array(AT_FIRST);
   #length = 0;
 

@@ -8,8 +8,8 @@ import { Scheduler } from '../threads/scheduler.ts';
 import type { EmbedProgressOf } from './indexing/embed-index.ts';
 import { type BuildAsked, DERIVED, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
-import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, TellBuild } from './ports.ts';
-import type { SearchOrder, VectorsOrder } from './query/query-thread.ts';
+import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
+import type { QueryRequest, UsableVectors } from './query/query-thread.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
 import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
@@ -142,7 +142,7 @@ export class EmbeddedEngine {
   async embed(
     { releaseDir, digest: release }: IndexedRelease,
     onProgress: (progress: EmbedProgress) => void,
-    onVectors: (vectors: VectorsOrder) => void,
+    onVectors: (vectors: UsableVectors) => void,
     signal: AbortSignal,
     site: EmbeddedIndex,
   ): Promise<void> {
@@ -178,7 +178,7 @@ export class EmbeddedEngine {
     this.#lanes.noteRead();
   }
 
-  async search(order: SearchOrder, site: EmbeddedIndex): Promise<Uint8Array<ArrayBuffer>> {
+  async search(order: QueryRequest, site: EmbeddedIndex): Promise<Uint8Array<ArrayBuffer>> {
     this.#stopping.signal.throwIfAborted();
     return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
   }
@@ -254,7 +254,7 @@ async function untilWhole(
 export class EmbeddedIndex {
   readonly #engine: EmbeddedEngine;
   /** Vectors by search folder. Null before the first vectors exist. */
-  readonly #opened = new Map<string, VectorsOrder | null>();
+  readonly #opened = new Map<string, UsableVectors | null>();
 
   constructor(engine: EmbeddedEngine) {
     this.#engine = engine;
@@ -264,7 +264,7 @@ export class EmbeddedIndex {
    * Replaces an existing index, unless another process on the folder does. A fault in the text of a page is no failure.
    * @throws the signal's reason
    */
-  build(release: IndexedRelease, signal: AbortSignal, tell: TellBuild = () => undefined): Promise<IndexFacts> {
+  build(release: IndexedRelease, signal: AbortSignal, tell: ReportBuild = () => undefined): Promise<IndexFacts> {
     return this.#engine.build(release, signal, { site: this, tell });
   }
 
@@ -289,7 +289,7 @@ export class EmbeddedIndex {
     signal: AbortSignal,
   ): Promise<void> {
     const searchDir = searchDirOf(release);
-    const use = (vectors: VectorsOrder): void => {
+    const use = (vectors: UsableVectors): void => {
       if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
     };
     await this.#engine.embed(release, onProgress, use, signal, this);

@@ -79,4 +79,4 @@ export interface IndexFacts {
 }
 
 /** For the status: what a build does now, and the large page that it reads. */
-export type TellBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;
+export type ReportBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;

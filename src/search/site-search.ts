@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 import type { SearchIndex } from './embedded-engine.ts';
-import type { EmbedProgress, IndexedRelease, IndexFacts, TellBuild } from './ports.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, ReportBuild } from './ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';
@@ -90,7 +90,7 @@ export class SiteSearch {
   }
 
   /** For a bundle that is being taken in. A failure is reported and no reason to refuse the bundle. */
-  async index(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
+  async index(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
     try {
       await this.#build(release, signal, tell);
     } catch (error) {
@@ -99,7 +99,7 @@ export class SiteSearch {
     }
   }
 
-  async #build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
+  async #build(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
     const startedMs = performance.now();
     const { sections, refused } = await this.#options.index.build(release, signal, tell);
     if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });

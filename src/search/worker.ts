@@ -1,9 +1,9 @@
 import { type CallContext, serve, yieldToReaders } from '../threads/index.ts';
-import type { BundleSearchOrder } from './bundle-data/make-bundle-search.ts';
-import { buildIndex, type IndexOrder } from './indexing/build-index.ts';
-import { type EmbedOrder, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
+import type { BundleSearchRequest } from './bundle-data/make-bundle-search.ts';
+import { type BuildIndexRequest, buildIndex } from './indexing/build-index.ts';
+import { type EmbedIndexRequest, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
 import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
-import { type OpenOrder, QueryThread, type SearchOrder } from './query/query-thread.ts';
+import { type OpenIndexRequest, type QueryRequest, QueryThread } from './query/query-thread.ts';
 import { type EmbedParentCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
 /** A thread for all queries; a process for builds, for embedding, and for each bundle that is made. */
@@ -12,7 +12,7 @@ const queries = new QueryThread(queryModelOf);
 const embedding = new EmbedProcess(modelOf, () => parent.call('lanes', null));
 
 const handlers = {
-  build: (order: IndexOrder, context: CallContext<string | null>) => {
+  build: (order: BuildIndexRequest, context: CallContext<string | null>) => {
     yieldToReaders();
     return buildIndex(order, (page) => {
       context.progress(page);
@@ -20,16 +20,16 @@ const handlers = {
       context.flush();
     });
   },
-  embed: (order: EmbedOrder, { progress, signal }: CallContext<EmbedProgressOf>) =>
+  embed: (order: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) =>
     embedding.embed(order, progress, signal),
-  makeForBundle: async (order: BundleSearchOrder, { progress, signal }: CallContext<EmbedProgress>) => {
+  makeForBundle: async (order: BundleSearchRequest, { progress, signal }: CallContext<EmbedProgress>) => {
     // Loaded on demand: only exports need it, and loading takes 65 ms, half of that for ajv.
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },
-  open: (order: OpenOrder) => queries.open(order),
+  open: (order: OpenIndexRequest) => queries.open(order),
   close: (searchDir: string) => queries.close(searchDir),
-  search: (order: SearchOrder) => queries.search(order),
+  search: (order: QueryRequest) => queries.search(order),
 };
 export type SearchCalls = typeof handlers;
 

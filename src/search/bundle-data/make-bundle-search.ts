@@ -13,7 +13,7 @@ import { sweepVectors } from '../semantic/vector-cache.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { BundleVectorWriter } from './bundle-vectors.ts';
 
-export interface BundleSearchOrder {
+export interface BundleSearchRequest {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   readonly into: string;
@@ -37,7 +37,7 @@ const USES_KEPT_MAX = 50;
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */
 export async function makeBundleSearch(
-  order: BundleSearchOrder,
+  order: BundleSearchRequest,
   model: KnownModel,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
@@ -81,7 +81,7 @@ function writeVectors(into: string, file: string, embedder: Embedder, passages: 
   }
 }
 
-async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
+async function sectionsOf({ siteDir, files, into }: BundleSearchRequest): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const byPath = new Map(inOrder.map((entry) => [entry.path, entry]));
   const trailingSlash = await trailingSlashOf(siteDir, byPath);
@@ -103,7 +103,7 @@ async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileE
 
 /** False if the time was over. Vectors computed so far are in the cache. */
 async function embed(
-  { files, cacheDir, lanesMax }: BundleSearchOrder,
+  { files, cacheDir, lanesMax }: BundleSearchRequest,
   sections: SiteSections,
   embedder: Embedder,
   file: string,

@@ -1,4 +1,4 @@
-import { Fingerprints, fingerprint, Numbers } from '../compact.ts';
+import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
 import type { Section } from '../ports.ts';
 
 export interface PageRank {
@@ -27,7 +27,7 @@ export function fingerprintOf({ version, language, title, headings, text }: Sect
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
-  readonly #kept = new Numbers();
+  readonly #kept = new GrowableUint32Array();
   readonly #ranks: PageRank[] = [];
   /** Of the page that is added: all of them with what else is known of their pages would take 2 KB a page. */
   #rank: PageRank | null = null;

@@ -7,7 +7,7 @@ import { KeywordIndexWriter } from '../keyword/index-writer.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE, SEARCH_FOLDER } from './index-files.ts';
 import { LARGE_PAGE_BYTES, readSections, type SiteFiles } from './read-sections.ts';
 
-export interface IndexOrder {
+export interface BuildIndexRequest {
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   /** Folder that does not exist. */
@@ -22,7 +22,7 @@ export interface IndexOrder {
 
 /** Builds the keyword index from the pages. Vectors follow later. @returns the number of sections */
 export async function buildIndex(
-  order: IndexOrder,
+  order: BuildIndexRequest,
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<number> {
   const { releaseDir, searchDir, trailingSlash, threadsMax } = order;

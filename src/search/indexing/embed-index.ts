@@ -12,7 +12,7 @@ import { sweepVectors } from '../semantic/vector-cache.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, REFUSED_FILE, SEARCH_FOLDER, VECTOR_FILE, VECTOR_LOCK } from './index-files.ts';
 
-export interface EmbedOrder {
+export interface EmbedIndexRequest {
   readonly searchDir: string;
   readonly release: string;
   readonly cacheDir: string;
@@ -48,7 +48,7 @@ export class EmbedProcess {
    * @returns how many there are; null: all. Another process makes the rest
    */
   async embed(
-    order: EmbedOrder,
+    order: EmbedIndexRequest,
     tell: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
@@ -74,7 +74,7 @@ export class EmbedProcess {
   }
 
   async #embed(
-    { searchDir, release, cacheDir }: EmbedOrder,
+    { searchDir, release, cacheDir }: EmbedIndexRequest,
     model: LoadedOnce,
     onProgress: (progress: EmbedProgress) => void,
     signal: AbortSignal,

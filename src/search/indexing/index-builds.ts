@@ -7,9 +7,9 @@ import { whileLocked } from '../../files/file-lock.ts';
 import { TABLE_FILE } from '../../files/index.ts';
 import { heapWithin, ProcessorLimit, type Thread, type ThreadOptions } from '../../threads/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
-import type { IndexedRelease, TellBuild } from '../ports.ts';
+import type { IndexedRelease, ReportBuild } from '../ports.ts';
 import type { SearchCalls } from '../worker.ts';
-import type { IndexOrder } from './build-index.ts';
+import type { BuildIndexRequest } from './build-index.ts';
 import { KEYWORD_FILE } from './index-files.ts';
 
 export const DERIVED = 'search';
@@ -33,7 +33,7 @@ const OTHERS_MS_MAX = 600_000;
 export interface BuildAsked {
   /** Takes turns with other sites. */
   readonly site: unknown;
-  readonly tell: TellBuild;
+  readonly tell: ReportBuild;
 }
 
 interface IndexBuildsOptions {
@@ -110,7 +110,7 @@ export class IndexBuilds {
     { releaseDir, trailingSlash }: IndexedRelease,
     place: BuildPlace,
     signal: AbortSignal,
-    tell: TellBuild,
+    tell: ReportBuild,
   ): Promise<number> {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
@@ -127,7 +127,7 @@ export class IndexBuilds {
   }
 
   /** Until it is whole, or nothing is left to go without. */
-  async #attempt(order: IndexOrder, place: BuildPlace, signal: AbortSignal, tell: TellBuild): Promise<number> {
+  async #attempt(order: BuildIndexRequest, place: BuildPlace, signal: AbortSignal, tell: ReportBuild): Promise<number> {
     const thread = this.#threads[place];
     let page: string | null = null;
     using limit = new ProcessorLimit(thread, this.#options.pageMsMax ?? PAGE_MS_MAX, () => void thread.terminate());
@@ -151,7 +151,7 @@ export class IndexBuilds {
 }
 
 /** Without the page that ended the process, and in the end without any large one; null if it was none. */
-function nextAttempt(order: IndexOrder, page: string | null): IndexOrder | null {
+function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexRequest | null {
   if (page === null || order.leavesOutLarge) return null;
   const leftOut = [...order.leftOut, page];
   return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };

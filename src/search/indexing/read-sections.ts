@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { LineSpool } from '../../files/index.ts';
 import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
-import { FINGERPRINT_BYTES, Numbers } from '../compact.ts';
+import { FINGERPRINT_BYTES, GrowableUint32Array } from '../compact.ts';
 import { Duplicates, PageForms, readerUrl, sphinxVersion } from '../extract/extract-page.ts';
 import type { IndexedSection } from '../keyword/index-writer.ts';
 import type { Passage } from '../ports.ts';
@@ -111,7 +111,7 @@ export class SiteSections {
   readonly #dropped = new Set<number>();
   readonly #pages: string[] = [];
   /** Page of each section. */
-  readonly #pageOf = new Numbers();
+  readonly #pageOf = new GrowableUint32Array();
   #priors: ReadonlyMap<string, number> = new Map();
 
   constructor(file: string) {

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { Numbers } from '../compact.ts';
+import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { titleKey } from './words.ts';
 
@@ -186,9 +186,9 @@ export class SectionFacts {
 /** Collects the facts of sections in the order of their numbers. */
 export class SectionFactsBuilder {
   readonly #numberOf = new Map<string | null, number>();
-  readonly #languageOf = new Numbers();
-  readonly #firsts = new Numbers();
-  readonly #borders = new Numbers();
+  readonly #languageOf = new GrowableUint32Array();
+  readonly #firsts = new GrowableUint32Array();
+  readonly #borders = new GrowableUint32Array();
 
   add(language: string | null, passages: readonly Passage[]): void {
     const number = this.#numberOf.get(language) ?? this.#numberOf.size;
@@ -204,7 +204,8 @@ export class SectionFactsBuilder {
   /** Arrays of the index file, by name. */
   arrays(): readonly (readonly [name: string, bytes: Uint8Array])[] {
     this.#firsts.push(this.#borders.length / 2);
-    const bytesOf = ({ view }: Numbers): Uint8Array => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    const bytesOf = ({ view }: GrowableUint32Array): Uint8Array =>
+      new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     return [
       ['languages', Buffer.from(JSON.stringify([...this.#numberOf.keys()]))],
       ['language numbers', bytesOf(this.#languageOf)],

@@ -15,7 +15,7 @@ import {
 } from './format.ts';
 import type { IndexedSection } from './index-writer.ts';
 import { type Postings, readPostings } from './postings.ts';
-import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
+import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import { readCountedWords, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
@@ -258,9 +258,6 @@ export interface Filter {
   readonly language?: string;
   readonly tag?: string;
 }
-
-/** One byte a section: 1 where it may be found, else 0. Null where all may. */
-export type Mask = Uint8Array | null;
 
 export function maskOf(filter: Filter, file: IndexFile): Mask {
   let mask: Mask = null;

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { Numbers } from '../compact.ts';
+import { GrowableUint32Array } from '../compact.ts';
 import type { Passage, Section } from '../ports.ts';
 import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
 import { PostingsBuilder } from './postings.ts';
@@ -25,7 +25,7 @@ export class KeywordIndexWriter implements Disposable {
   readonly #insertSection: StatementSync;
   readonly #insertWords: StatementSync;
   readonly #insertSequence: StatementSync;
-  readonly #lengths = COLUMNS.map(() => new Numbers());
+  readonly #lengths = COLUMNS.map(() => new GrowableUint32Array());
   readonly #priors: number[] = [];
   readonly #facts = new SectionFactsBuilder();
   readonly #pages = new Set<string>();

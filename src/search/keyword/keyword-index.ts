@@ -1,6 +1,6 @@
 import { firstFrom } from '../../files/first-from.ts';
 import { asDamaged, type SectionFacts } from './format.ts';
-import { type Facets, type Filter, IndexFile, type Mask, maskOf, only, without } from './index-file.ts';
+import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
 import type { IndexedSection } from './index-writer.ts';
 import {
   correctedQuery,
@@ -12,7 +12,7 @@ import {
   phraseExpression,
   planOf,
 } from './query.ts';
-import { Accumulator, byScore, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
+import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
 
 /** Sections whose words' nearness is looked at: 50 take 0.2 ms; with 100 the measures are the same. */

@@ -1,5 +1,5 @@
 import { isStopWord } from './english.ts';
-import { type Ranking, rarity } from './ranking.ts';
+import { type QueryWord, type Ranking, rarity } from './ranking.ts';
 import type { Candidate, Vocabulary } from './vocabulary.ts';
 import { pairsOf, spellingsOf, type Word, wordsOf } from './words.ts';
 
@@ -57,11 +57,9 @@ export interface Lookup {
   readonly weight: number;
 }
 
-/** A word of the query, stop words left out, in the order of the query. */
-export interface Link {
-  readonly terms: readonly string[];
-  readonly rarity: number;
-  /** How well the site knows the word: 1 as it was typed, less where only as what it may stand for, 0 not at all. */
+/** A word of the query, without stop words, in the order of the query. */
+export interface Link extends QueryWord {
+  /** How well the site knows the word: 1 as typed, less if only by an alternative, 0 not at all. */
   readonly share: number;
 }
 

@@ -1,6 +1,4 @@
-import type { Mask } from './index-file.ts';
 import type { Postings } from './postings.ts';
-import type { Link as QueryWord } from './query.ts';
 
 /**
  * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with title, headings and body each saturating on
@@ -88,7 +86,10 @@ function mean(lengths: Uint16Array): number {
   return sum / Math.max(1, filled);
 }
 
-/** One per open index, emptied between queries: no allocation. */
+/** One byte per section: 1 if a query may find it, else 0. Null: a query may find all sections. */
+export type Mask = Uint8Array | null;
+
+/** The scores of one query. An open index has one, emptied between queries, so that a query allocates nothing. */
 export class Accumulator {
   readonly #scores: Float64Array;
   readonly #touched: Uint32Array;
@@ -228,7 +229,11 @@ export class Best {
   }
 }
 
-type Link = Pick<QueryWord, 'terms' | 'rarity'>;
+/** A word of the query with its terms in the index. */
+export interface QueryWord {
+  readonly terms: readonly string[];
+  readonly rarity: number;
+}
 
 /** Words of a query that follow each other count for more where they stand so near in a section, in the same order. */
 const DISTANCE_MAX = 4;
@@ -256,12 +261,12 @@ export class Proximity {
   readonly #rarities: number[] = [];
 
   /** @param links at most 254. */
-  constructor(links: readonly Link[]) {
+  constructor(links: readonly QueryWord[]) {
     this.#stride = links.length + 1;
     this.#pairOf = new Uint8Array(this.#stride ** 2);
     for (const [at, { terms }] of links.entries())
       for (const bits of terms.map(bitsOf)) if (this.#linkOf[bits] === 0) this.#linkOf[bits] = at + 1;
-    for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as Link, second);
+    for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
   }
 
   get isEmpty(): boolean {
@@ -289,7 +294,7 @@ export class Proximity {
     return sum;
   }
 
-  #addPair(first: Link, second: Link): void {
+  #addPair(first: QueryWord, second: QueryWord): void {
     const [one, other] = [first, second].map(({ terms: [term] }) =>
       term === undefined ? 0 : this.#linkOf[bitsOf(term)],
     );

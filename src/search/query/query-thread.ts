@@ -9,27 +9,27 @@ import { type CosineScale, measureScale, VectorIndex } from '../semantic/vector-
 import { VectorTable } from '../semantic/vector-table.ts';
 import { ReleaseSearch, type SemanticParts } from './release-search.ts';
 
-export interface OpenOrder {
+export interface OpenIndexRequest {
   readonly searchDir: string;
   /** Readers were asking the site: the index stays open for the next query. */
   readonly isAsked: boolean;
 }
 
 /** A release's vectors are read when the first query needs them: it pays 0.2 s where it is the first to need the model, too. */
-export interface VectorsOrder {
+export interface UsableVectors {
   readonly modelDigest: string;
   readonly model: ModelChoice;
   /** Another one where vectors have joined. */
   readonly revision: number;
 }
 
-export interface SearchOrder {
+export interface QueryRequest {
   readonly searchDir: string;
   readonly request: SearchRequest;
   readonly label: string;
   readonly form: ResultForm;
   /** Null before the release has vectors: it is searched by keywords alone. */
-  readonly vectors: VectorsOrder | null;
+  readonly vectors: UsableVectors | null;
 }
 
 /** 30 sites of 100 pages with full caches. A hundred, asked in turn, stay under 500 MiB resident; opening one takes 30 ms (measured). */
@@ -51,7 +51,7 @@ export class QueryThread {
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
   }
 
-  open({ searchDir, isAsked }: OpenOrder): { readonly sections: number } {
+  open({ searchDir, isAsked }: OpenIndexRequest): { readonly sections: number } {
     return this.#releases.check(searchDir, isAsked);
   }
 
@@ -60,7 +60,7 @@ export class QueryThread {
   }
 
   /** @returns the response body. A clone of ten results with 200 highlights took 0.6 ms more than their bytes */
-  search({ searchDir, request, label, form, vectors }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
+  search({ searchDir, request, label, form, vectors }: QueryRequest): Promise<Uint8Array<ArrayBuffer>> {
     const semantic =
       vectors === null || request.isByWords
         ? null
@@ -78,7 +78,7 @@ export class QueryThread {
     });
   }
 
-  async #parts(searchDir: string, { modelDigest, model }: VectorsOrder): Promise<SemanticParts> {
+  async #parts(searchDir: string, { modelDigest, model }: UsableVectors): Promise<SemanticParts> {
     const { embedder, scale } = await this.#model(modelDigest, model);
     const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
     // Another process on the folder builds the index anew: the next query looks again.

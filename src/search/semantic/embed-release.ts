@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Lanes } from '../../files/lanes.ts';
-import { Fingerprints, fingerprint, Numbers } from '../compact.ts';
+import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
 import type { Embedder, EmbedProgress, Passage, Section } from '../ports.ts';
 import { noteUse, VectorCache, type VectorRecord } from './vector-cache.ts';
 import { quantise } from './vector-index.ts';
@@ -75,10 +75,10 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
 /** What there is to embed, in numbers. Rows of the same text have the number of that text. */
 class PassageRows {
   readonly keys = new Fingerprints();
-  readonly sections = new Numbers();
-  readonly #numbers = new Numbers();
+  readonly sections = new GrowableUint32Array();
+  readonly #numbers = new GrowableUint32Array();
   /** By number of a text. */
-  readonly #firsts = new Numbers();
+  readonly #firsts = new GrowableUint32Array();
 
   constructor(passages: Iterable<PassageText>) {
     for (const { section, text } of passages) {
