@@ -11,7 +11,7 @@ export function fingerprint(text: string): Uint8Array {
 }
 
 /**
- * GrowableUint32Array of texts by their fingerprint, from 0: 24 to 48 bytes for each, where a map of strings takes 130. An open hash table
+ * Numbers of texts by their fingerprint, from 0: 24 to 48 bytes each instead of 130 in a map of strings. An open hash table
  * (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L), at most half full.
  */
 export class Fingerprints {
@@ -19,7 +19,7 @@ export class Fingerprints {
   #words: Uint32Array<ArrayBuffer>;
   /** A text's number and one, at the place that its fingerprint begins with or the next free one; 0: free. */
   #places: Uint32Array;
-  /** The fingerprint that is looked up: made anew it would take as long as the look. */
+  /** The fingerprint that is looked up. Allocating it would take as long as the lookup. */
   readonly #asked = new Uint32Array(WORDS);
 
   /** @param expected about so many: growing to 50,000 takes 20 ms of a processor */
@@ -33,12 +33,12 @@ export class Fingerprints {
     return this.#count;
   }
 
-  /** Of all texts, in the order of their numbers. */
+  /** Fingerprints of all texts, in the order of their numbers. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes have the first bytes of a SHA-256 digest at `at`; null where they are of no text that is known */
+  /** @param bytes contains the first bytes of a SHA-256 digest at `at` @returns null for an unknown text */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#ask(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;

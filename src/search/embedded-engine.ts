@@ -16,23 +16,23 @@ import type { SearchCalls } from './worker.ts';
 
 export interface Model {
   readonly choice: ModelChoice;
-  /** For threads whose model is the parent's. */
+  /** For threads that let the parent thread embed. */
   readonly embedder: Embedder | null;
 }
 
 export interface EmbeddedEngineOptions {
-  /** Called when it is first needed, and again after a failure. */
+  /** Called when the model is first needed, and again after a failure. */
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;
-  /** Of the process that indexes and embeds, all in all: where it takes more it is ended. */
+  /** Maximum resident memory of the process that indexes or embeds. A process that takes more is ended. */
   readonly memoryBytesMax: number;
-  /** A build that takes longer has those of smaller sites beside it. Default: 30 s. */
+  /** After this time, a second process builds the indexes of smaller sites. Default: 5 s. */
   readonly longBuildMs?: number;
-  /** Another process that holds a release for longer without one more vector is stopped, or hangs. Default: 2 min. */
+  /** After this time without a new vector, another process that embeds the release counts as dead. Default: 2 min. */
   readonly othersSilentMs?: number;
 }
 
-/** An index that sites have opened. Those that serve the same release share it. */
+/** An open index. Sites that serve the same release share it. */
 interface Held {
   readonly sites: Set<EmbeddedIndex>;
   readonly facts: Promise<IndexFacts>;
@@ -40,17 +40,17 @@ interface Held {
 
 const URGENT = { isUrgent: true };
 
-/** Of one site. More than a second's worth is of no use to the reader who waits. */
+/** Maximum per site: a reader does not wait for more than a second. */
 const QUERIES_WAITING_MAX = 400;
 /** The thread looks words up for one query while the model reads for others: with eight it is never idle. */
 const QUERIES_RUNNING_MAX = 8;
 
-/** A query that takes in what has joined reads it all: 0.4 GB of a million passages. */
+/** A query reads all vectors that were added: 0.4 GB for a million passages. */
 const VECTORS_EVERY_MS = 30_000;
 
-/** Vectors that another process on the folder makes are looked at again after 1 s, then after twice as long each time, up to this. */
+/** Interval of looking for vectors of another process on the folder: 1 s at first, doubled each time up to this. */
 const OTHERS_EVERY_MS_MAX = 30_000;
-/** Where two processes embed a release they write the same rows. */
+/** Two processes that embed one release write the same rows. */
 const OTHERS_SILENT_MS = 120_000;
 
 /** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
@@ -60,8 +60,8 @@ const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
  * Indexes in the releases' folders, for all sites of a daemon. One thread answers all queries. One process at a time builds or
- * embeds, as long as there is something to do, and a second one builds for smaller sites where that takes long: of low priority, their
- * memory bounded, the first that the kernel ends.
+ * embeds; a second process builds for smaller sites if that takes long. Both have low priority and bounded
+ * memory, and the kernel ends them first.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
@@ -80,9 +80,9 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /** One build of a release at a time, also if two sites find its index damaged. It bounds nothing: `#turns` does. */
+  /** Joins the builds of one release, if two sites find its index damaged. `#turns` bounds the number of builds. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
-  /** One at a time: queries are answered between the checks of a hundred sites that start together. */
+  /** One at a time, so that queries are answered between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
   /** By search folder. */
   readonly #held = new Map<string, Held>();
@@ -115,7 +115,7 @@ export class EmbeddedEngine {
     return this.#builds.run(build, { share: release.releaseDir, signal });
   }
 
-  /** A site that has it and opens it again doubts it: then it is read through anew. */
+  /** Verifies the index again if this site has it open already: the site doubts it. */
   async open(release: IndexedRelease, site: EmbeddedIndex, isAsked: boolean): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
@@ -138,7 +138,7 @@ export class EmbeddedEngine {
     return facts;
   }
 
-  /** @param onVectors called soon after the first are there, now and then while more join, and with the last */
+  /** @param onVectors called soon after the first vectors exist, at intervals while more are computed, and with the last */
   async embed(
     { releaseDir, digest: release }: IndexedRelease,
     onProgress: (progress: EmbedProgress) => void,
@@ -163,7 +163,7 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...order, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
-        // Within the turn: whoever comes now waits for its end, and starts another. A build has the memory for itself.
+        // Within the turn, so that the next task starts another process. A build has the memory for itself.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -173,7 +173,7 @@ export class EmbeddedEngine {
     await this.#task(untilWhole(inTurn, silentMs, either));
   }
 
-  /** For each request of a reader: embedding leaves the cores to them. */
+  /** Called for each request of a reader: embedding then leaves the cores to readers. */
   noteRead(): void {
     this.#lanes.noteRead();
   }
@@ -192,7 +192,7 @@ export class EmbeddedEngine {
     await this.#queries.call('close', searchDir, URGENT);
   }
 
-  /** Ends all that is under way with `stopping`. */
+  /** Ends all tasks in progress with `stopping`. */
   async stop(): Promise<void> {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
     await Promise.allSettled(this.#tasks);
@@ -232,7 +232,7 @@ export class EmbeddedEngine {
   }
 }
 
-/** @param embed gives null, or how many vectors there are while another process makes the rest @throws the signal's reason */
+/** @param embed returns null, or the number of vectors while another process computes the rest @throws the signal's reason */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,

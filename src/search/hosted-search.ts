@@ -102,7 +102,7 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
 }
 
 /**
- * Null where it is no list of results. The published contract fixes `content`, `path` and `score`: without those a
+ * Null if it is no list of results. The published contract fixes `content`, `path` and `score`: without those a
  * result is none. All else is as each service has it, and what is missing or of another form is empty.
  */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
@@ -184,7 +184,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** True where the call may be made; its caller then always reports `succeeded`, `failed` or `givenUp`. */
+  /** True if the call may be made. Its caller then always reports `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

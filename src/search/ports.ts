@@ -7,13 +7,13 @@ export interface Section {
   readonly path: string;
   /** Without the site's name. */
   readonly title: string;
-  /** Of a page's first section: its `<title>` without the site's name, where that is another title. */
+  /** Only for a page's first section: its `<title>` without the site's name, if that differs from `title`. */
   readonly documentTitle?: string;
-  /** From the page's first down to the section's own; empty for what stands before any heading. */
+  /** From the page's first heading down to the section's own. Empty for text before any heading. */
   readonly headings: readonly string[];
   /** Code included, blocks parted by a blank line. Never empty: else it says what is below. */
   readonly text: string;
-  /** BCP 47; null where the page says none. */
+  /** BCP 47. Null if the page names none. */
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
@@ -28,12 +28,12 @@ export interface Passage {
 
 /** Texts to vectors, by a model in a folder or by an endpoint. All have length 1, so that a dot product is the cosine. */
 export interface Embedder {
-  /** Of the model, 64 hex digits: vectors are comparable only where it is the same. */
+  /** Digest of the model, 64 hex digits. Vectors are comparable only if it is the same. */
   readonly digest: string;
   /** A multiple of 32. */
   readonly dims: number;
 
-  /** True where the model is of use in a language (BCP 47); others go by keywords alone. */
+  /** True if the model is useful in a language (BCP 47). Other languages are searched by keywords alone. */
   reads(language: string): boolean;
 
   /** @throws DocshelfError `embedder_failed` (endpoint); the signal's reason */
@@ -45,12 +45,12 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
-/** Loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
+/** `folder`: the thread loads the model itself. `parent`: the parent thread embeds, because only it has network access. */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
 
-/** Before it is loaded. */
+/** A model before it is loaded. */
 export interface KnownModel {
   readonly digest: string;
   readonly load: () => Promise<Embedder>;
@@ -61,7 +61,7 @@ export interface IndexedRelease {
   /** Holds `site/`, its file table, and `search/`, which is derived and may be replaced. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Of its files, unpacked: the smaller of two releases is indexed first. Default: by the size of its file table. */
+  /** Size of its files, unpacked: the smaller of two releases is indexed first. Default: by the size of its file table. */
   readonly bytes?: number;
 }
 
@@ -74,9 +74,9 @@ export interface IndexFacts {
   readonly sections: number;
   /** Why the vectors of the bundle are not used (`bad_search_data`). Null if they are usable, or there are none. */
   readonly refused: PlainError | null;
-  /** Paths of pages that it does not have: to read them took more memory or time than there is. */
+  /** Paths of pages that are missing from the index: reading them took too much memory or time. */
   readonly leftOut: readonly string[];
 }
 
-/** For the status: what a build does now, and the large page that it reads. */
+/** Reports to the status the phase of a build, and the large page that it reads. */
 export type ReportBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;

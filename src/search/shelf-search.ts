@@ -22,7 +22,7 @@ export class ShelfSearch implements Search {
     this.#sites = sites;
   }
 
-  /** @throws the fault of the first site, where none answers; the signal's reason */
+  /** @throws the error of the first site if every site fails; the signal's reason */
   async search(request: SearchRequest, signal: AbortSignal): Promise<ShelfAnswer> {
     const sites = this.#sites();
     const answers = await Promise.allSettled(sites.map(({ search }) => search.search(request, signal)));
@@ -37,7 +37,7 @@ export class ShelfSearch implements Search {
   }
 }
 
-/** Of versions and tags there is no choice: the same word means another thing in each site. */
+/** Versions and tags are left out: the same word means another thing in each site. */
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,

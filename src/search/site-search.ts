@@ -24,9 +24,9 @@ export type SearchEvent =
 interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
-  /** Between a swap and embedding. */
+  /** Delay between a swap and embedding. */
   readonly embedAfterMs: number;
-  /** Before what failed is tried again; twice as long each time, up to ten minutes. Default: 1 s. */
+  /** Delay before a retry, doubled each time up to ten minutes. Default: 1 s. */
   readonly againAfterMs?: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
@@ -38,14 +38,14 @@ interface Served {
   readonly opened: Promise<void>;
 }
 
-/** Pages that a notice names. */
+/** Maximum number of pages that a notice names. */
 const NAMED_MAX = 20;
 const SOUND = { refused: null, leftOut: [] };
 const AGAIN_AFTER_MS_MAX = 600_000;
-/** No other attempt mends them. */
+/** Errors that a retry cannot fix. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 
-/** From a swap on the new release's index answers, and never the one before. */
+/** The search of one release at a time. After a swap only the index of the new release answers. */
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
@@ -55,7 +55,7 @@ export class SiteSearch {
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
   #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = SOUND;
   #failure: DocshelfError | null = null;
-  /** The next version stays open for the readers of the one before. */
+  /** True once readers have searched the site: then the index of the next version stays open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
@@ -74,7 +74,7 @@ export class SiteSearch {
     };
   }
 
-  /** What an operator should know of the version that is served, one sentence each. */
+  /** Notices for operators about the served version, one sentence each. */
   get notices(): string[] {
     const { refused, leftOut } = this.#flaws;
     const faults = [this.#failure, refused].filter((fault) => fault !== null);
@@ -89,7 +89,7 @@ export class SiteSearch {
     ];
   }
 
-  /** For a bundle that is being taken in. A failure is reported and no reason to refuse the bundle. */
+  /** Indexes a bundle during its import. A failure is reported, and does not reject the bundle. */
   async index(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
     try {
       await this.#build(release, signal, tell);
@@ -117,13 +117,13 @@ export class SiteSearch {
     this.#flaws = SOUND;
     this.#failure = null;
     const opened = this.#open(release, abort.signal);
-    // `search` reports it; here it only must not be an unhandled rejection.
+    // `search` reports it. Without this it would be an unhandled rejection.
     opened.catch(() => undefined);
     this.#served = { release, label, abort, opened };
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
   }
 
-  /** For a site that is turned off, or leaves the daemon. */
+  /** Closes the index of a site that is turned off or removed. */
   forget(): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
@@ -142,7 +142,7 @@ export class SiteSearch {
     this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    // Opening an index takes some 10 ms. One that is being built is not awaited.
+    // Opening an index takes some 10 ms. Building one takes too long to wait for.
     const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
@@ -151,7 +151,7 @@ export class SiteSearch {
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }
-    // Another version took over meanwhile. Each turn takes a swap.
+    // Another version became active in the meantime. Each further turn needs another swap.
     return this.search(request, form);
   }
 
@@ -164,7 +164,7 @@ export class SiteSearch {
     return building('it was damaged and is being built anew');
   }
 
-  /** Until it succeeds: whoever waits for it waits for the first attempt. */
+  /** Retries in the background. Callers wait for the first attempt only. */
   async #open(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
     const { index, onEvent } = this.#options;
     try {
@@ -201,7 +201,7 @@ export class SiteSearch {
     const startedMs = performance.now();
     try {
       const { embedAfterMs } = this.#options;
-      // Versions that are switched through in a hurry each would load the model for nothing.
+      // If versions change quickly, each would load the model for nothing.
       if (embedAfterMs > 0) await sleep(embedAfterMs, undefined, { signal, ref: false });
       const onProgress = (progress: EmbedProgress): void => {
         if (!signal.aborted) this.#progress = progress;
@@ -222,7 +222,7 @@ export class SiteSearch {
     }
   }
 
-  /** A process that died, a model that did not answer, a volume that was full. */
+  /** Retries after a process died, a model did not answer or a volume was full. */
   async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     if (LASTING.has(toDocshelfError(cause).code)) return;
     const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
@@ -230,11 +230,11 @@ export class SiteSearch {
       await sleep(afterMs, undefined, { signal, ref: false });
       await act();
     } catch {
-      // Told by the attempt, or another version is served.
+      // The attempt has reported it, or another version is served.
     }
   }
 
-  /** The end of the daemon is no fault of a site. */
+  /** Does not report that the daemon stops: that is no error of a site. */
   #tellFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

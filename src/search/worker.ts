@@ -16,7 +16,7 @@ const handlers = {
     yieldToReaders();
     return buildIndex(order, (page) => {
       context.progress(page);
-      // The page may be the last that is told.
+      // Flush now: this page may end the process.
       context.flush();
     });
   },

@@ -20,7 +20,7 @@ import { decodeOrKeep } from '../../web/percent-decode.ts';
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** 1 to 6; 0 for what stands before the first heading. */
+  /** 1 to 6; 0 for the text before the first heading. */
   readonly level: number;
   readonly heading: string;
   readonly fragment: string | null;
@@ -52,7 +52,7 @@ interface Place {
   readonly gapMax: Gap;
   /** Inside a note or a card: a heading there is text of the section. */
   readonly isInset: boolean;
-  /** Around a title, beside bylines, dates and authors. */
+  /** True in the element around a title, which also has bylines, dates and authors. */
   readonly headingsOnly: boolean;
   readonly isInHeader: boolean;
 }
@@ -93,7 +93,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Links right beside each other are buttons, labels are tabs: the style sets them apart.
+        // Adjacent links are buttons and labels are tabs: the page's style separates them.
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -255,7 +255,7 @@ class Anchors {
     if (this.#pending.length > 0) this.#pending = [];
   }
 
-  /** Without `#`; null where no anchor leads to it. */
+  /** Fragment without `#`. Null if no anchor leads to the heading. */
   fragmentOf(heading: Element): string | null {
     const own = anchorOf(heading);
     if (own !== null) return own;

@@ -19,11 +19,11 @@ export interface EmbedIndexRequest {
   readonly model: ModelChoice;
   /** Texts that may be embedded at once. */
   readonly lanesMax: number;
-  /** Also where another process on the folder embeds the release. */
+  /** True to embed even if another process on the folder embeds the release. */
   readonly ignoresOthers: boolean;
 }
 
-/** Of a release's vectors by this model. */
+/** Progress with the digest of the model. */
 export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
 const LANES_EVERY_MS = 1_000;
@@ -176,7 +176,7 @@ function vectorsIn(file: string, modelDigest: string): { readonly passages: numb
   }
 }
 
-/** Null for one that is damaged: it is made anew. */
+/** Null if it is damaged: it is computed again. */
 function openSound(file: string, modelDigest: string): VectorTable | null {
   try {
     return VectorTable.open(file, modelDigest);

@@ -14,22 +14,22 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 export const DERIVED = 'search';
 
-/** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
+/** Share of the memory of an indexing process for the second one. A small site takes a third (measured). A site that needs more waits. */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
-/** What indexing 100,000 pages takes besides, and each thread that reads pages (measured: 50 to 65 MiB). */
+/** Memory for 100,000 pages, and for each thread that reads pages (measured: 50 to 65 MiB). */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
 /** A file of 8 KiB takes some 80 bytes of a file table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Of a processor. The largest pages take 3 s, and as long again in other threads that read beside it (measured). */
+/** Processor time. The largest pages take 3 s, and as long again in threads that read at the same time (measured). */
 const PAGE_MS_MAX = 20_000;
-/** Budget of a release: each such page costs the process that reads it. After so many, all its large pages are left out. */
+/** Maximum per release: each such page ends a process. After so many, all its large pages are left out. */
 const LEFT_OUT_MAX = 3;
-/** Replicas may share the folder. Who builds for longer is stopped, or hangs: two builds are of folders of their own. */
+/** Replicas may share the folder. A process that builds for longer counts as dead. Two builds use different folders. */
 const OTHERS_MS_MAX = 600_000;
 
-/** On whose behalf an index is built. */
+/** The site that wants an index. */
 export interface BuildAsked {
   /** Takes turns with other sites. */
   readonly site: unknown;
@@ -38,14 +38,14 @@ export interface BuildAsked {
 
 interface IndexBuildsOptions {
   readonly turns: IndexTurns;
-  /** Of one process. */
+  /** Maximum of one process. */
   readonly memoryBytesMax: number;
   readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
   /** A page that takes more processor time ends the process, and is left out. Default: 20 s. */
   readonly pageMsMax?: number;
 }
 
-/** Builds in processes that may die. What one has written is in a folder of its own until it is whole. */
+/** Builds indexes in processes that may die. Each writes to a temporary folder until the index is complete. */
 export class IndexBuilds {
   readonly #options: IndexBuildsOptions;
   readonly #threads: Readonly<Record<BuildPlace, Thread<SearchCalls>>>;
@@ -75,7 +75,7 @@ export class IndexBuilds {
         if (!isTaken) await sweep(release.releaseDir);
         return await this.#inTurn(release, signal, asked);
       } finally {
-        // Whoever waits makes it anew, and finds the index built.
+        // A process that waits for the lock creates it again, and finds the index built.
         if (!isTaken) await rm(lock, { force: true });
       }
     });
@@ -87,7 +87,7 @@ export class IndexBuilds {
 
   async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, tell }: BuildAsked): Promise<number> {
     const { turns } = this.#options;
-    // The table grows with the files, and is there before the release is sealed.
+    // The size of the table depends on the files. It exists before the release is sealed.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
     const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
     let place: BuildPlace = 'main';
@@ -126,7 +126,7 @@ export class IndexBuilds {
     }
   }
 
-  /** Until it is whole, or nothing is left to go without. */
+  /** Retries without the pages that end the process, until the index is complete. */
   async #attempt(order: BuildIndexRequest, place: BuildPlace, signal: AbortSignal, tell: ReportBuild): Promise<number> {
     const thread = this.#threads[place];
     let page: string | null = null;
@@ -150,21 +150,21 @@ export class IndexBuilds {
   }
 }
 
-/** Without the page that ended the process, and in the end without any large one; null if it was none. */
+/** The next attempt leaves out the page that ended the process, at last all large pages. Null if no page ended it. */
 function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexRequest | null {
   if (page === null || order.leavesOutLarge) return null;
   const leftOut = [...order.leftOut, page];
   return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
 }
 
-/** Beside the first: on all cores, as far as the memory goes. */
+/** Number of additional threads: on all cores, as far as the memory allows. */
 function readersWithin(bytes: number): number {
   return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
 }
 
 export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
 
-/** Another one with each index that is put in its place. */
+/** Identity of the index file. It changes with each build. */
 async function indexIn(release: IndexedRelease): Promise<string | null> {
   return stat(join(searchDirOf(release), KEYWORD_FILE), { bigint: true }).then(
     ({ ino, mtimeNs }) => `${ino} ${mtimeNs}`,
@@ -188,7 +188,7 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/** Far longer than going on with a release takes: 100,000 passages are looked up in 3 s. A small site's release needs no more. */
+/** Far longer than resuming a release takes: 100,000 passages are looked up in 3 s. A small release needs no more. */
 const TURN_MS = 60_000;
 
 /** A swap waits for its index. Most sites need a tenth of this time; while a larger one is indexed, others do not wait for longer. */
@@ -197,7 +197,7 @@ const LONG_BUILD_MS = 5_000;
 const BUILDING = 0;
 const EMBEDDING = 1;
 
-/** `aside`: in a second process, while the first build takes long. */
+/** `aside`: in a second process, while another build takes long. */
 type BuildPlace = 'main' | 'aside';
 
 interface Times {
@@ -212,9 +212,9 @@ interface Build {
 
 /**
  * One at a time, so that one bound holds for the memory of all: builds come first, since a version waits for its index, and end the
- * turn of the release that is embedded. That one goes on after them from where it was; one that takes longer than its turn makes
- * room for others that are to be embedded. Sites take turns, and of those that had as many the smallest build is next. One that is
- * long has smaller ones beside it.
+ * turn of the release that is being embedded, which resumes after them. Embedding that takes longer than its turn makes
+ * room for other releases. Sites take turns; after as many turns the smallest build is next. Builds of smaller sites run next to a
+ * long build.
  */
 export class IndexTurns {
   readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });

@@ -33,7 +33,7 @@ export class PagePriors {
     }
   }
 
-  /** By page. Where two pages share an address, the links are the last one's. */
+  /** Priors by page. If two pages share an address, its links count for the last one. */
   decide(): Map<string, number> {
     const links = new Map<string, number>();
     for (const [address, page] of this.#pageOf) {

@@ -94,7 +94,7 @@ async function extensionOf(siteDir: string, files: SiteFiles) {
   return forms.extension();
 }
 
-/** Sphinx from version 7 on says its version in a file beside the pages. */
+/** From version 7 on, Sphinx writes its version to a file. */
 function siteVersion(siteDir: string, files: SiteFiles): string | null {
   const options = files.get('_static/documentation_options.js');
   return options === undefined ? null : sphinxVersion(textOf(siteDir, options));
@@ -162,22 +162,22 @@ export class SiteSections {
 }
 
 interface ReadersOptions {
-  /** That read pages beside this one. */
+  /** Maximum number of threads that read pages, in addition to this one. */
   readonly threadsMax?: number;
   /** Called with the path of each page that may take the process along, before it is read, and with null after it. */
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
-/** Of tags or attributes alone a page takes up to a hundred times its size (measured): smaller ones always fit. */
+/** A page of tags or attributes alone takes up to a hundred times its size (measured). Smaller pages always fit. */
 export const LARGE_PAGE_BYTES = 256 * 1024;
 /** Needs the memory that the threads have. */
 const HUGE_PAGE_BYTES = 1024 * 1024;
 /** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
-/** That each thread has before it, and this one between two of its answers. Of 4, 8 and 32 none was faster. */
+/** Pages that wait for each thread. Neither 4 nor 8 nor 32 was faster. */
 const PAGES_AHEAD = 16;
 
-/** Reads pages on all cores: the first in this thread, and where there are many, the rest in others too. Large ones alone, one at a time. */
+/** Reads pages on all cores: the first pages in this thread, further pages in all threads, large pages one at a time. */
 class PageReaders implements AsyncDisposable {
   readonly #from: PagesFrom;
   readonly #threads: readonly Thread<ReadCalls>[];
@@ -192,7 +192,7 @@ class PageReaders implements AsyncDisposable {
     this.#threads = Array.from({ length: threadsMax }, () => new Thread<ReadCalls>(options));
   }
 
-  /** How many are to be begun before the first of them is asked for. */
+  /** Number of pages to begin before the result of the first is needed. */
   get ahead(): number {
     return PAGES_AHEAD * (this.#threads.length + 1);
   }
@@ -207,7 +207,7 @@ class PageReaders implements AsyncDisposable {
     if (thread === undefined) return here;
     const answer = thread.call('read', page);
     answer.catch(() => undefined);
-    // What ended a thread is told here, as of all other pages.
+    // This thread reads a page that ended another thread, and reports it like all large pages.
     return () => answer.catch(here);
   }
 
@@ -215,12 +215,12 @@ class PageReaders implements AsyncDisposable {
     await this.#endThreads();
   }
 
-  /** A later call starts them anew. */
+  /** A later call restarts them. */
   async #endThreads(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
 
-  /** Between two pages it hears what it is told. */
+  /** Yields between two pages, so that this thread receives messages. */
   async #here(page: PageToRead, size: number): Promise<PageForIndex | null> {
     await setImmediate();
     if (size > HUGE_PAGE_BYTES) {

@@ -26,7 +26,7 @@ export function stem(word: string): string {
 
 const LETTERS = /^[a-z]+$/;
 
-/** Pairs of suffix and replacement; of several that fit, the longest counts, so those stand first. */
+/** Pairs of suffix and replacement, the longest suffix first: of several that fit, the longest counts. */
 type Rules = readonly (readonly [suffix: string, replacement: string])[];
 
 const rules = (...pairs: readonly string[]): Rules =>

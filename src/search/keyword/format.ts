@@ -119,7 +119,7 @@ export function asDamaged(path: string, error: unknown): unknown {
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/** What sections are listed by, beside their words. `unsaid` has one key, `version`: the sections that say none. */
+/** Lists of sections besides those of words. `unsaid` has one key, `version`: the sections that name none. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
 /** Between a document title and the title of a page under it; neither has it. */
@@ -130,7 +130,7 @@ export function listName(kind: ListKind, key: string): string {
   return `${kind} ${key}`;
 }
 
-/** The lists that a section stands in. @param isOfPage the first section of its page, which stands for the page's titles */
+/** The lists that contain a section. @param isOfPage true for the first section of its page, which represents the page's titles */
 export function listsOf(
   { title, documentTitle = '', language, version, tags }: Section,
   isOfPage: boolean,

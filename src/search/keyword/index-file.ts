@@ -25,7 +25,7 @@ const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
 /** Terms in order of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
-/** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
+/** Terms whose frequency is cached: 0.4 MB. Most are unstemmed words, which no section contains. */
 const FREQUENCIES_MAX = 4_000;
 /** Lengths of four columns, prior and lift of a section. */
 const BYTES_PER_SECTION = 16;
@@ -86,7 +86,7 @@ export class IndexFile {
     }
   }
 
-  /** In memory, about; it grows with what is asked, to some 30 MB. */
+  /** Approximate memory. It grows with the queries, to some 30 MB. */
   get bytes(): number {
     const caches = this.#cache.calculatedSize + this.#sequences.calculatedSize + (this.#vocabulary?.bytes ?? 0);
     return OWN_BYTES + this.#pageCacheBytes + this.sections * BYTES_PER_SECTION + caches;
@@ -114,7 +114,7 @@ export class IndexFile {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** Of pages with this title, and of those whose document title it is. One that pages of different titles share is the site's, and no page's. */
+  /** Sections of pages with this title or document title. A document title that pages of different titles share is the site's. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
@@ -238,7 +238,7 @@ export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
 
 /**
- * What readers can choose from: where all sections are alike there is nothing to choose.
+ * Choices for readers. Empty if all sections have the same value.
  * @param keysOf of a list, the most frequent first
  */
 function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {

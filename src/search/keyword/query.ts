@@ -8,7 +8,7 @@ export interface ParsedQuery {
   readonly wanted: string;
   /** In quotes: a section that lacks one is no hit, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /** More stands outside of quotes than a search has: then a quote marks a word, and demands nothing. */
+  /** True if more words are outside quotes than a search has. Then a quote stresses a word and requires nothing. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
   readonly unfinished: boolean;
@@ -114,7 +114,7 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
     const sections = spellings.reduce((sum, term) => sum + dictionary.sectionsWith(term), 0);
     const also = sections > NEXT_TO_NOTHING ? new Map<string, number>() : corrections(surface, sections);
     if (sections === 0) return wish(spellings, weight, also);
-    // It is there as it was typed: what it may stand for counts by its own rarity, beside it.
+    // The typed word exists in the index. Score its alternatives separately, each by its own rarity.
     if (also.size > 0) wish([], weight, also);
     return wish(spellings, weight);
   }
@@ -181,7 +181,7 @@ export function phraseExpression(phrase: string): string | null {
       asWritten.push(surface);
       continue;
     }
-    // A run that the phrase goes on from ends with the section's last character; one that ends the phrase may go on there.
+    // A run inside the phrase ends with its last character. A run at the end of the phrase may continue in the section.
     const pairs = pairsOf(word.folded);
     const last = [...word.folded].at(-1) ?? '';
     const isLast = at === words.length - 1;

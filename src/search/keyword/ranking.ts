@@ -10,13 +10,13 @@ export interface Ranking {
   readonly weights: Columns;
   /** BM25's b: 0, a long column is as good as a short one; 1, a word counts by its share of the column. */
   readonly lengths: Columns;
-  /** Weight of a stop word beside another word. */
+  /** Weight of a stop word in a query with other words. */
   readonly stopWord: number;
   /** Weight of each part of a camelCase or snake_case word. */
   readonly part: number;
-  /** Weight of a phrase beside its words, in a question. */
+  /** Weight of a phrase in a question, in addition to its words. */
   readonly phrase: number;
-  /** Of neighbouring words of the query that stand near each other. */
+  /** Weight of neighbouring words of the query that are near each other in a section. */
   readonly proximity: number;
   /** Weight of a word that the last one is the beginning of. */
   readonly prefix: number;
@@ -30,7 +30,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** One setting for all sites. What was tried beside it, and what it gave, is in docs/search.md. */
+/** One setting for all sites. docs/search.md has the other settings that were tried, and their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -171,7 +171,7 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** Of equals the earlier section first: a heap with its worst on top. */
+/** The best sections: a heap with the worst on top. The earlier of equal sections is better. */
 export class Best {
   readonly #limit: number;
   readonly #heap: Ranked[] = [];
@@ -235,12 +235,12 @@ export interface QueryWord {
   readonly rarity: number;
 }
 
-/** Words of a query that follow each other count for more where they stand so near in a section, in the same order. */
+/** Neighbouring words of a query count for more if a section has them in the same order, this close together. */
 const DISTANCE_MAX = 4;
 /** Between title, headings and text, so that nothing is near across them. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/** A section's terms in order, 16 bits each: two that share their bits would have to stand near a third by chance to be mistaken. */
+/** A section's terms in order, 16 bits each. A collision matters only if it occurs near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return Uint16Array.from(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }

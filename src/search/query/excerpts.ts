@@ -123,7 +123,7 @@ function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): 
     if (pair !== undefined && terms.has(pair)) places.push({ start: at, end: at + pair.length });
     at += character.length;
   }
-  // Where folding changed the run's length, its places are not known: it is marked as a whole.
+  // If folding changed the length of the run, its places are unknown: mark the whole run.
   if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
   return places;
 }

@@ -15,11 +15,11 @@ export interface OpenIndexRequest {
   readonly isAsked: boolean;
 }
 
-/** A release's vectors are read when the first query needs them: it pays 0.2 s where it is the first to need the model, too. */
+/** Vectors are read by the first query, which takes 0.2 s longer if it is also the first to need the model. */
 export interface UsableVectors {
   readonly modelDigest: string;
   readonly model: ModelChoice;
-  /** Another one where vectors have joined. */
+  /** Changes whenever vectors are added. */
   readonly revision: number;
 }
 
@@ -32,10 +32,10 @@ export interface QueryRequest {
   readonly vectors: UsableVectors | null;
 }
 
-/** 30 sites of 100 pages with full caches. A hundred, asked in turn, stay under 500 MiB resident; opening one takes 30 ms (measured). */
+/** Fits 30 sites of 100 pages with full caches. A hundred searched in turn stay under 500 MiB resident; opening one takes 30 ms. */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
-/** All that a query needs is in its order: a thread that died is replaced by another without being told anything. */
+/** Each request contains all that it needs, so that another thread can replace one that died. */
 export class QueryThread {
   readonly #releases = new OpenReleases(OPEN_BYTES_MAX);
   readonly #load: (model: ModelChoice) => Promise<Embedder>;
@@ -45,7 +45,7 @@ export class QueryThread {
     this.#load = load;
   }
 
-  /** After it no call is answered by meaning. */
+  /** Ends the models: no later query uses them. */
   async end(): Promise<void> {
     const models = await Promise.allSettled(this.#models.values());
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
@@ -81,7 +81,7 @@ export class QueryThread {
   async #parts(searchDir: string, { modelDigest, model }: UsableVectors): Promise<SemanticParts> {
     const { embedder, scale } = await this.#model(modelDigest, model);
     const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
-    // Another process on the folder builds the index anew: the next query looks again.
+    // Another process on the folder is rebuilding the index. The next query retries.
     if (table === null) throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors are gone');
     return { embedder, vectors: new VectorIndex(table, scale) };
   }
@@ -98,25 +98,25 @@ export class QueryThread {
       }
     });
     this.#models.set(digest, loading);
-    // An endpoint that did not answer is asked again by the next query.
+    // The next query retries an endpoint that failed.
     loading.catch(() => this.#models.delete(digest));
     return loading;
   }
 }
 
-/** A new object for each `set`: LRUCache keeps the size of a value that it has. */
+/** A new object for each `set`, because LRUCache does not update the size of a value that it contains. */
 interface Open {
   readonly release: ReleaseSearch;
 }
 
 /**
- * Indexes by their search folder, opened when they are first asked and closed where memory is short, those first that were asked
- * longest ago. The one that is asked stays, whatever its size.
+ * Indexes by their search folder: opened by the first query, closed if memory is short, the least recently used
+ * first. The index of the current query stays open, whatever its size.
  */
 export class OpenReleases {
   readonly #open: LRUCache<string, Open>;
   readonly #bytesMax: number;
-  /** Found whole by this thread, and not read through again. */
+  /** Verified by this thread. */
   readonly #checked = new Set<string>();
 
   /** @param bytesMax of all that are open, by `ReleaseSearch.bytes` */

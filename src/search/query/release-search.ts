@@ -21,11 +21,11 @@ export interface SemanticParts {
 
 /** The vectors of one model, read by the first query. */
 export interface SemanticSource {
-  /** Of the model. */
+  /** Digest of the model. */
   readonly digest: string;
-  /** Another one where vectors have joined since. */
+  /** Changes whenever vectors are added. */
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged` where the vectors are, and it is of no use to ask again */
+  /** @throws DocshelfError `release_damaged` if the vectors are damaged: the next query need not retry */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -52,7 +52,7 @@ export class ReleaseSearch {
     return this.#keyword.count;
   }
 
-  /** In memory, about. It grows with what is asked. */
+  /** Approximate memory. It grows with the queries. */
   get bytes(): number {
     return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
   }
@@ -117,7 +117,7 @@ export class ReleaseSearch {
     this.#semantic?.leg.then((leg) => leg.close()).catch(() => undefined);
   }
 
-  /** Where the model cannot be had, keywords answer alone, and the next query asks again. */
+  /** Null if the model is unavailable: then keywords answer alone, and the next query retries. */
   async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
@@ -150,7 +150,7 @@ export class SemanticLeg {
     this.#readable = readableSections(embedder, facts);
   }
 
-  /** Takes in the vectors that have joined. */
+  /** Adds the vectors that were computed since. */
   refresh(): this {
     this.#vectors.refresh();
     return this;
@@ -160,7 +160,7 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /** Null where the model has no vote, or cannot be asked. It is asked before this returns. */
+  /** Null if the model has no vote or fails. The request to the model is sent before this returns. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);

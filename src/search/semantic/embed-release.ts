@@ -33,7 +33,7 @@ export interface EmbedRequest {
 }
 
 /**
- * A row for each passage, the vectors one after the other; interrupted at any point, it goes on from there. In memory are, for each
+ * A row for each passage. If interrupted, the next call resumes from there. Memory: for each
  * passage, 13 bytes, and 24 to 48 for each of different text.
  * @throws what the embedder throws; the signal's reason
  */
@@ -110,7 +110,7 @@ class PassageRows {
   }
 }
 
-/** One that was begun for the same passages is gone on with. */
+/** Resumes a table that was begun for the same passages. */
 function openTable(file: string, { digest, dims }: Embedder, rows: PassageRows): VectorTable {
   const { key } = rows;
   const known = openSound(file, digest);
@@ -157,7 +157,7 @@ class TableFilling {
     this.#note(row);
   }
 
-  /** Fills the rows whose text stands before. */
+  /** Copies vectors to the rows that repeat an earlier text. */
   repeat(): void {
     for (let row = 0; row < this.#isThere.length; row += 1) {
       const first = this.#rows.firstOf(this.#rows.numberAt(row));

@@ -32,14 +32,14 @@ export function rememberQueries(embedder: Embedder): Embedder {
   };
 }
 
-/** Calls of a thread whose model is an endpoint: the way out to it is in the thread that started it. */
+/** Calls of a thread whose model is an endpoint: only the parent thread has network access. */
 export interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
 
 export type EmbedParentCalls = EmbedderCalls & {
-  /** Texts that are to be embedded at once, now. */
+  /** Number of texts to embed at once, now. */
   lanes(): number;
 };
 
@@ -54,7 +54,7 @@ export class ParentEmbedder implements Embedder {
     this.#call = call;
   }
 
-  /** Whoever configures an endpoint has chosen its model for the site. */
+  /** An operator who configures an endpoint has chosen its model for the site. */
   reads(): boolean {
     return true;
   }

@@ -13,7 +13,7 @@ export interface ModelFiles {
   readonly onnxFile: string;
   readonly tokenizer: object;
   readonly tokenizerConfig: object;
-  /** Of one text, special tokens included; longer texts are cut. */
+  /** Maximum for one text, including special tokens. Longer texts are cut. */
   readonly tokensMax: number;
   readonly pooling: Pooling;
   readonly prompts: { readonly query: string; readonly passage: string };
@@ -119,7 +119,7 @@ async function onnxNames(folder: string, below: string): Promise<string[]> {
   }
 }
 
-/** A graph and the weights that it keeps beside itself: `model.onnx_data`, `model.onnx.data`. */
+/** A graph and its files of weights: `model.onnx_data`, `model.onnx.data`. */
 async function withExternalData(onnxFile: string): Promise<string[]> {
   const names = await readdir(dirname(onnxFile));
   return names.filter((name) => name.startsWith(basename(onnxFile))).map((name) => join(dirname(onnxFile), name));

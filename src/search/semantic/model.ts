@@ -126,7 +126,7 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
   );
 }
 
-/** What stands behind so many a token is cut off by the model in any case; a megabyte on one line is not tokenised for that. */
+/** The model cuts longer texts anyway, so a megabyte on one line need not be tokenised. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
 export class Tokens {

@@ -20,7 +20,7 @@ interface CachedModel {
 
 /**
  * Quantised vectors of one model by the digest of their text, shared by all releases. Every open cache writes a segment
- * of its own: processes see each other's when they read the folder next. Not guaranteed: that a vector outlives a power cut.
+ * of its own: processes see each other's when they read the folder next. A power cut may lose vectors.
  */
 export class VectorCache {
   readonly folder: string;
@@ -152,7 +152,7 @@ export function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
   return record;
 }
 
-/** In the same memory; null where it is damaged. */
+/** A view of the same memory. Null if the record is damaged. */
 export function recordIn(record: Buffer): VectorRecord | null {
   const end = record.length - CRC_BYTES;
   if (crc32(record.subarray(0, end)) !== record.readUInt32LE(end)) return null;
@@ -177,7 +177,7 @@ export async function noteUse(folder: string, release: string, keys: Uint8Array)
 /**
  * 1. Forget the lists of releases that are gone.
  * 2. Mark the records of quiet segments whose keys are on the other lists, each key once: a part of all keys at a time.
- * 3. Where enough is dead: write the marked records into one new segment.
+ * 3. If enough records are unused, write the marked ones into one new segment.
  * 4. Remove the quiet segments. A crash before leaves vectors twice, which harms nothing.
  * @param kept digests of releases
  */

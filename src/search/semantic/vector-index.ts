@@ -4,7 +4,7 @@ import type { Embedder } from '../ports.ts';
 
 export interface VectorHit {
   readonly passage: number;
-  /** On the common scale (`cosine-scale.ts`). */
+  /** On the common scale of all models. */
   readonly cosine: number;
 }
 
@@ -40,7 +40,7 @@ export class VectorIndex {
     return this.#kernel.bytes + this.#vectors.sections.byteLength + this.#firsts.byteLength;
   }
 
-  /** Takes in the vectors that have joined. */
+  /** Adds the vectors that were computed since. */
   refresh(): void {
     this.#kernel.refresh();
   }
@@ -122,7 +122,7 @@ interface VectorRows {
   readonly dims: number;
   readonly count: number;
   rows(wanted: (row: number) => boolean): Iterable<readonly [row: number, vector: Int8Array]>;
-  /** Null where the row has none. Valid until the next call. */
+  /** Null if the row has no vector. Valid until the next call. */
   get(row: number): Int8Array | null;
 }
 
@@ -135,7 +135,7 @@ export class VectorKernel {
   /** A row of `dims / 32` words for each vector. */
   readonly #bits: Int32Array;
   readonly #distances: Uint16Array;
-  /** Of length 1 by their int8 values; 0 for a vector of zeros. */
+  /** The inverse of each vector's length; 0 for a vector of zeros. */
   readonly #inverse: Float32Array;
   readonly #isThere: Uint8Array;
 
@@ -148,7 +148,7 @@ export class VectorKernel {
     this.refresh();
   }
 
-  /** Takes in the vectors that have joined. */
+  /** Adds the vectors that were computed since. */
   refresh(): void {
     const isThere = this.#isThere;
     for (const [row, vector] of this.#rows.rows((each) => isThere[each] === 0)) {
@@ -162,7 +162,7 @@ export class VectorKernel {
     return [this.#bits, this.#distances, this.#inverse, this.#isThere].reduce((sum, each) => sum + each.byteLength, 0);
   }
 
-  /** By row; `OUT` without a vector. Written anew by the next call. */
+  /** Distances by row; `OUT` for a row without a vector. The next call overwrites them. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances, isThere] = [this.#bits, this.#distances, this.#isThere];
     const queryBits = signBits(query);
@@ -216,7 +216,7 @@ export function quantise(vector: Float32Array): Int8Array {
   return Int8Array.from(vector, (value) => Math.max(-127, Math.min(127, Math.round(value * SCALE))));
 }
 
-/** One bit a number: set where it is above zero. */
+/** One bit per number: set if it is above zero. */
 export function signBits(values: Int8Array | Float32Array): Int32Array {
   const bits = new Int32Array(values.length / 32);
   for (let word = 0; word < bits.length; word += 1) {
@@ -271,7 +271,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'The client repeats failed requests with exponential backoff, and gives up when the deadline has passed.',
 };
 
-/** Embeds 16 short texts: 0.1 s. @throws DocshelfError `model_invalid` where no answer is told; the embedder's errors */
+/** Embeds 16 short texts: 0.1 s. @throws DocshelfError `model_invalid` if no answer is nearer than the others; the embedder's errors */
 export async function measureScale(embedder: Embedder, signal?: AbortSignal): Promise<CosineScale> {
   const passages = await embedder.embedPassages(Object.values(ANSWERS), signal);
   let related = 0;
