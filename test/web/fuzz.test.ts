@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cutPassages, extractPage } from '../../src/search/extract/extract-page.ts';
+import { extractPage } from '../../src/search/extract/extract-page.ts';
+import { cutPassages } from '../../src/search/extract/passages.ts';
 import { readFirstPage } from '../../src/web/first-page.ts';
 import { findLinks, htmlCharset, outlinePage } from '../../src/web/index.ts';
 import { markdownOf } from '../../src/web/markdown/index.ts';

@@ -25,9 +25,8 @@ export function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
 }
 
 async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
-  const [{ mcpDoor }, { siteDocumentation }, { SitePages }] = await Promise.all([
+  const [{ mcpDoor }, { siteDocumentation }] = await Promise.all([
     import('../../http/mcp/mcp-door.ts'),
-    import('./site-documentation.ts'),
     import('./site-documentation.ts'),
   ]);
   const documented = {
@@ -47,7 +46,7 @@ async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Pro
   };
   return mcpDoor({
     ...hooks,
-    site: siteDocumentation(documented, { pages: new SitePages(), bodies }),
+    site: siteDocumentation(documented, bodies),
     place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
     trustedProxies: site.config.config.server.trustedProxies,
   });

@@ -14,7 +14,7 @@ import { openEngine } from '../open-search.ts';
 import { openNetwork } from '../stored/open-network.ts';
 import { StoredSearch } from '../stored/stored-search.ts';
 import { StoredVersions } from '../stored/stored-versions.ts';
-import { SitePages, siteDocumentation } from './site-documentation.ts';
+import { siteDocumentation } from './site-documentation.ts';
 
 export interface StdioOptions {
   readonly site: SiteConfig & { readonly domain: string };
@@ -51,8 +51,7 @@ export async function serveOverStdio({ site, active, programVersion }: StdioOpti
     search: config.search.enabled ? search : null,
     versions: new StoredVersions(site, active),
   };
-  const parts = { pages: new SitePages(), bodies: new BodyCache(CACHE_BYTES) };
-  const documentation = siteDocumentation(documented, parts);
+  const documentation = siteDocumentation(documented, new BodyCache(CACHE_BYTES));
   try {
     await stdioSession(() => mcpServer({ site: documentation, programVersion, onFault: tellFault }));
   } finally {

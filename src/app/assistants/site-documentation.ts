@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
 import { readBeginning } from '../../files/index.ts';
 import type { Documentation, DocumentationRelease } from '../../http/mcp/documentation.ts';
-import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/extract-page.ts';
+import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/reader-url.ts';
 import type { Search } from '../../search/index.ts';
 import { type BodyCache, type PagePaths, readMarkdown, type SiteSnapshot } from '../../serve/index.ts';
 import { Scheduler } from '../../threads/scheduler.ts';
@@ -27,13 +27,9 @@ export interface DocumentedSite {
   readonly versions: DocumentedVersions;
 }
 
-interface DocumentationParts {
-  readonly pages: SitePages;
-  readonly bodies: BodyCache;
-}
-
-/** A site as assistants read it. @param site as it is now: what it has is read with each question */
-export function siteDocumentation(site: DocumentedSite, parts: DocumentationParts): Documentation {
+/** A site as assistants read it. @param site its properties are read with each question */
+export function siteDocumentation(site: DocumentedSite, bodies: BodyCache): Documentation {
+  const pages = new SitePages();
   return {
     get domain() {
       return site.domain;
@@ -49,13 +45,13 @@ export function siteDocumentation(site: DocumentedSite, parts: DocumentationPart
     },
     release: async (version) => {
       const snapshot = await site.versions.at(version);
-      return snapshot && documentationOf(snapshot, parts);
+      return snapshot && documentationOf(snapshot, pages, bodies);
     },
     versions: () => site.versions.labels(),
   };
 }
 
-function documentationOf(snapshot: SiteSnapshot, { pages, bodies }: DocumentationParts): DocumentationRelease {
+function documentationOf(snapshot: SiteSnapshot, pages: SitePages, bodies: BodyCache): DocumentationRelease {
   return {
     version: snapshot.version,
     basePath: snapshot.basePath,
@@ -93,7 +89,7 @@ interface AddressBook {
 }
 
 /** Pages of releases: their addresses, as search has them, and titles. Each is read when it is first asked for. */
-export class SitePages {
+class SitePages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
   /** By digest: versions share most pages. */

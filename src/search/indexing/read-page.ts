@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { FileEntry } from '../../domain/release.ts';
 import { pageText } from '../../web/page-text.ts';
 import { joined } from '../compact.ts';
-import { cutPassages, extractPage, fingerprintOf, rankOf } from '../extract/extract-page.ts';
+import { fingerprintOf, rankOf } from '../extract/duplicates.ts';
+import { extractPage } from '../extract/extract-page.ts';
+import { cutPassages } from '../extract/passages.ts';
 import type { Passage, Section } from '../ports.ts';
 import { linkPrints } from './page-priors.ts';
 

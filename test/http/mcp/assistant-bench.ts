@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { type DocumentedSite, SitePages, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
+import { type DocumentedSite, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
 import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
@@ -89,9 +89,8 @@ export class AssistantBench {
       },
       ...changes,
     };
-    const parts = { pages: new SitePages(), bodies };
     const mcp = mcpDoor({
-      site: siteDocumentation(documented, parts),
+      site: siteDocumentation(documented, bodies),
       place: () => ({ publicUrl: null, hosts: [] }),
       trustedProxies: [],
       programVersion: '0.0.0',
