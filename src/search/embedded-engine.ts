@@ -20,7 +20,7 @@ export interface Model {
   readonly embedder: Embedder | null;
 }
 
-export interface EmbeddedEngineOptions {
+interface EmbeddedEngineOptions {
   /** Called when the model is first needed, and again after a failure. */
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;

@@ -47,7 +47,7 @@ function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
 }
 
 /** The results of one site, best first. */
-export interface SiteResults {
+interface SiteResults {
   readonly site: string;
   readonly results: readonly SearchResult[];
 }

@@ -4,7 +4,7 @@ import type { SearchIndex } from './embedded-engine.ts';
 import type { EmbedProgress, IndexedRelease, IndexFacts, ReportBuild } from './ports.ts';
 import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 
-export type LegState = 'ready' | 'building' | 'off' | 'failed';
+type LegState = 'ready' | 'building' | 'off' | 'failed';
 
 export interface SearchStatus {
   readonly keyword: LegState;

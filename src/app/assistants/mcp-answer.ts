@@ -7,7 +7,7 @@ import type { BodyCache } from '../../serve/index.ts';
 import { once } from '../sites/once.ts';
 import type { DocumentedVersions } from './site-documentation.ts';
 
-export interface McpAnswerOptions extends FaultHooks {
+interface McpAnswerOptions extends FaultHooks {
   readonly site: {
     readonly domain: string;
     readonly config: SiteConfig;

@@ -74,7 +74,7 @@ const LAST_ANSWERS_MS_MAX = 60_000;
 type Message = Parameters<StdioServerTransport['send']>[0];
 
 /** Ends with standard input, once all that was asked is answered: the package's own ends at once, and drops it. */
-export async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
+async function stdioSession(factory: () => ReturnType<typeof mcpServer>): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const asked = new AskedIds();
   const input = new PassThrough();

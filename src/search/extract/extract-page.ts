@@ -63,7 +63,7 @@ interface Placed {
  * A heading without text says what is below it, pages or headings, or is no section; the page's first one says its
  * description or title. Text above the page's own heading (a notice, a category) comes last in it.
  */
-export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
+function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
   const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
   const title = pageTitle(facts, mainHeading, firstHeading) || url.slice(0, TITLE_LENGTH_MAX);

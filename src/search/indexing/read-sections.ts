@@ -22,7 +22,7 @@ import type { ReadCalls } from './worker.ts';
 /** A release's table, or a map by path in the order of the paths. Entries are made as they are gone through: 100,000 take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
-export interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
+interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly siteDir: string;
   readonly files: SiteFiles;
   readonly trailingSlash: TrailingSlash;
@@ -102,7 +102,7 @@ function siteVersion(siteDir: string, files: SiteFiles): string | null {
   return options === undefined ? null : sphinxVersion(textOf(siteDir, options));
 }
 
-export interface SiteSection {
+interface SiteSection {
   readonly section: IndexedSection;
   readonly passages: readonly Passage[];
 }

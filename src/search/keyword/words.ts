@@ -122,7 +122,7 @@ export const COLUMNS = ['title', 'headings', 'text', 'identifiers'] as const;
 export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
-export interface TextTerms {
+interface TextTerms {
   /** One term a position, so that phrases are found; a run of n characters gives n - 1 pairs and its last character. */
   readonly sequence: string[];
   /** Single characters of runs that the sequence does not hold. */

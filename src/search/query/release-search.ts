@@ -20,7 +20,7 @@ export interface SemanticParts {
 }
 
 /** The vectors of one model, read by the first query. */
-export interface SemanticSource {
+interface SemanticSource {
   /** Digest of the model. */
   readonly digest: string;
   /** Changes whenever vectors are added. */

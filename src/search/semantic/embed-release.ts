@@ -13,7 +13,7 @@ export interface PassageText {
   readonly text: string;
 }
 
-export interface EmbedRequest {
+interface EmbedRequest {
   /** By section, ascending. Texts need not be in memory together. */
   readonly passages: () => Iterable<PassageText>;
   /** The same, whole sections, those first that are of most use. Default: as `passages`. */

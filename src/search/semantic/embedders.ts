@@ -33,7 +33,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
 }
 
 /** Calls of a thread whose model is an endpoint: only the parent thread has network access. */
-export interface EmbedderCalls {
+interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }

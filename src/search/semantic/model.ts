@@ -129,7 +129,7 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
 /** The model cuts longer texts anyway, so a megabyte on one line need not be tokenised. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
-export class Tokens {
+class Tokens {
   readonly #tokenizer: Tokenizer;
   readonly #tokensMax: number;
   readonly #isByteLevel: boolean;

@@ -67,18 +67,18 @@ export function segmentNames(folder: string): string[] {
 }
 
 /** @returns its descriptor, for `append` */
-export function createSegment(folder: string, dims: number): number {
+function createSegment(folder: string, dims: number): number {
   const fd = openSync(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
   append(fd, segmentHeader(dims));
   return fd;
 }
 
-export function append(fd: number, bytes: Uint8Array): void {
+function append(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 /** @param names of segments; default: all of the folder */
-export function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
+function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
   const size = recordBytes(dims);
   const chunk = Buffer.alloc(size * RECORDS_A_READ);
   for (const name of names) {
@@ -124,15 +124,15 @@ function openIfThere(file: string): number | null {
  */
 const MAGIC = 'DSHC';
 const FORMAT_VERSION = 1;
-export const HEADER_BYTES = 16;
+const HEADER_BYTES = 16;
 const KEY_BYTES = 32;
 const CRC_BYTES = 4;
 
-export function recordBytes(dims: number): number {
+function recordBytes(dims: number): number {
   return KEY_BYTES + dims + CRC_BYTES;
 }
 
-export function segmentHeader(dims: number): Buffer {
+function segmentHeader(dims: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.write(MAGIC, 'latin1');
   header.writeUInt32LE(FORMAT_VERSION, 4);
@@ -140,11 +140,11 @@ export function segmentHeader(dims: number): Buffer {
   return header;
 }
 
-export function isSegment(header: Uint8Array, dims: number): boolean {
+function isSegment(header: Uint8Array, dims: number): boolean {
   return segmentHeader(dims).equals(header);
 }
 
-export function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
+function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
   const record = Buffer.alloc(recordBytes(vector.length));
   record.set(key);
   record.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.length), KEY_BYTES);
@@ -153,7 +153,7 @@ export function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
 }
 
 /** A view of the same memory. Null if the record is damaged. */
-export function recordIn(record: Buffer): VectorRecord | null {
+function recordIn(record: Buffer): VectorRecord | null {
   const end = record.length - CRC_BYTES;
   if (crc32(record.subarray(0, end)) !== record.readUInt32LE(end)) return null;
   const vector = new Int8Array(record.buffer, record.byteOffset + KEY_BYTES, end - KEY_BYTES);

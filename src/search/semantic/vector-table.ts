@@ -19,7 +19,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
  *
  * A row whose checksum is not its own has no vector yet: torn by a killed process, lost by a power cut, or never written.
  */
-export interface TableFacts {
+interface TableFacts {
   readonly modelDigest: string;
   readonly dims: number;
   /** 24 hex digits. */
