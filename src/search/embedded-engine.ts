@@ -6,7 +6,7 @@ import { readIfThere } from '../files/index.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { EmbedProgressOf } from './indexing/embed-index.ts';
-import { type BuildAsked, DERIVED, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
+import { type BuildAsked, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
 import type { QueryRequest, UsableVectors } from './query/query-thread.ts';
@@ -140,15 +140,18 @@ export class EmbeddedEngine {
 
   /** @param onVectors called soon after the first vectors exist, at intervals while more are computed, and with the last */
   async embed(
-    { releaseDir, digest: release }: IndexedRelease,
+    release: IndexedRelease,
     onProgress: (progress: EmbedProgress) => void,
     onVectors: (vectors: UsableVectors) => void,
     signal: AbortSignal,
     site: EmbeddedIndex,
   ): Promise<void> {
     const { choice: model } = await this.#options.model();
-    const searchDir = join(releaseDir, DERIVED);
-    const order = { searchDir, release, cacheDir: this.#options.cacheDir, model, lanesMax: this.#lanes.max };
+    const { cacheDir } = this.#options;
+    const request = {
+      ...{ searchDir: searchDirOf(release), release: release.digest },
+      ...{ cacheDir, model, lanesMax: this.#lanes.max },
+    };
     let toldMs = Number.NEGATIVE_INFINITY;
     const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
       const told = (progress: EmbedProgressOf): void => {
@@ -161,7 +164,7 @@ export class EmbeddedEngine {
         onVectors({ modelDigest, model, revision: embedded });
       };
       try {
-        return await this.#embedding.call('embed', { ...order, ignoresOthers }, { onProgress: told, signal: turn });
+        return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
         // Within the turn, so that the next task starts another process. A build has the memory for itself.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();

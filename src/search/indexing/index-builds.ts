@@ -12,7 +12,7 @@ import type { SearchCalls } from '../worker.ts';
 import type { BuildIndexRequest } from './build-index.ts';
 import { KEYWORD_FILE } from './index-files.ts';
 
-export const DERIVED = 'search';
+const DERIVED = 'search';
 
 /** Share of the memory of an indexing process for the second one. A small site takes a third (measured). A site that needs more waits. */
 const ASIDE_PART = 0.5;
