@@ -16,7 +16,7 @@ writeFileSync(new URL('src/config/config.schema.json', root), schema);
 writeFileSync(new URL('config.schema.json', root), schema);
 
 // Imported last, because they read the file that was just written.
-const { configReference } = await import('../src/config/reference.ts');
+const { configReference } = await import('./config-reference.ts');
 writeFileSync(new URL('docs/config.md', root), configReference());
 
 const { chartFiles } = await import('./chart/index.ts');

@@ -1,6 +1,6 @@
-import { createRenderer } from '../src/export/markdown/render/render-markdown.ts';
-import { wordsOf } from '../src/export/markdown/site/words.ts';
-import { readFrontMatter } from '../src/export/markdown/source/front-matter.ts';
+import { wordsOf } from '../src/export/markdown/languages.ts';
+import { readFrontMatter } from '../src/export/markdown/read-page.ts';
+import { createRenderer } from '../src/export/markdown/render-markdown.ts';
 
 /**
  * A page of docs/ as the console serves it: with an id for each row, and without links to pages that it does not serve.

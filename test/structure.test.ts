@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
  */
 
 const ROOT = posix.join(import.meta.dirname, '..');
-const VERBS = ['deploy', 'serve', 'search', 'export', 'crawl'];
+const VERBS = ['deploy', 'site', 'search', 'export', 'crawl'];
 const NOUNS = ['web', 'archive', 'config', 'net', 'database', 'traces'];
 /** What even a noun may stand on. */
 const GROUND = ['files', 'threads', 'domain'];
@@ -29,8 +29,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
 };
 
-/** Folders of adapters, each beside the port that it serves: only `app` names what is in them. */
-const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted'];
+/** Adapters, each beside the port that it serves: a folder or a file. Only `app` imports them. */
+const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted-search.ts'];
 
 /** The thread of a job, which joins export and crawl: it alone knows the crawl, and that by its door. */
 const JOB_THREAD = 'app/export-thread.ts';
@@ -210,7 +210,7 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   const target = targetOf(path, specifier);
   const targetRoom = roomOf(target);
   if (target.endsWith('/worker.ts') && !isType) return 'a worker is started by its address, never imported';
-  const adapter = ADAPTERS.find((folder) => target.startsWith(`${folder}/`));
+  const adapter = ADAPTERS.find((each) => target === each || target.startsWith(`${each}/`));
   if (adapter !== undefined && room !== 'app' && !path.startsWith(`${adapter}/`))
     return 'an adapter is named by app alone';
   if (target === JOB_THREAD) return 'the thread of a job is started by its address, never imported';
@@ -341,8 +341,8 @@ describe('the structure test', () => {
         "import { site } from './http/index.ts';\nimport { disk } from './export/stores/disk.ts';\nexport const build = () => [site, disk];\n",
       'cli/index.ts': "export const run = async () => (await import('../app.ts')).build();\n",
       'http/index.ts':
-        "import { serve } from '../serve/index.ts';\nimport { Hono } from 'hono';\nexport const site = [serve, Hono];\n",
-      'serve/index.ts': "import { page } from '../web/page.ts';\nexport const serve = page;\n",
+        "import { serve } from '../site/index.ts';\nimport { Hono } from 'hono';\nexport const site = [serve, Hono];\n",
+      'site/index.ts': "import { page } from '../web/page.ts';\nexport const serve = page;\n",
       'export/ports.ts': 'export interface Store { read(): string }\n',
       'export/stores/disk.ts':
         "import type { Store } from '../ports.ts';\nexport const disk: Store = { read: () => '' };\n",
@@ -353,11 +353,11 @@ describe('the structure test', () => {
   });
 
   it.each<[string, Tree, RegExp]>([
-    ['a verb that imports a verb', { 'serve/a.ts': "import '../deploy/index.ts';" }, /serve may not import deploy/],
-    ['the same as a type', { 'serve/a.ts': "import type { A } from '../deploy/index.ts';" }, /may not import deploy/],
-    ['a re-export across verbs', { 'serve/a.ts': "export * from '../deploy/index.ts';" }, /may not import deploy/],
-    ['a dynamic import across verbs', { 'serve/a.ts': "await import('../deploy/index.ts');" }, /may not import deploy/],
-    ['an import in type position', { 'serve/a.ts': "type A = import('../deploy/a.ts').A;" }, /may not import deploy/],
+    ['a verb that imports a verb', { 'site/a.ts': "import '../deploy/index.ts';" }, /site may not import deploy/],
+    ['the same as a type', { 'site/a.ts': "import type { A } from '../deploy/index.ts';" }, /may not import deploy/],
+    ['a re-export across verbs', { 'site/a.ts': "export * from '../deploy/index.ts';" }, /may not import deploy/],
+    ['a dynamic import across verbs', { 'site/a.ts': "await import('../deploy/index.ts');" }, /may not import deploy/],
+    ['an import in type position', { 'site/a.ts': "type A = import('../deploy/a.ts').A;" }, /may not import deploy/],
     ['app that imports cli', { 'app/a.ts': "import { run } from '../cli/index.ts';" }, /app may not import cli/],
     ['a noun that imports http', { 'web/a.ts': "import '../http/index.ts';" }, /web may not import http/],
     ['http that names an adapter', { 'http/a.ts': "import '../export/stores/disk.ts';" }, /named by app alone/],
@@ -366,7 +366,7 @@ describe('the structure test', () => {
     ['a way around the door of the crawl', { 'app/export-thread.ts': "import '../crawl/scope.ts';" }, /by its door/],
     ['an export that knows the crawl', { 'export/a.ts': "import type { A } from '../crawl/index.ts';" }, /by its door/],
     ['an imported thread of a job', { 'app/a.ts': "import './export-thread.ts';" }, /never imported/],
-    ['a verb that reads the config', { 'serve/a.ts': "import { load } from '../config/index.ts';" }, /slice of it/],
+    ['a verb that reads the config', { 'site/a.ts': "import { load } from '../config/index.ts';" }, /slice of it/],
     ['an imported worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
     ['a pure file that reads files', { 'domain/a.ts': "import 'node:fs';" }, /no such thing/],
     ['a pure file with a framework', { 'web/a.ts': "import { Hono } from 'hono';" }, /no such thing/],
@@ -401,26 +401,26 @@ describe('the structure test', () => {
       /as commands alone do/,
     ],
     ['a development dependency', { 'http/a.ts': "import 'vitest';" }, /not among the dependencies/],
-    ['a let of a module', { 'serve/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
-    ['a map of a module', { 'serve/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],
+    ['a let of a module', { 'site/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
+    ['a map of a module', { 'site/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],
     ['a room of its own', { 'utils/a.ts': 'export const a = 1;' }, /no room of the design/],
     [
       'a name with two meanings',
-      { 'serve/a.ts': 'export interface Target {}', 'web/a.ts': 'export type Target = 1;' },
-      /Target has two meanings: serve\/a\.ts and web\/a\.ts/,
+      { 'site/a.ts': 'export interface Target {}', 'web/a.ts': 'export type Target = 1;' },
+      /Target has two meanings: site\/a\.ts and web\/a\.ts/,
     ],
     [
       'a drawer',
       Object.fromEntries(Array.from({ length: 31 }, (_, at) => [`serve/a${at}.ts`, 'export const a = 1;'])),
       /serve\/ has 31 files/,
     ],
-    ['a long file', { 'serve/a.ts': '\n'.repeat(601) }, /601 lines/],
+    ['a long file', { 'site/a.ts': '\n'.repeat(601) }, /601 lines/],
     [
       'a circle',
-      { 'serve/a.ts': "import './b.ts';", 'serve/b.ts': "import './a.ts';" },
-      /a\.ts -> serve\/b\.ts -> serve\/a/,
+      { 'site/a.ts': "import './b.ts';", 'site/b.ts': "import './a.ts';" },
+      /a\.ts -> site\/b\.ts -> site\/a/,
     ],
-    ['text that is no TypeScript', { 'serve/a.ts': 'const = ;' }, /does not parse/],
+    ['text that is no TypeScript', { 'site/a.ts': 'const = ;' }, /does not parse/],
   ])('reports %s', (_, tree, breach) => {
     expect(judge(tree).join('\n')).toMatch(breach);
   });

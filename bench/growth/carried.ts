@@ -3,8 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { rename } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { dirname, join } from 'node:path';
-import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
-import type { PackEntry } from '../../src/archive/pack/entries.ts';
+import { archiveOrder, type PackEntry, packBundle } from '../../src/archive/pack.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { BundleVectorWriter } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { SEARCH_FOLDER } from '../../src/search/indexing/index-files.ts';

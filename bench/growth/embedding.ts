@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Embedder } from '../../src/search/ports.ts';
-import { embedRelease } from '../../src/search/semantic/index.ts';
+import { embedRelease } from '../../src/search/semantic/embed-release.ts';
 import { tableOf } from '../search/table.ts';
 
 /**

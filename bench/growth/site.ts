@@ -1,5 +1,4 @@
-import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
-import type { PackEntry } from '../../src/archive/pack/entries.ts';
+import { archiveOrder, type PackEntry, packBundle } from '../../src/archive/pack.ts';
 import { Random } from '../search/random.ts';
 
 /** Pages of some 9 KB, as those of a documentation site: links around four sections, each of which is one passage. */

@@ -1,5 +1,5 @@
 /**
- * Prices of counting one request of an organization: in memory, and in PostgreSQL by one and by four daemons.
+ * Prices of counting one request of an organization: in the data folder, and in PostgreSQL by one and by four daemons.
  *
  *     node bench/limits/run.ts
  */
@@ -8,10 +8,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { LocalCounter } from '../../src/http/limits/local-counter.ts';
+import { FolderCounter } from '../../src/http/limits/folder-counter.ts';
+import type { RequestCounter } from '../../src/http/limits/organization-rates.ts';
 import { PostgresCounter } from '../../src/http/limits/postgres-counter.ts';
-import { RateLogFile } from '../../src/http/limits/rate-log-file.ts';
-import type { RequestCounter } from '../../src/http/limits/request-counter.ts';
 import { openTestDatabase } from '../../test/database/open.ts';
 import { PostgresServer } from '../../test/helpers/postgres.ts';
 import { quantile } from '../latencies.ts';
@@ -61,9 +60,9 @@ async function main(): Promise<void> {
   const onFault = (error: unknown): void => {
     throw error;
   };
-  const file = new RateLogFile({ dir, keepMs: POLICY.windowMs, recordsMax: COUNT, onFault });
-  print('local, one after the other', await measure(new LocalCounter(file, { policy: POLICY }), COUNT, 1));
-  await file.flush();
+  const counter = new FolderCounter({ dir, onFault, policy: POLICY });
+  print('data folder, one after the other', await measure(counter, COUNT, 1));
+  counter.close();
   await rm(dir, { recursive: true });
 
   // As it is by default: the helper's own settings are for tests.

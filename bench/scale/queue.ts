@@ -1,5 +1,6 @@
 import { loadavg } from 'node:os';
-import { PostgresJobQueue } from '../../src/export/jobs/postgres/postgres-job-queue.ts';
+import { SqlJobQueue } from '../../src/export/jobs/queue/sql-job-queue.ts';
+import { POSTGRES_STATEMENTS } from '../../src/export/jobs/queue/statements.ts';
 import { BUNDLE, jobIdOf, LEASE_MS, newJob, QUEUED_MAX, reportOf } from '../../test/contract/job-queue/jobs.ts';
 import { openTestDatabase } from '../../test/database/open.ts';
 import type { PostgresServer } from '../../test/helpers/postgres.ts';
@@ -16,10 +17,7 @@ const SIGNS = 2;
 /** What the database takes for a job: the calls of its life, one after the other, from one process. */
 export async function benchQueue(postgres: PostgresServer): Promise<void> {
   const database = openTestDatabase(await postgres.createDatabase());
-  const onFault = (error: unknown): void => {
-    throw error;
-  };
-  const queue = new PostgresJobQueue({ database, onFault });
+  const queue = new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });
   const times = { added: [] as number[], claimed: [] as number[], renewed: [] as number[], ended: [] as number[] };
   const timed = async <Result>(into: number[], act: Promise<Result>): Promise<Result> => {
     const beganMs = performance.now();

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { packBundle } from '../../src/archive/pack/bundle.ts';
+import { packBundle } from '../../src/archive/pack.ts';
 import { type Bench, waitFor, withDefaults } from '../../test/helpers/daemon.ts';
 import { cpuMsOf } from '../../test/helpers/process-facts.ts';
 import { startRoundRobin } from '../../test/helpers/round-robin.ts';

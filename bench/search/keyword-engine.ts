@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeywordIndex, KeywordIndexWriter, RANKING, type Ranking } from '../../src/search/keyword/index.ts';
+import { KeywordIndexWriter } from '../../src/search/keyword/index-writer.ts';
+import { KeywordIndex } from '../../src/search/keyword/keyword-index.ts';
+import { RANKING, type Ranking } from '../../src/search/keyword/ranking.ts';
 import type { Engine, Searcher } from './engine.ts';
 import type { Document } from './test-set.ts';
 

@@ -93,7 +93,7 @@ async function measure(): Promise<void> {
     return { release, search };
   });
   const startedMs = performance.now();
-  for (const { release, search } of shelf) search.follow(release, 'v1');
+  for (const { release, search } of shelf) search.switchTo(release, 'v1');
   await until(() => shelf.every(({ search }) => search.status.keyword === 'ready'));
   note('searchable by words', seconds(startedMs));
   await until(() => shelf.every(({ search }) => search.status.semantic === 'ready'));

@@ -1,4 +1,4 @@
-import { isStopWord } from '../../src/search/keyword/stop-words.ts';
+import { isStopWord } from '../../src/search/keyword/english.ts';
 import type { Random } from './random.ts';
 
 const WORD = /[A-Za-z]{4,}/g;

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { isStopWord } from '../../src/search/keyword/stop-words.ts';
+import { isStopWord } from '../../src/search/keyword/english.ts';
 import type { Engine, Searcher } from './engine.ts';
 import type { Document } from './test-set.ts';
 

@@ -1,4 +1,4 @@
-import { RANKING } from '../../src/search/keyword/index.ts';
+import { RANKING } from '../../src/search/keyword/ranking.ts';
 import type { Engine } from './engine.ts';
 import { keywordEngine } from './keyword-engine.ts';
 import { type Measures, meanOf, measure } from './measures.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
+import { archiveOrder, packBundle } from '../../src/archive/pack.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { SEARCH_FOLDER } from '../../src/search/indexing/index-files.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { EmbeddingModel } from '../../src/search/semantic/index.ts';
+import { EmbeddingModel } from '../../src/search/semantic/model.ts';
 import { Random } from './random.ts';
 import { synthetic } from './synthetic.ts';
 import type { Document, TestSet } from './test-set.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { isStopWord } from '../../src/search/keyword/stop-words.ts';
+import { isStopWord } from '../../src/search/keyword/english.ts';
 import { startShelf } from '../../test/browser/shelf-of-bundles.ts';
 import type { Bench } from '../../test/helpers/daemon.ts';
 import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';

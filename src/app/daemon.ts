@@ -1,27 +1,32 @@
+import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError, hasNoSettings, isReduced, type LoadedConfig } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
-import { type DeployEvent, folderName, identityOf } from '../deploy/index.ts';
+import { adoptDefaultDomain, type DeployEvent, folderName, identityOf, settleListedDomains } from '../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import type { AuditTrail } from '../http/audit/audit-trail.ts';
-import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
+import { AuditFile, AuditTrail } from '../http/audit/audit.ts';
+import { type ExportJobs, Metrics, type VolumeSpace } from '../http/metrics/metrics.ts';
+import { SiteAssets } from '../http/site/site-assets.ts';
+import { BodyCache } from '../site/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { daemonActions, daemonRevisions } from './keys/daemon-actions.ts';
-import type { ServiceKeys } from './keys/service-keys.ts';
+import { openKeyStore, ServiceKeys } from './keys/service-keys.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log/log.ts';
-import type { Network } from './network.ts';
+import { logAudit, logFailure } from './log/log-events.ts';
+import { Network, openDatabase } from './network.ts';
 import type { Exports } from './open-exports.ts';
-import type { OpenedSearch } from './open-search.ts';
-import type { OwnExportDesk } from './own-exports.ts';
-import type { ShelfFolder } from './sites/open-shelf.ts';
-import type { SignIns } from './sites/sign-ins.ts';
-import type { Sites } from './sites/sites.ts';
+import { type OpenedSearch, openSearch } from './open-search.ts';
+import { openTraces, type Traces } from './open-traces.ts';
+import { OwnExportDesk } from './own-exports.ts';
+import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
+import { OpenVersions } from './sites/readable-versions.ts';
+import { ShelfPageAnswer } from './sites/shelf-page.ts';
+import { SignIns } from './sites/sign-ins.ts';
+import { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus, observedSite, siteStates } from './sites/status.ts';
 import { certificateNotices, presentedCertificates } from './tls.ts';
-import type { Traces } from './traces/open-traces.ts';
-import { readVolume, volumeNotices } from './volume.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
@@ -43,7 +48,7 @@ export interface DaemonParts {
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly signIns: SignIns;
-  /** Null where exports are off. */
+  /** Null if exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
   readonly ownExports: OwnExportDesk;
 }
@@ -62,12 +67,12 @@ const READS_MAX = 20;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
-export class Daemon {
+class Daemon {
   readonly #options: DaemonOptions;
   readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
-  /** As at the start; what differs from it waits for a restart. */
+  /** Settings at the start. Differences from them wait for a restart. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
   readonly #apiHasSearch: boolean;
@@ -75,16 +80,15 @@ export class Daemon {
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
-  /** Of a list: until the first attempt of each site has ended, or `server.readyAfter` has passed. */
-  #isStarting: boolean;
-  #isStopping = false;
+  /** `starting`: a list until the first attempt of each site has ended, or `server.readyAfter` has passed. */
+  #phase: 'starting' | 'running' | 'stopping';
 
   constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
     this.#parts = parts;
     this.#opened = options.loaded;
     this.#loaded = options.loaded;
-    this.#isStarting = parts.sites.isList;
+    this.#phase = parts.sites.isList ? 'starting' : 'running';
     this.#apiHasSearch = parts.sites.haveSearch;
     this.#exports = parts.exports;
     this.#watch = new FileWatch((isWhole) => void this.reload(isWhole ? CONFIRMATIONS : CONFIRMATIONS_IN_PLACE));
@@ -98,7 +102,7 @@ export class Daemon {
     return this.#listeners?.admin.url ?? '';
   }
 
-  /** Null where neither search nor the export API is on. */
+  /** Null if neither search nor the export API is on. */
   get apiUrl(): string | null {
     return this.#listeners?.api?.url ?? null;
   }
@@ -129,9 +133,9 @@ export class Daemon {
     }
     const { readyAfterMs } = this.#config.server;
     const begun = (): void => {
-      this.#isStarting = false;
+      if (this.#phase === 'starting') this.#phase = 'running';
     };
-    // Not awaited: a daemon that fetches for minutes answers from its first moment.
+    // Not awaited: a daemon that fetches for minutes responds from its first moment.
     void sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
@@ -167,13 +171,13 @@ export class Daemon {
 
   /** Unready, then no new connections, then requests in flight, then the rest. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#phase = 'stopping';
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
-    // What comes after the last request must end within the deadline, too.
+    // The steps after the last request must also end within the deadline.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network, signIns, keys } = this.#parts;
-    // Work on bundles is given up at once; readers get their answers.
+    // Work on bundles ends at once. Requests in flight get their responses.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
@@ -187,7 +191,8 @@ export class Daemon {
       ),
     ]);
     await this.#parts.traces.stop();
-    await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop(), this.#listeners?.flush()]);
+    await Promise.all([search.stop(), signIns.end(), network.close(), keys.stop()]);
+    this.#listeners?.closeRates();
     await Promise.all([this.#parts.database?.close(), this.#listeners?.admin.stop(ADMIN_STOP_MS)]);
   }
 
@@ -230,13 +235,13 @@ export class Daemon {
     });
   }
 
-  /** A faulty config changes nothing. */
+  /** An invalid config changes nothing. */
   async #takeConfig(confirmations: number): Promise<{ result: LastReload; mustSettle: boolean }> {
     const { sites, network } = this.#parts;
     try {
       const loaded = await this.#readConfig(confirmations);
       const { config } = loaded;
-      // From one site to a list, or back, is a restart: until then the sites go on as they are.
+      // A change between one site and a list waits for a restart.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
       this.#listeners?.useConfig(config);
@@ -245,7 +250,7 @@ export class Daemon {
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
-      // Mending any file that the faulty config names is waited for.
+      // Watch all files of the invalid config: the operator will fix one of them.
       if (error instanceof ConfigError) await this.#watch.start(error.watchedFiles);
       sites.reloadFailed(error);
       return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
@@ -257,7 +262,7 @@ export class Daemon {
     let loaded = await this.#readOnce();
     for (let same = 0; same < confirmations && isReduced(this.#loaded, loaded); same += 1) {
       await sleep(CONFIRM_MS, undefined, { ref: false });
-      if (this.#isStopping) throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
+      if (this.#phase === 'stopping') throw new DocshelfError('stopping', 'Cannot reload: the daemon stops');
       if (!(await this.#watch.remember())) continue;
       loaded = await this.#readOnce();
       same = -1;
@@ -291,11 +296,11 @@ export class Daemon {
   }
 
   #readiness(): { ready: boolean; reason: string | null } {
-    if (this.#isStopping) return { ready: false, reason: 'stopping' };
+    if (this.#phase === 'stopping') return { ready: false, reason: 'stopping' };
     const { sites } = this.#parts;
     const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
-    if (!isServing) return { ready: false, reason: sites.only?.whyNotReady() ?? 'no site is served yet' };
-    const mustWait = this.#isStarting && sites.state !== 'off';
+    if (!isServing) return { ready: false, reason: sites.only?.reasonNotReady() ?? 'no site is served yet' };
+    const mustWait = this.#phase === 'starting' && sites.state !== 'off';
     return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
   }
 
@@ -320,4 +325,117 @@ export class Daemon {
       programVersion: this.#options.programVersion,
     });
   }
+}
+
+/**
+ * Once the listeners are open, no fault of a bundle or of a changed config ends it.
+ * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`, `database_unfit`
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { loaded, log, onProgress } = options;
+  const network = new Network(loaded.config);
+  const database = await openDatabase(loaded.config, network, (error) => logFailure(log, 'database', error));
+  const metrics = new Metrics(() => network.config.sites.length <= network.config.metrics.sites);
+  const traces = await openTraces(loaded.config, network, log, options.programVersion);
+  const search = openSearch(loaded.config, network);
+  const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
+  const ownExports = new OwnExportDesk({
+    // The start tells of a failure.
+    service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
+    config: () => network.config,
+    onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
+  });
+  const folder = await openFolder(loaded.config, network, ownExports);
+  const store = await openKeyStore({
+    database,
+    dir: folder.paths.dir,
+    onFault: (error) => logFailure(log, 'keys', error),
+  });
+  const audit = new AuditTrail(
+    new AuditFile({ dir: folder.paths.dir, onFault: (error) => logFailure(log, 'audit', error) }),
+    (line) => logAudit(log, line),
+  );
+  const bodies = new BodyCache(loaded.config.server.cacheBytes);
+  const signIns = new SignIns(network);
+  const versions = new OpenVersions();
+  const isList = loaded.config.sites.length > 0;
+  const assets = new SiteAssets();
+  let daemon: Daemon | null = null;
+  const sites: Sites = new Sites({
+    isList,
+    settleDomains: async (domains) => {
+      const { inbox } = folder.paths;
+      const left = await settleListedDomains(folder.paths, domains).catch((error: unknown) => {
+        // The sites tell what is wrong with their folders, each its own.
+        logFailure(log, 'open', error);
+        return [];
+      });
+      return left.map(
+        (name) => `No site takes "${name}" in "${inbox}": move it into the inbox of a site, "sites/DOMAIN/inbox".`,
+      );
+    },
+    hostOf: (domain) => ({
+      network,
+      tracer: traces.tracer,
+      search,
+      folder,
+      bodies,
+      versions,
+      signIns,
+      assets,
+      shelfScope: (site) => shelf.scopeOf(site),
+      metrics: metrics.forSite(domain),
+      log: domain === null ? log : log.child({ site: domain }),
+      programVersion: options.programVersion,
+      onProgress,
+    }),
+    elsewhere: (request, env) => shelf.answer(request, env),
+  });
+  const shelf = new ShelfPageAnswer({
+    sites,
+    current: () => network.config,
+    port: () => daemon?.sitePort ?? loaded.config.server.port,
+    signIns,
+    onWrongSignIn: () => metrics.onWrongSignIn(),
+    metrics,
+    onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
+  });
+  const listed = loaded.config.sites.map(({ domain }) => domain);
+  if (isList) await adoptDefaultDomain(folder.paths, listed);
+  await sites.accept(loaded.sites);
+  daemon = new Daemon(options, {
+    network,
+    database,
+    metrics,
+    traces,
+    search,
+    folder,
+    sites,
+    keys: new ServiceKeys({ store, current: () => network.config, sites }),
+    audit,
+    signIns,
+    exports,
+    ownExports,
+  });
+  await daemon.start();
+  return daemon;
+}
+
+/** Share of the volume. If less is free, the status has a notice, and the chart an alert. */
+const FREE_SHARE_MIN = 0.1;
+
+/** Null if the system does not report it. */
+export async function readVolume(dir: string): Promise<VolumeSpace | null> {
+  const found = await statfs(dir).catch(() => null);
+  return found && { freeBytes: found.bavail * found.bsize, sizeBytes: found.blocks * found.bsize };
+}
+
+/** A warning before the volume is full: completed exports fill it sooner or later. */
+export function volumeNotices(volume: VolumeSpace | null, { exportApi }: Pick<Config, 'exportApi'>): string[] {
+  if (volume === null || volume.freeBytes >= FREE_SHARE_MIN * volume.sizeBytes) return [];
+  const [free, size] = [volume.freeBytes, volume.sizeBytes].map((bytes) => `${Math.floor(bytes / 1024 ** 2)} MiB`);
+  const advice = exportApi.enabled
+    ? 'Completed exports stay until exportApi.retention removes them: set it, or give the folder a larger volume.'
+    : 'Lower staticExport.keep, or give the folder a larger volume.';
+  return [`The volume of storage.dir has ${free} free of ${size}. ${advice}`];
 }

@@ -8,12 +8,12 @@ export type ServiceAddress = ExportServiceSettings;
 
 export interface OpenExportService {
   readonly service: ExportServiceClient;
-  /** For the service's links, which are http(s) alone. */
+  /** Sources for links of the service, which are http(s) only. */
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;
 }
 
-/** For one command, by the `network` rules of the config. */
+/** Opens the service for one command, by the `network` rules of the config. */
 export async function openExportService(config: Config, at: ServiceAddress): Promise<OpenExportService> {
   const network = new Network(config);
   const client = await network.client();

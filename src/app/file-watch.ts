@@ -127,7 +127,7 @@ export class FileWatch {
     this.#onChange(isWhole);
   }
 
-  /** Without a word from a watcher, writing in place cannot be told from a replacement. */
+  /** Without an event of a watcher, a write in place looks like a replacement. */
   #isWhole(file: string, { digest, place, bytes }: Look): boolean {
     const former = this.#known.get(file);
     if (digest === former?.digest) return true;

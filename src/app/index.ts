@@ -1,18 +1,16 @@
 import type { Config } from '../config/index.ts';
-import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../deploy/index.ts';
+import { adoptDefaultDomain, type Deployment, ServedRecord, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { StdioOptions } from './assistants/serve-stdio.ts';
-import type { DaemonOptions } from './daemon.ts';
+import { type DaemonOptions, startDaemon as start } from './daemon.ts';
 import { LAST_WRITES_MS, type Logger, openLogs } from './log/log.ts';
 import { openSearch } from './open-search.ts';
-import { openSources } from './open-sources.ts';
-import { openFolder, openShelf } from './sites/open-shelf.ts';
-import { startDaemon as start } from './start-daemon.ts';
-import { openNetwork } from './stored/open-network.ts';
+import { createShelf, openFolder, openShelf, openSources } from './sites/open-shelf.ts';
+import { openNetwork } from './stored.ts';
 
 export { featureReport } from './slices.ts';
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
-export { searchOnce } from './stored/stored-search.ts';
+export { searchOnce } from './stored.ts';
 
 export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'logRequest'>) {
   const logs = await openLogs(options.loaded.config.log);
@@ -58,7 +56,7 @@ export async function serveOverStdio(options: StdioOptions): Promise<void> {
   await serve(options);
 }
 
-/** For one command: nothing is served, so what becomes active is only written down. */
+/** For one command, which serves nothing: an activation only writes the pointers. */
 export async function openCommandShelf(
   config: Config,
   onProgress: DaemonOptions['onProgress'],
@@ -71,16 +69,16 @@ export async function openCommandShelf(
     await adoptDefaultDomain(folder.paths, listed);
     await settleListedDomains(folder.paths, listed);
   }
-  const { deployment } = await openShelf(config, network, {
+  const shelf = createShelf(config, network, {
     folder,
     search: engine.site(config.search, () => undefined),
-    prepareSwap: () => () => undefined,
-    onOthers: () => undefined,
-    onOff: () => undefined,
+    serving: new ServedRecord(),
     onEvent: (event) => {
       if (event.kind === 'progress') onProgress(event);
     },
   });
+  await openShelf(shelf);
+  const { deployment } = shelf;
   const close = async (): Promise<void> => {
     await deployment.stop();
     await Promise.all([engine.stop(), network.close()]);

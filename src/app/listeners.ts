@@ -3,24 +3,22 @@ import type { Database } from '../database/database.ts';
 import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
-import type { AuditTrail } from '../http/audit/audit-trail.ts';
+import type { AuditTrail } from '../http/audit/audit.ts';
 import type { OrganizationRates } from '../http/limits/organization-rates.ts';
-import { accessLog } from '../http/listener/access-log.ts';
 import { ClientBudget } from '../http/listener/client-budget.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
-import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
+import { accessLog, LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import type { OwnNames } from '../http/openapi.ts';
-import { redirectAnswer } from '../http/tls/redirect.ts';
-import type { OpenedRates } from './keys/open-rates.ts';
-import type { ServiceKeys } from './keys/service-keys.ts';
+import { redirectAnswer } from '../http/tls/tls-port.ts';
+import { type OpenedRates, openRates, type ServiceKeys } from './keys/service-keys.ts';
 import type { Logger } from './log/log.ts';
 import { logFailure } from './log/log-events.ts';
+import { once } from './once.ts';
 import type { Exports } from './open-exports.ts';
-import { once } from './sites/once.ts';
+import type { Traces } from './open-traces.ts';
 import type { Sites } from './sites/sites.ts';
 import { tlsSlice } from './tls.ts';
-import type { Traces } from './traces/open-traces.ts';
 
 interface ListenerParts {
   readonly config: Config;
@@ -28,7 +26,7 @@ interface ListenerParts {
   /** Null: all is of this daemon alone. */
   readonly database: Database | null;
   readonly sites: Sites;
-  readonly admin: Omit<AdminOptions, 'door' | 'trustedProxies' | 'metrics' | 'programVersion' | 'onError'>;
+  readonly admin: Omit<AdminOptions, 'endpoint' | 'trustedProxies' | 'metrics' | 'programVersion' | 'onError'>;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
   readonly exports: Promise<Exports> | null;
@@ -45,17 +43,17 @@ export interface Listeners {
   readonly site: Listener;
   readonly admin: Listener;
   readonly api: Listener | null;
-  /** For commands; null where no socket could be opened. */
+  /** For commands. Null if no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
   /** Ports without TLS that lead to those with it. */
   readonly redirects: readonly Listener[];
-  /** Takes certificates anew, for new connections. */
+  /** Reloads certificates, for new connections. */
   useConfig(config: Config): void;
-  /** Of the rate limit's counts. */
-  flush(): Promise<void>;
+  /** Closes the counts of the rate limit. */
+  closeRates(): void;
 }
 
-type Answers = Pick<ListenerOptions, 'fetch' | 'plain'>;
+type Answers = Pick<ListenerOptions, 'fetch' | 'fastAnswer'>;
 
 /** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
@@ -110,10 +108,9 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     // Probes and scrapes say nothing that the metrics do not.
     if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
   };
-  // Loaded by the first call of the API.
+  // Opened by the first call of the API.
   let rates: OpenedRates | null = null;
   const openedRates = once(async () => {
-    const { openRates } = await import('./keys/open-rates.ts');
     rates = await openRates(parts);
     return rates.rates;
   });
@@ -126,7 +123,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       return null;
     });
     const site = await open('site', {
-      plain: (incoming) => sites.plain(incoming),
+      fastAnswer: (incoming) => sites.fastAnswer(incoming),
       fetch: (request, env) => sites.answer(request, env),
     });
     const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
@@ -139,7 +136,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
         if (tls !== null) listener.useTls(tls);
       }
     };
-    return { site, admin, api, commands, redirects, useConfig, flush: async () => rates?.flush() };
+    return { site, admin, api, commands, redirects, useConfig, closeRates: () => rates?.close() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
     throw error;
@@ -154,10 +151,10 @@ function addressOf({ host, port }: { readonly host: string; readonly port: numbe
   return { host, port };
 }
 
-function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): ListenerOptions['fetch'] {
+function adminAnswer(parts: ListenerParts, endpoint: AdminOptions['endpoint']): ListenerOptions['fetch'] {
   const { metrics, programVersion } = parts;
   const { trustedProxies } = parts.config.server;
-  const own = { door, trustedProxies, metrics, programVersion };
+  const own = { endpoint, trustedProxies, metrics, programVersion };
   const admin = createAdminApp({ ...parts.admin, ...own, onError: onError(parts, 'admin') });
   return (request, env) => admin.fetch(request, env);
 }

@@ -1,5 +1,8 @@
 import type { Config } from '../config/index.ts';
+import type { Database } from '../database/database.ts';
+import { parseDatabaseUrl } from '../domain/database-address.ts';
 import type { EgressRules } from '../domain/egress.ts';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { egressSlice } from './slices.ts';
@@ -19,7 +22,7 @@ export class Network {
     return this.#config;
   }
 
-  /** For threads. */
+  /** The rules as plain data, for threads. */
   get rules(): EgressRules {
     this.#rules ??= egressSlice(this.#config, this.#ownPorts);
     return this.#rules;
@@ -35,7 +38,7 @@ export class Network {
     return this.#client;
   }
 
-  /** Of this process's listeners, before the first client: no client reaches them. */
+  /** Ports of this process's listeners, which no client may reach. Called before the first client. */
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
     this.#rules = null;
@@ -62,4 +65,39 @@ export class Network {
     const [policy, { HttpClient }] = await Promise.all([this.policy(), import('../net/http-client.ts')]);
     return new HttpClient(policy, { totalTimeoutMs, redirectsMax });
   }
+}
+
+/**
+ * Null if the config has none: then no code for it is loaded. An unreachable server does not fail the start.
+ * @throws DocshelfError `database_unfit`
+ */
+export async function openDatabase(
+  config: Config,
+  network: Network,
+  onFault: (error: unknown) => void,
+): Promise<Database | null> {
+  if (config.database.urlFile === null) return null;
+  const [{ Database }, { openPostgresPool }] = await Promise.all([
+    import('../database/database.ts'),
+    import('../net/postgres.ts'),
+  ]);
+  const policy = (await network.policy()).forStore(() => network.config.database.caFile);
+  const address = () => {
+    // If a reload removed the address, the database of the start is used until the restart.
+    const { urlFile } = network.config.database.urlFile === null ? config.database : network.config.database;
+    const found = parseDatabaseUrl(urlFile?.text.reveal() ?? '');
+    if (found !== null) return found;
+    throw new DocshelfError('config_invalid', 'Cannot use the database: database.urlFile holds no URL of one');
+  };
+  const database = new Database(openPostgresPool(policy, address, 'database.caFile'));
+  try {
+    await database.bringUp();
+  } catch (error) {
+    if (toDocshelfError(error).code !== 'database_unavailable') {
+      await database.close();
+      throw error;
+    }
+    onFault(error);
+  }
+  return database;
 }

@@ -4,20 +4,20 @@ import type { Config } from '../config/index.ts';
 import type { Database } from '../database/database.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { BundleStore, JobCounts, JobQueue, SharedFiles } from '../export/ports.ts';
-import type { AnswerDownload } from '../http/api/api.ts';
+import type { AnswerDownload } from '../http/api/exports.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { threadEntry } from '../threads/index.ts';
 import type { Logger } from './log/log.ts';
 import { logFailure, logJobEvent } from './log/log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
+import type { Traces } from './open-traces.ts';
 import { archiveLimits, exportSlice, organizationsSlice, queueKind, s3Slice } from './slices.ts';
-import type { Traces } from './traces/open-traces.ts';
 
 export interface Exports {
-  /** Null where this daemon only runs jobs. */
+  /** Null if this daemon only runs jobs. */
   readonly service: Service | null;
-  /** For links of the disk store; null with another one. */
+  /** For links of the disk store. Null for other stores. */
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
   stop(): Promise<void>;
@@ -37,10 +37,10 @@ interface ExportsParts {
 }
 
 const RETENTION_EVERY_MS = 3_600_000;
-/** Beside the thread that fetches: on two cores a second one costs more than it saves on a thousand pages. */
+/** Threads besides the one that fetches. On two cores a second one costs more than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** Runs jobs where its role is to. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
+/** Runs jobs if that is the role of the daemon. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;
@@ -131,13 +131,16 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   };
 }
 
-async function openQueue({ config, database, log }: ExportsParts, file: string): Promise<JobQueue> {
+async function openQueue({ config, database }: ExportsParts, file: string): Promise<JobQueue> {
   if (database === null || queueKind(config) === 'sqlite') {
-    const { SqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
-    return SqliteJobQueue.open({ file });
+    const { openSqliteJobQueue } = await import('../export/jobs/queue/sqlite-job-queue.ts');
+    return openSqliteJobQueue({ file });
   }
-  const { PostgresJobQueue } = await import('../export/jobs/postgres/postgres-job-queue.ts');
-  return new PostgresJobQueue({ database, onFault: (error) => logFailure(log, 'queue', error) });
+  const [{ SqlJobQueue }, { POSTGRES_STATEMENTS: statements }] = await Promise.all([
+    import('../export/jobs/queue/sql-job-queue.ts'),
+    import('../export/jobs/queue/statements.ts'),
+  ]);
+  return new SqlJobQueue({ database, statements });
 }
 
 /** A domain may have gone to another organization since the job was queued. */
@@ -161,7 +164,7 @@ async function openStore(
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
     import('../export/stores/disk-bundle-store.ts'),
-    import('../http/api/bundle-download.ts'),
+    import('../http/api/exports.ts'),
   ]);
   const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });
   const onFault = (error: unknown, requestId: string | null): void => logFailure(log, 'download', error, requestId);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
+import { EmbedLanes } from '../search/embedded-engine.ts';
 import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
-import { EmbedLanes } from '../search/processes/embed-lanes.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
@@ -16,9 +16,9 @@ const EMBED_AFTER_MS = 500;
 
 /** Search of all sites of a daemon. Nothing runs before the first index or query. */
 export interface OpenedSearch {
-  /** Null where search is off for the site. A site that leaves the daemon is told to `forget`. */
+  /** Null if search is off for the site. Call `forget` for a site that leaves the daemon. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
-  /** For each request of a reader. */
+  /** Called for each request of a reader. */
   noteRead(): void;
   /** Ends all that is under way. */
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ export function openEngine(config: Config, network: Network): EmbeddedEngine {
   });
 }
 
-/** For exported bundles, with the model that searches here: a deployment with another one makes its own vectors. */
+/** Vectors for exported bundles, by the model of this daemon. A deployment with another model computes its own. */
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
   if (!enabled || model === 'off') return null;

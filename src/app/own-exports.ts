@@ -19,7 +19,7 @@ interface OwnExportDeskOptions {
 /** This daemon's exports, for its own sites (`staticExport.from: exports`). */
 export class OwnExportDesk implements OwnExportService {
   readonly #options: OwnExportDeskOptions;
-  /** By domain, what a site asked for last, and the job that it was given. */
+  /** By domain: the last request of a site, and the job that it got. */
   readonly #given = new Map<string, { readonly version: string | null; readonly jobId: string | null }>();
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> = Promise.resolve();

@@ -36,8 +36,8 @@ export function listedDomain({ sites, deployment }: Config): string | null {
   return sites.length > 0 ? deployment.domain : null;
 }
 
-/** As it holds until the next start, which `search.enabled` waits for. */
-export function heldConfig(site: SiteConfig, hasSearch: boolean): SiteConfig {
+/** The config that holds until the next start, for which `search.enabled` waits. */
+export function configUntilRestart(site: SiteConfig, hasSearch: boolean): SiteConfig {
   const { config } = site;
   if (config.search.enabled === hasSearch) return site;
   return { ...site, config: { ...config, search: { ...config.search, enabled: hasSearch } } };
@@ -67,7 +67,7 @@ export function signatureSlice({ staticExport }: Config): DeploySettings['signat
   };
 }
 
-/** Null where there is none. That an address has its key is a rule of the config. */
+/** Null if there is none. The config check ensures that an address has its key. */
 export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
   const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
   if (apiUrl === null || keyFile === null) return null;
@@ -93,12 +93,12 @@ export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSe
   return { concurrency, deadlineMs, leaseMs: queue.leaseMs, linkTtlMs, queuedMax };
 }
 
-/** That a queue of postgres has its database is a rule of the config. */
+/** The config check ensures that a postgres queue has a database. */
 export function queueKind({ exportApi, database }: Config): 'sqlite' | 'postgres' {
   return exportApi.queue.kind ?? (database.urlFile === null ? 'sqlite' : 'postgres');
 }
 
-/** Null: bundles are kept on disk. That there is a bucket is a rule of the config. */
+/** Null: bundles are stored on disk. The config check ensures that there is a bucket. */
 export function s3Slice({ exportApi: { store } }: Config) {
   const { kind, bucket, prefix, encryption, kmsKeyId, accessKeyId, secretAccessKey, ...place } = store;
   if (kind === 'disk' || bucket === null) return null;
@@ -123,7 +123,7 @@ export function modelSlice({ search: { model } }: Config): ModelSlice {
   return { kind: 'endpoint', url: model.url, model: model.model, key: model.keyFile?.text ?? null };
 }
 
-/** Empty where docshelf's own organization owns the deployment's domain. */
+/** Empty if docshelf's own organization owns the deployment's domain. */
 export function organizationsSlice({ organizations }: Config): readonly Organization[] {
   return organizations.map(({ id, plan, domains, keys }) => ({
     id,
@@ -135,7 +135,7 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
 
 type ConfiguredSource = Config['organizations'][number]['domains'][string]['source'];
 
-/** Null for a site that is only searched. That each kind has its key is a rule of the config. */
+/** Null for a site that is only searched. The config check ensures that each kind has its key. */
 function sourceOf(source: ConfiguredSource): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
@@ -149,7 +149,7 @@ export function enforcementOf({ deployment, features }: Config): 'off' | 'report
   return features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
 }
 
-/** Where browsers may report what a policy keeps from pages. */
+/** The site at which browsers report requests that a policy blocks. */
 export function reportedSite({ config, hosts, basePath }: SiteConfig): ReportedSite {
   const { publicUrl } = config.server;
   const named = publicUrl === null ? hosts : [...hosts, new URL(publicUrl).host];

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Config } from '../config/index.ts';
 import { bareHost } from '../domain/egress.ts';
 import { LISTENERS } from '../http/listener/served-request.ts';
-import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/served-certificates.ts';
+import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/tls-port.ts';
 
 type TlsConfig = Config['server']['tls'];
 type ConfiguredPair = TlsConfig['certificates'][number];

@@ -7,7 +7,7 @@ import { type Refuse, refusalsOf } from './rules.ts';
 const READ_BYTES = 256 * 1024;
 /** Bytes read ahead: zip headers lie close to each other, and one system call each would dominate. */
 const WINDOW_BYTES = 128 * 1024;
-/** Where what is read lies far from the last: an archive may have its million headers in any order. */
+/** Bytes read at a place far from the last one: an archive may have its million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {

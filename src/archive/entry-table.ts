@@ -1,11 +1,84 @@
 import { randomBytes } from 'node:crypto';
-import { HashSlots } from '../files/hash-slots.ts';
-import { roomFor } from '../files/room-for.ts';
-import { saltedHash } from '../files/salted-hash.ts';
-import type { Texts } from './compact.ts';
+import { HashSlots, roomFor, saltedHash } from '../files/flat-tables.ts';
 import type { ArchiveEntry } from './layout.ts';
 
-/** What a name is; `implied` is a folder that only names below it tell of. */
+/** Keeps a million names as numbers and bytes outside of the heap, without an object for each. */
+
+/** Longer than any name; a name lies in one block. */
+const BLOCK_BYTES = 1024 ** 2;
+
+/** Texts one behind the other, in UTF-8; each is found by its place and its length in bytes. */
+export class Texts {
+  readonly #blocks: Buffer[] = [Buffer.allocUnsafeSlow(BLOCK_BYTES)];
+  #usedOfLast = 0;
+
+  /** @returns its place, which is also that of each text that it begins with */
+  add(text: string): number {
+    const bytes = Buffer.byteLength(text);
+    if (this.#usedOfLast + bytes >= BLOCK_BYTES) {
+      this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+      this.#usedOfLast = 0;
+    }
+    const block = this.#blocks.length - 1;
+    const at = this.#usedOfLast;
+    this.#blocks[block]?.write(text, at);
+    this.#usedOfLast += bytes;
+    return block * BLOCK_BYTES + at;
+  }
+
+  read(place: number, bytes: number): string {
+    const at = place % BLOCK_BYTES;
+    return this.#blockOf(place).toString('utf8', at, at + bytes);
+  }
+
+  /** As strings compare: by UTF-16 code units. */
+  compare(place: number, bytes: number, otherPlace: number, otherBytes: number): number {
+    const [block, other] = [this.#blockOf(place), this.#blockOf(otherPlace)];
+    const [at, otherAt] = [place % BLOCK_BYTES, otherPlace % BLOCK_BYTES];
+    const shorter = Math.min(bytes, otherBytes);
+    for (let n = 0; n < shorter; n++) {
+      const [a, b] = [block[at + n] as number, other[otherAt + n] as number];
+      if (a !== b) return inUtf16(a) - inUtf16(b);
+    }
+    return bytes - otherBytes;
+  }
+
+  #blockOf(place: number): Buffer {
+    return this.#blocks[Math.floor(place / BLOCK_BYTES)] as Buffer;
+  }
+}
+
+/** UTF-8 sorts U+E000 to U+FFFF (0xEE, 0xEF) before what takes two code units (0xF0 and on), which begin with 0xD800. */
+const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
+
+/** A text for each of many numbers, of which few differ: at most 65,535. */
+export class SharedTexts {
+  readonly #texts: string[] = [];
+  /** From 1, as in `#numbers`. */
+  readonly #byText = new Map<string, number>();
+  readonly #numbers: Uint16Array;
+
+  constructor(count: number) {
+    this.#numbers = new Uint16Array(count);
+  }
+
+  /** How many differ. */
+  get size(): number {
+    return this.#texts.length;
+  }
+
+  set(index: number, text: string): void {
+    const number = this.#byText.get(text) ?? this.#texts.push(text);
+    this.#byText.set(text, number);
+    this.#numbers[index] = number;
+  }
+
+  at(index: number): string | undefined {
+    return this.#texts[(this.#numbers[index] ?? 0) - 1];
+  }
+}
+
+/** Kind of a name. An `implied` folder has no entry, only names below it. */
 export type NodeKind = 'file' | 'folder' | 'implied';
 
 const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
@@ -48,7 +121,7 @@ export class EntryTable implements Iterable<ArchiveEntry> {
     return { name, kind: this.isFile(index) ? 'file' : 'folder', size: this.#sizes[index] as number };
   }
 
-  /** The number of the entry with this very name; -1 where there is none. */
+  /** Number of the entry with exactly this name; -1 if there is none. */
   indexOf(name: string): number {
     const node = this.#names.find(name.normalize('NFC'));
     const index = node < 0 ? -1 : this.#names.entryOf(node);
@@ -102,7 +175,7 @@ export class NameTable {
     return this.#size;
   }
 
-  /** Its number; -1 where it is not known. */
+  /** Number of a name; -1 if it is unknown. */
   find(name: string): number {
     return this.#byName.find(saltedHash(this.#salt, name), (node) => this.nameOf(node) === name);
   }

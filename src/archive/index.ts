@@ -1,35 +1,36 @@
-/** Inspects a whole archive, then unpacks it: nothing is written before every rule holds for the whole listing. */
+/** Inspects a whole archive, then unpacks it: docshelf writes no file before the whole listing has passed every rule. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { counted } from '../domain/text.ts';
 import { ArchiveFile, type OpenOptions } from './archive-file.ts';
-import { DETECT_BYTES, detectFormat } from './detect.ts';
-import { ExtractedFiles } from './extracted-files.ts';
-import { type ArchiveEntry, placeOf } from './layout.ts';
-import { type ArchiveListing, ListingBuilder } from './listing.ts';
+import { isSkippableMagic, isZeros, ZSTD_MAGIC } from './compression.ts';
+import { type ArchiveEntry, isByProduct, type Placement, placeOf } from './layout.ts';
+import { type ArchiveFormat, type ArchiveListing, ExtractedFiles, ListingBuilder } from './listing.ts';
 import { BundleManifest, checkManifestSize, type ManifestHead } from './manifest.ts';
-import { readEntries } from './read-entries.ts';
-import { refusalsOf } from './rules.ts';
-import { walkTar } from './tar/read.ts';
+import { type Refuse, refusalsOf } from './rules.ts';
+import { isTarHeader, readTar, TAR_BLOCK_BYTES, walkTar } from './tar.ts';
 import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
-import { guardZip } from './zip/guard.ts';
+import { guardZip, readZip, ZipDirectory, type ZipRecord } from './zip/guard.ts';
 
-export { SharedTexts } from './compact.ts';
-export { type ExtractedFile, ExtractedFiles } from './extracted-files.ts';
+export { SharedTexts } from './entry-table.ts';
 export { type ArchiveEntry, isByProduct, NAMED_MAX } from './layout.ts';
-export type { ArchiveFormat, ArchiveListing } from './listing.ts';
-export { BundleManifest, type ManifestHead } from './manifest.ts';
-export { readSignedComment, type SignedWords, signedComment } from './minisign/comment.ts';
-export { parsePublicKey, parseSecretKey } from './minisign/format.ts';
-export { signFile, verifyFile } from './minisign/index.ts';
-export { archiveOrder, type PackBundleOptions, type PackedArchive, packBundle } from './pack/bundle.ts';
-export type { PackEntry } from './pack/entries.ts';
-export { encodeManifest, type ManifestWords } from './pack/manifest.ts';
-export { readArchiveFiles, sitePaths } from './read-files.ts';
+export { type ArchiveFormat, type ArchiveListing, type ExtractedFile, ExtractedFiles } from './listing.ts';
+export { BundleManifest, encodeManifest, type ManifestFacts as ManifestWords, type ManifestHead } from './manifest.ts';
+export {
+  parsePublicKey,
+  parseSecretKey,
+  readSignedComment,
+  type SignedFacts as SignedWords,
+  signedComment,
+  signFile,
+  verifyFile,
+} from './minisign.ts';
+export { archiveOrder, type PackBundleOptions, type PackEntry, type PackedArchive, packBundle } from './pack.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 export type { FindSame } from './write-files.ts';
 
 export interface InspectOptions extends OpenOptions {
-  /** True where the data folder takes names that differ only by case for one. */
+  /** True if the data folder's file system ignores case. */
   readonly foldsCase: boolean;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -61,7 +62,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   const listed = listing.finish(format, archive.bytes);
   checkManifestSize(listed, options.name);
   if (listed.pages > 0) return listed;
-  // The last word: a hostile or damaged archive is called by its own fault.
+  // Check the content first, so that a hostile or damaged archive is reported as such.
   await verifyArchive(file, listed, options);
   throw archive.refuse('no_pages', 'it holds no HTML page');
 }
@@ -85,7 +86,7 @@ export async function extractArchive(
   await readEntries(file, listing, options, async ({ name, size }, placement, content, index) => {
     const dir = placement.place === 'own' ? options.ownDir : options.siteDir;
     const target = { file: join(dir, placement.path), size, entryName: name };
-    await writer.take(target, content, (sha256) => extracted.add(index, sha256));
+    await writer.write(target, content, (sha256) => extracted.add(index, sha256));
   });
   await writer.drain();
   return extracted;
@@ -123,4 +124,159 @@ function* foldersOf(listing: ArchiveListing, place: 'site' | 'own'): Generator<s
     const placement = placeOf(entry, listing);
     if (placement?.place === place) yield entry.kind === 'folder' ? placement.path : dirname(placement.path);
   }
+}
+
+interface ReadEntriesOptions extends OpenOptions {
+  /** Names of the wanted entries: only their parts of a zip are read. */
+  readonly only?: ReadonlySet<string>;
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+}
+
+/** @param index its number in the listing */
+type TakeEntry = (
+  entry: ArchiveEntry,
+  placement: Placement,
+  content: AsyncIterable<Buffer>,
+  index: number,
+) => Promise<void>;
+
+/**
+ * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
+ * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes if it has changed since;
+ *   what `take` throws; the signal's reason
+ */
+async function readEntries(
+  file: string,
+  listing: ArchiveListing,
+  options: ReadEntriesOptions,
+  take: TakeEntry,
+): Promise<void> {
+  await using archive = await ArchiveFile.open(file, options);
+  const { refuse } = archive;
+  const { entries } = listing;
+  const changed = () => refuse('damaged_archive', 'it has changed since it was inspected');
+  if (archive.bytes !== listing.archiveBytes) throw changed();
+  let seen = 0;
+  const check = ({ name, kind, size }: ArchiveEntry): void => {
+    if (seen === entries.length) throw changed();
+    const expected = entries.at(seen);
+    seen += 1;
+    if (expected.name !== name || expected.kind !== kind || expected.size !== size) throw changed();
+  };
+  let doneBytes = 0;
+  const read = async (entry: ArchiveEntry, index: number, content: AsyncIterable<Buffer>): Promise<void> => {
+    const exact = exactly(entry, content, refuse);
+    const placement = placeOf(entry, listing);
+    if (placement === null) await drain(exact);
+    else await take(entry, placement, exact, index);
+    if (!isByProduct(entry.name)) doneBytes += entry.size;
+    options.onProgress?.(doneBytes, listing.totalBytes);
+  };
+  if (listing.format === 'zip') {
+    const directory = await ZipDirectory.read(archive, check);
+    if (seen !== entries.length) throw changed();
+    await readZip(archive, wanted(directory.records(), options.only), ({ entry, index }, content) =>
+      read(entry, index, content),
+    );
+  } else {
+    await readTar(archive, listing.format, async (member, content) => {
+      check(member);
+      if (content !== null) await read(member, seen - 1, content);
+    });
+    if (seen !== entries.length) throw changed();
+  }
+}
+
+async function* wanted(records: AsyncIterable<ZipRecord>, only: ReadonlySet<string> | undefined) {
+  for await (const record of records) if (only === undefined || only.has(record.entry.name)) yield record;
+}
+
+async function drain(content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _chunk of content);
+}
+
+async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, refuse: Refuse): AsyncGenerator<Buffer> {
+  const wrong = (state: string) => refuse('wrong_size', state, { entry: entry.name });
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > entry.size) throw wrong(`has more than the ${counted(entry.size, 'byte')} that it declares`);
+    yield chunk;
+  }
+  if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
+}
+
+/**
+ * A few files of the site, by path; null for one over the limit. The archive is read only if it has one of them.
+ * @throws DocshelfError as `readEntries`
+ */
+export async function readArchiveFiles(
+  file: string,
+  listing: ArchiveListing,
+  { paths, bytesMax, ...options }: OpenOptions & { readonly paths: readonly string[]; readonly bytesMax: number },
+): Promise<ReadonlyMap<string, Uint8Array | null>> {
+  const names = new Set<string>();
+  for (const entry of listing.entries) {
+    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
+    if (placement?.place === 'site' && paths.includes(placement.path)) names.add(entry.name);
+  }
+  const found = new Map<string, Uint8Array | null>();
+  if (names.size === 0) return found;
+  await readEntries(file, listing, { ...options, only: names }, async ({ name, size }, { path }, content) => {
+    const isKept = names.has(name) && size <= bytesMax;
+    const chunks: Buffer[] = [];
+    for await (const chunk of content) if (isKept) chunks.push(Buffer.from(chunk));
+    if (names.has(name)) found.set(path, isKept ? Buffer.concat(chunks) : null);
+  });
+  return found;
+}
+
+/** Paths of the site's files. */
+export function* sitePaths(listing: ArchiveListing): Generator<string> {
+  for (const entry of listing.entries) {
+    const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
+    if (placement?.place === 'site') yield placement.path;
+  }
+}
+
+/** Bytes at the beginning of an archive that show its format: one tar header. */
+const DETECT_BYTES = TAR_BLOCK_BYTES;
+
+const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
+const NOT_THE_BUNDLE =
+  'The link gave something else than the bundle, perhaps the page of a proxy or a sign-in: open it, and fetch the bundle anew.';
+
+const starts = (...bytes: number[]) => Buffer.from(bytes);
+
+const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, next: string])[] = [
+  ['an HTML page', /^\uFEFF?\s*<(?:!doctype\s+html|html|head|body|!--)/i, NOT_THE_BUNDLE],
+  ['an XML document', /^\uFEFF?\s*<\?xml|^\s*<Error>/i, NOT_THE_BUNDLE],
+  ['a JSON document', /^\uFEFF?\s*[{[]/, NOT_THE_BUNDLE],
+  ['a Git LFS pointer', /^version https:\/\/git-lfs/, 'Fetch the file itself: git lfs pull.'],
+  ['an xz archive', starts(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00), ANOTHER_FORMAT],
+  ['a bzip2 archive', /^BZh[1-9]/, ANOTHER_FORMAT],
+  ['a 7z archive', starts(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c), ANOTHER_FORMAT],
+  ['a rar archive', /^Rar!/, ANOTHER_FORMAT],
+  ['an lz4 archive', starts(0x04, 0x22, 0x4d, 0x18), ANOTHER_FORMAT],
+  ['a compress (.Z) archive', starts(0x1f, 0x9d), ANOTHER_FORMAT],
+];
+
+/** The format of an archive by its first `DETECT_BYTES` bytes, whatever its name; else `unknown_format`. */
+function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
+  if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
+  if (head.length >= 4) {
+    if (head[0] === 0x1f && head[1] === 0x8b) return 'tar.gz';
+    const magic = head.readUInt32LE(0);
+    if (magic === ZSTD_MAGIC || isSkippableMagic(magic)) return 'tar.zst';
+    // `PK` and a record's type: a local header, the end record of an empty zip, the marker of a split one.
+    if (magic === 0x04034b50 || magic === 0x06054b50 || magic === 0x08074b50) return 'zip';
+  }
+  if (head.length >= TAR_BLOCK_BYTES && (isTarHeader(head) || isZeros(head))) return 'tar';
+
+  const text = head.toString('utf8');
+  for (const [looks, begins, next] of LOOKALIKES) {
+    const matches = begins instanceof RegExp ? begins.test(text) : head.subarray(0, begins.length).equals(begins);
+    if (matches) throw refuse('unknown_format', `it is ${looks}, not a tar, tar.gz, tar.zst or zip archive`, { next });
+  }
+  throw refuse('unknown_format', 'it is no tar, tar.gz, tar.zst or zip archive');
 }

@@ -16,7 +16,7 @@ export interface ArchiveEntry extends NamedEntry {
 export interface Layout {
   /** The one folder that wraps the site, `html/`, or empty. */
   readonly root: string;
-  /** `_docshelf/` or empty; `html/_docshelf/` where somebody wrapped an unpacked bundle. */
+  /** `_docshelf/` or empty; `html/_docshelf/` if somebody wrapped an unpacked bundle. */
   readonly ownRoot: string;
   /** Names of the files that are left out of the site (layout B), the first `NAMED_MAX`. */
   readonly launchers: readonly string[];
@@ -29,7 +29,7 @@ export interface Placement {
   readonly path: string;
 }
 
-/** Of a kind that a site has a few of; a hostile archive has as many as it likes. */
+/** Maximum of names in a list that is short for honest archives; a hostile one may have any number. */
 export const NAMED_MAX = 100;
 
 /**

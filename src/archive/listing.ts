@@ -1,8 +1,16 @@
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { OWN_FOLDER } from '../domain/release.ts';
-import { Texts } from './compact.ts';
-import { EntryTable, NameTable } from './entry-table.ts';
-import { type ArchiveEntry, isByProduct, type Layout, layoutOf, NAMED_MAX, placeOf } from './layout.ts';
+import { EntryTable, NameTable, Texts } from './entry-table.ts';
+import {
+  type ArchiveEntry,
+  isByProduct,
+  type Layout,
+  layoutOf,
+  NAMED_MAX,
+  nameAt,
+  type Placement,
+  placeOf,
+} from './layout.ts';
 import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
@@ -15,14 +23,14 @@ export interface ArchiveListing extends Layout {
   /** Files and their bytes, with launchers and docshelf's own folder, without by-products. */
   readonly files: number;
   readonly totalBytes: number;
-  /** Names, folders too, that differ only by case, the first `NAMED_MAX`; where the data folder folds case they are refused instead. */
+  /** The first `NAMED_MAX` names, also of folders, that differ only by case. Rejected instead if the data folder ignores case. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** UTF-8 bytes of all names, held in memory: 1,000,000 files under 128 bytes. Folders that they lie in cost nothing besides. */
+/** UTF-8 bytes of all names in memory: 1,000,000 files of up to 128 bytes. Their folders need no more. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
-/** Holds the rules that concern several entries: names twice, files where folders are needed, case, sums. */
+/** Checks the rules about several entries: duplicate names, files in the place of folders, case, totals. */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
@@ -74,7 +82,7 @@ export class ListingBuilder {
     return { format, archiveBytes, entries, files, totalBytes, caseConflicts: this.#caseConflicts, ...layout };
   }
 
-  /** @returns where its name lies */
+  /** @returns place of its name */
   #place(entry: ArchiveEntry): number {
     const nodes = this.#nodes;
     const key = entry.name.normalize('NFC');
@@ -119,4 +127,71 @@ export class ListingBuilder {
   #refused(code: Parameters<Refuse>[0], state: string, entry: ArchiveEntry) {
     return this.#refuse(code, state, { entry: entry.name });
   }
+}
+
+export interface ExtractedFile {
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+const DIGEST_BYTES = 32;
+
+/** Files of an archive that were read, by their names in it: its listing has all of them but their digests. */
+export class ExtractedFiles implements Iterable<ExtractedFile> {
+  readonly #listing: ArchiveListing;
+  readonly #digests: Buffer;
+  readonly #isThere: Uint8Array;
+  #length = 0;
+  /** Sorted once, at the first call. */
+  #indexes: Uint32Array | null = null;
+
+  constructor(listing: ArchiveListing) {
+    this.#listing = listing;
+    this.#digests = Buffer.alloc(DIGEST_BYTES * listing.entries.length);
+    this.#isThere = new Uint8Array(listing.entries.length);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** @param index its number in the listing */
+  add(index: number, sha256: string): void {
+    this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
+    this.#isThere[index] = 1;
+    this.#length += 1;
+    this.#indexes = null;
+  }
+
+  /** True if a path of the site was read. */
+  has(path: string): boolean {
+    const index = this.#listing.entries.indexOf(nameAt({ place: 'site', path }, this.#listing));
+    return index >= 0 && this.#isThere[index] === 1 && !path.startsWith(OWN_FOLDER);
+  }
+
+  /** Numbers in the listing, by name. */
+  indexes(): Uint32Array {
+    this.#indexes ??= this.#listing.entries.filesByName().filter((index) => this.#isThere[index] === 1);
+    return this.#indexes;
+  }
+
+  at(index: number): ExtractedFile {
+    const entry = this.#listing.entries.at(index);
+    const at = index * DIGEST_BYTES;
+    return {
+      path: manifestPath(placeOf(entry, this.#listing) as Placement),
+      size: entry.size,
+      sha256: this.#digests.toString('hex', at, at + DIGEST_BYTES),
+    };
+  }
+
+  *[Symbol.iterator](): Generator<ExtractedFile> {
+    for (const index of this.indexes()) yield this.at(index);
+  }
+}
+
+/** Path by which a manifest lists the file. */
+function manifestPath({ place, path }: Placement): string {
+  return place === 'own' ? OWN_FOLDER + path : path;
 }

@@ -1,23 +1,46 @@
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { showName } from '../domain/secret.ts';
 import type { ShapeOf } from '../domain/shape.ts';
 import { counted } from '../domain/text.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
-import { SharedTexts } from './compact.ts';
-import type { ExtractedFiles } from './extracted-files.ts';
+import { SharedTexts } from './entry-table.ts';
 import { isByProduct, nameAt, placeOf } from './layout.ts';
-import type { ArchiveListing } from './listing.ts';
+import type { ArchiveListing, ExtractedFiles } from './listing.ts';
 import { ManifestSplitter } from './manifest-splitter.ts';
-import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
 import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
 
-/** Of all but the files. */
+const MANIFEST_FORMAT_VERSION = 1;
+
+export interface ManifestFacts {
+  readonly domain: string;
+  readonly version: string | null;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+/** The same bytes for the same words and files (all but the manifest), in whatever order. */
+export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]): Buffer {
+  const { domain, version, createdAt, generator } = words;
+  const listed = files
+    .map(({ path, size, sha256, type }) => ({ path, size, sha256, type }))
+    .sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+  const pageCount = listed.filter(isSitePage).length;
+  const formatVersion = MANIFEST_FORMAT_VERSION;
+  const manifest = { formatVersion, domain, version, createdAt, generator, pageCount, files: listed };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+function isSitePage({ path }: { readonly path: string }): boolean {
+  return !path.startsWith(OWN_FOLDER) && isPage(path);
+}
+
+/** Bytes of all but the files. */
 const WORDS_BYTES_MAX = 64 * 1024;
-/** Of a file besides its path: keys, digest, a type of 255 bytes, and a writer that indents. */
+/** Bytes of a file's object besides its path: keys, digest, a type of 255 bytes, indentation. */
 const FILE_BYTES_MAX = 768;
-/** Of a name: `\u00e9` for two bytes. */
+/** JSON may write `\u00e9` for two bytes of a name. */
 const BYTES_PER_NAME_BYTE_MAX = 6;
 const NAME_BYTES_MAX = 4096;
 const NAMED_DIFFERENCES_MAX = 5;
@@ -44,7 +67,7 @@ const MANIFEST = {
   properties: {
     formatVersion: { const: MANIFEST_FORMAT_VERSION },
     domain: { type: 'string', pattern: DOMAIN_PATTERN.source },
-    /** Null where the export was given none; it contradicts no label then. */
+    /** Null if the export has no version: it then contradicts no label. */
     version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
     createdAt: { type: 'string', format: 'date-time' },
     generator: { type: 'string', minLength: 1, maxLength: 200 },
@@ -73,7 +96,7 @@ export function checkManifestSize(listing: ArchiveListing, name: string): void {
     throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
 }
 
-/** Its number in the listing; -1 where there is none. A file of that name in the site is another. */
+/** Number of the manifest in the listing; -1 if there is none. A file of that name in the site is no manifest. */
 function manifestIndex(listing: ArchiveListing): number {
   const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
   const index = listing.ownRoot === '' ? -1 : listing.entries.indexOf(nameAt({ place: 'own', path }, listing));
@@ -133,7 +156,7 @@ function faultsOf(name: string): DocumentFault {
 
 /** What a manifest says of the files of a listing: of each a digest and a type. */
 export class BundleManifest {
-  /** Of the manifest itself, in the listing; -1 where the archive has none. */
+  /** Number of the manifest in the listing; -1 if the archive has none. */
   readonly index: number;
   readonly #listing: ArchiveListing;
   readonly #name: string;
@@ -206,7 +229,7 @@ export class BundleManifest {
     if (there !== size) this.#differ(`"${showName(path)}" has ${counted(there, 'byte')}, not ${size}`);
   }
 
-  /** Of a file that is unpacked; -1 where there is none. */
+  /** Number of an unpacked file; -1 if there is none. */
   #indexOf(path: string): number {
     const { entries } = this.#listing;
     const isOwn = path.startsWith(OWN_FOLDER);

@@ -19,7 +19,7 @@ interface FileTarget {
   readonly entryName: string;
 }
 
-/** A file of the same bytes, by their SHA-256; its content is compared before it is linked to. Null where there is none. */
+/** A file of the same bytes, by their SHA-256; its content is compared before it is linked to. Null if there is none. */
 export type FindSame = (sha256: string) => string | null;
 
 /** Writes below folders of its own, unflushed, with fixed modes; exclusively: opens and follows nothing existing. */
@@ -29,7 +29,7 @@ export class FileWriter extends Lanes {
   readonly #aside: string;
   #linked = 0;
 
-  /** @param aside begins names beside the folders, for links that then take the place of a file */
+  /** @param aside prefix for links next to the folders, which are then renamed over a file */
   constructor(refuse: Refuse, findSame: FindSame, aside: string) {
     super(WRITING_MAX);
     this.#refuse = refuse;
@@ -41,7 +41,7 @@ export class FileWriter extends Lanes {
    * Resolves when `content` is read, maybe before it is on disk; `onWritten` is called when it is.
    * @throws what writing throws, of this file or of an earlier one
    */
-  async take(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
+  async write(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
     if (target.size > SMALL_BYTES_MAX) {
       const sha256 = await this.#create(target, (handle) => writeStream(handle, content));
       await this.#replaceByLink(target, sha256);
@@ -62,7 +62,7 @@ export class FileWriter extends Lanes {
     });
   }
 
-  /** False where that cannot be, and it has to be written. */
+  /** False if a link is impossible, so that the file must be written. */
   async #link(same: string, target: FileTarget): Promise<boolean> {
     try {
       await link(same, target.file);

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import { jsonSchema, printConfig } from '../config/index.ts';
-import { answer, type CommonOptions, command, group, loadStrictly, printJson } from './command.ts';
-import { table } from './table.ts';
-
-const NO_SETTINGS = 'The file has no settings: a daemon that runs by other ones does not reload it.';
+import { type Diagnosis, faulty, sound } from '../app/doctor/diagnosis.ts';
+import { ConfigError, jsonSchema, type LoadedConfig, printConfig } from '../config/index.ts';
+import { exitCodeOf } from '../domain/errors.ts';
+import { counted, printable } from '../domain/text.ts';
+import { type CommonOptions, command, group } from './command.ts';
+import { loadStrictly } from './load-config.ts';
+import { printJson, printResult, ReportedFailure, table } from './output.ts';
 
 export function configCommand(): Command {
   return group('config', 'check, print or describe the config', 'docshelf config check --config config.yaml', [
@@ -16,7 +18,7 @@ export function configCommand(): Command {
       const { certificateNotices } = await import('../app/tls.ts');
       const warnings = certificateNotices(config, Date.now());
       if (file !== null && written.size === 0) warnings.push(NO_SETTINGS);
-      answer(options, { ok: true, file, warnings }, () =>
+      printResult(options, { ok: true, file, warnings }, () =>
         [
           file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`,
           ...warnings.map((warning) => `warning  ${warning}`),
@@ -26,7 +28,7 @@ export function configCommand(): Command {
     command('print', 'print every value and where it comes from; secrets are redacted', 'docshelf config print').action(
       async (options: CommonOptions) => {
         const { file, settings, rows } = printConfig(await loadStrictly(options));
-        answer(options, { file, settings }, () =>
+        printResult(options, { file, settings }, () =>
           table([['KEY', 'VALUE', 'FROM'], ...rows.map(({ key, value, origin }) => [key, value, origin])]),
         );
       },
@@ -35,4 +37,53 @@ export function configCommand(): Command {
       () => printJson(jsonSchema()),
     ),
   ]);
+}
+
+const NO_SETTINGS = 'The file has no settings: a daemon that runs by other ones does not reload it.';
+
+const MARK = { ok: 'ok', warning: 'warning', fault: 'FAULT', skipped: '-' } as const;
+const COLUMN = 9;
+
+export function doctorCommand(): Command {
+  return command(
+    'doctor',
+    'look at config, folders, space, clock and network, and say what to do',
+    'docshelf doctor --config config.yaml',
+  ).action(async (options: CommonOptions) => {
+    const found = await examine(options);
+    const faults = found.filter(({ state }) => state === 'fault');
+    printResult(options, { ok: faults.length === 0, checks: found }, () => doctorText(found));
+    const first = faults[0]?.code ?? null;
+    if (first !== null) throw new ReportedFailure(exitCodeOf(first));
+  });
+}
+
+/** Reports the errors of an invalid config as its diagnosis. */
+async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadStrictly(options);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map(({ code, key, message, where, next }) => {
+      const sentence = where === null ? message : `${where}: ${message}`;
+      return faulty('config', key ?? 'config', { code, message: sentence, next: next ?? MEND });
+    });
+  }
+  const config =
+    loaded.file === null
+      ? 'There is no config file: the defaults and the environment hold. "docshelf init" writes one.'
+      : `"${loaded.file}" is sound.`;
+  return [sound('config', 'config', config), ...(await (await import('../app/doctor/index.ts')).diagnose(loaded))];
+}
+
+const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';
+
+function doctorText(found: readonly Diagnosis[]): string {
+  const lines = found.flatMap(({ state, subject, message, next }) => [
+    printable(`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`),
+    ...(next === null ? [] : [printable(`${' '.repeat(COLUMN)}→ ${next}`)]),
+  ]);
+  const count = (wanted: 'fault' | 'warning') => counted(found.filter(({ state }) => state === wanted).length, wanted);
+  return [...lines, '', `${count('fault')}, ${count('warning')}.`].join('\n');
 }

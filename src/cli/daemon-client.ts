@@ -11,22 +11,22 @@ import { getCACertificates } from 'node:tls';
 import type { Config } from '../config/index.ts';
 import { type DaemonMark, dataPaths, folderName, identityOf, runningDaemons } from '../deploy/index.ts';
 import { bareHost } from '../domain/egress.ts';
-import { DocshelfError, ERROR_CODES, type ErrorCode, errnoOf, rethrowAs } from '../domain/errors.ts';
+import { DocshelfError, ERROR_CODES, type ErrorCode, errnoOf, type Problem, rethrowAs } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
-import type { Problem } from '../domain/problem.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
-import { FOLDER_HEADER, operations } from '../http/admin/operations.ts';
-import { sitePath } from '../http/admin/site-operations.ts';
+import { FOLDER_HEADER, operations, sitePath } from '../http/admin/operations.ts';
 import { readCertificates } from '../net/certificates.ts';
 import { requestDaemon } from '../net/daemon-request.ts';
-import type { ChosenSite, DaemonChoice, Place } from './command.ts';
+import type { DaemonChoice } from './command.ts';
+import type { ChosenSite } from './load-config.ts';
+import type { CommandTarget } from './output.ts';
 
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 
 interface Call {
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Null and undefined are left out. */
+  /** Null and undefined values are not sent. */
   readonly query?: Readonly<Record<string, string | null | undefined>>;
   readonly body?: ArchiveInput | string;
 }
@@ -37,19 +37,23 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/** The daemon for actions on that site, or null. Where there is one, it alone changes what is active. */
+/** The daemon for actions on that site, or null. If a daemon runs, only it changes the active version. */
 export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promise<DaemonClient | null> {
   const { config, domain } = site;
   const [daemon] = await findDaemons(config, options, domain);
-  return daemon === undefined || domain === null ? (daemon ?? null) : onSite(daemon, domain);
+  return daemon === undefined || domain === null ? (daemon ?? null) : forSite(daemon, domain);
 }
 
-export function placeOf(daemon: DaemonClient | null, { config }: ChosenSite, { adminUrl }: DaemonChoice): Place {
+export function commandTarget(
+  daemon: DaemonClient | null,
+  { config }: ChosenSite,
+  { adminUrl }: DaemonChoice,
+): CommandTarget {
   return { folder: adminUrl === undefined ? config.storage.dir : null, daemon: daemon?.name ?? null };
 }
 
-/** Calls are of that site of the daemon's. */
-function onSite({ name, call }: DaemonClient, domain: string): DaemonClient {
+/** Sends calls to that site of the daemon. */
+function forSite({ name, call }: DaemonClient, domain: string): DaemonClient {
   return {
     name,
     call: ({ method, path }, { parameters, ...rest } = {}) =>
@@ -58,7 +62,7 @@ function onSite({ name, call }: DaemonClient, domain: string): DaemonClient {
 }
 
 /**
- * @param domain daemons that have that site come first
+ * @param domain site whose daemons come first
  * @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are there, or none with that pid
  */
 export async function findDaemons(
@@ -67,7 +71,7 @@ export async function findDaemons(
   domain: string | null = null,
 ): Promise<readonly DaemonClient[]> {
   if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, config, authorities(config))];
-  const marks = await marksOn(config);
+  const marks = await runningMarks(config);
   const here = marks.filter(({ owner }) => owner.host === hostname());
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
   if (options.pid !== undefined && meant.length === 0) {
@@ -88,7 +92,7 @@ export async function findDaemons(
   return Promise.all(clients);
 }
 
-/** Of all sites of the daemon that is asked. */
+/** The status of the daemon that serves the site, or of the first one. Null if no daemon was named and none responds. */
 export async function daemonStatus(
   config: Config,
   options: DaemonChoice,
@@ -99,7 +103,7 @@ export async function daemonStatus(
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 
-export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
+export async function runningMarks(config: Config): Promise<readonly DaemonMark[]> {
   return (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
 }
 
@@ -109,12 +113,12 @@ async function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config)
     const folder = await identityOf(dataPaths(dir));
     return clientAt(socket, { name: `the daemon ${owner.pid} on "${dir}"`, folder: folder && folderName(folder) });
   }
-  // Its certificate is not for this machine's loopback; that it is the config's own says whose it is.
+  // Its certificate does not name the loopback address. It is trusted because the config names it.
   const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
 }
 
-/** An own certificate that nobody else has signed is trusted as it is. */
+/** Trusts the config's own certificates too, which may be self-signed. */
 function authorities(config: Config): RequestOptions {
   const { caFile } = config.network;
   const further = caFile === null ? [] : [readCertificates(caFile, 'network.caFile')];
@@ -126,7 +130,7 @@ function ownCertificates({ admin: { tls } }: Config): string[] {
   return [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 }
 
-/** @param folder the data folder's name, which the daemon compares with that of its own */
+/** @param folder name of the data folder, which the daemon compares with its own */
 export function clientAt(
   path: string,
   { name = 'the daemon', folder = null }: { readonly name?: string; readonly folder?: string | null } = {},
@@ -166,7 +170,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       );
       const { statusCode = 500 } = response;
       const answer = statusCode === 204 ? null : await json(response).catch(() => ({}));
-      // Refused before its body was asked for, it would wait for that.
+      // A request that was rejected before its body was sent would stay open.
       request.destroy();
       if (statusCode < 300) return answer;
       const { code, error, next } = answer as Refusal;
@@ -186,11 +190,11 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // Faults of a body after the answer change nothing.
+  // An error of the body after the response changes nothing.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {
-    // Sent when it is asked for, so that no refusal is lost in it.
+    // Send the body only when the daemon asks for it, so that an early rejection is not lost.
     const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
     request.once('continue', () => {
       pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));

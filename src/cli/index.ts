@@ -1,7 +1,16 @@
-import { type Command, CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
-import { reportFailure, ToldFailure } from './command.ts';
-import { createProgram } from './program.ts';
+import { bundleCommand } from './bundle/index.ts';
+import { completionCommand } from './completion.ts';
+import { configCommand, doctorCommand } from './config.ts';
+import { healthcheckCommand, reloadCommand, serveCommand } from './daemon.ts';
+import { exportCommand } from './export/index.ts';
+import { initCommand } from './init.ts';
+import { keysCommand } from './keys.ts';
+import { ReportedFailure, reportFailure } from './output.ts';
+import { mcpCommand, searchCommand } from './search.ts';
+import { featuresCommand, sitesCommand } from './sites.ts';
+import { transferCommand } from './transfer.ts';
 
 /** @returns the exit code, after sysexits(3) */
 export async function run(args: readonly string[], version: string): Promise<number> {
@@ -15,10 +24,10 @@ export async function run(args: readonly string[], version: string): Promise<num
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof ToldFailure) return error.exitCode;
+    if (error instanceof ReportedFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
-    // Help and version end with 0; a group without a command has printed its help.
+    // Commander throws after help and version too, with exit code 0. A group without a command has printed its help.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
     return reportFailure(usageFault(error, program, args), isJson);
@@ -48,11 +57,51 @@ function commandOf(program: Command, args: readonly string[]): string {
   return path.join(' ');
 }
 
-/** Commander must not end the process, nor tell a fault itself; a mistyped command gets the nearest one named. */
+/** Keeps commander from ending the process and from printing errors. It still suggests the nearest command. */
 function neverExit(command: Command): void {
   command
     .exitOverride()
     .showSuggestionAfterError()
     .configureOutput({ outputError: () => undefined });
   for (const child of command.commands) neverExit(child);
+}
+
+const FIRST_STEPS = `
+First steps:
+  docshelf init                                 write a config
+  docshelf doctor --config config.yaml          does this machine have what it needs?
+  docshelf serve --config config.yaml           run the daemon
+  docshelf bundle import FILE                   take an archive in, offline
+
+The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
+
+export function createProgram(version: string): Command {
+  const program = new Command('docshelf')
+    .description(
+      'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
+    )
+    .version(version, '-V, --version')
+    // "--version" after "bundle import" is the bundle's version, not the program's.
+    .enablePositionalOptions()
+    .addHelpText('after', FIRST_STEPS);
+  for (const command of [
+    serveCommand(version),
+    reloadCommand(),
+    configCommand(),
+    bundleCommand(),
+    sitesCommand(),
+    featuresCommand(),
+    searchCommand(),
+    mcpCommand(version),
+    exportCommand(),
+    keysCommand(),
+    transferCommand(),
+    healthcheckCommand(),
+    doctorCommand(),
+    initCommand(),
+    completionCommand(program),
+  ]) {
+    program.addCommand(command);
+  }
+  return program;
 }

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
-import { newKey } from '../http/keys/new-key.ts';
-import { answer, type CommonOptions, command, group } from './command.ts';
+import { newKey } from '../http/keys/key-store.ts';
+import { type CommonOptions, command, group } from './command.ts';
+import { printResult } from './output.ts';
 
 interface CreateOptions extends CommonOptions {
   readonly org: string;
@@ -10,7 +11,7 @@ interface CreateOptions extends CommonOptions {
   readonly id?: string;
 }
 
-/** As the config has it. */
+/** The same pattern as in the config schema. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function keysCommand(): Command {
@@ -27,7 +28,7 @@ export function keysCommand(): Command {
           .makeOptionMandatory(),
       )
       .option('--id <name>', 'name of the key (default: its type and the beginning of its digest)')
-      .action((options: CreateOptions) => answer(options, createKey(options), pageOf)),
+      .action((options: CreateOptions) => printResult(options, createKey(options), pageOf)),
   ]);
 }
 

@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
-import type { SearchedVersion } from '../app/stored/stored-search.ts';
+import type { SearchedVersion } from '../app/stored.ts';
 import type { Config } from '../config/index.ts';
+import { chooseSite } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { printable } from '../domain/text.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import { answer, type ChosenSite, chosenSite, command, loadFor, type SiteChoice, withSite } from './command.ts';
+import { type SiteChoice, siteCommand } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
-import { versionsOf } from './site-versions.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood, namedSites } from './load-config.ts';
+import { printResult } from './output.ts';
+import { versionsOf } from './stored-versions.ts';
 
 const QUERY_CHARACTERS_MAX = 1_000;
 const PAGE_SIZE_MAX = 50;
@@ -21,12 +24,10 @@ interface SearchOptions extends SiteChoice {
 }
 
 export function searchCommand(): Command {
-  return withSite(
-    command(
-      'search',
-      'search the documentation, of all sites at once or of one, with or without a daemon',
-      'docshelf search "how do I rotate keys" --language en',
-    ),
+  return siteCommand(
+    'search',
+    'search the documentation, of all sites at once or of one, with or without a daemon',
+    'docshelf search "how do I rotate keys" --language en',
   )
     .argument('<query>', 'what to look for; "quoted words" are a phrase, -word leaves out')
     .option('--release <version>', 'the stored version to search (default: the active one)')
@@ -39,8 +40,8 @@ export function searchCommand(): Command {
     .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
     .action(async (query: string, options: SearchOptions) => {
       const request = requestOf(query, options);
-      const loaded = await loadFor(options);
-      // A version is one site's.
+      const loaded = await loadOrLastGood(options);
+      // A version belongs to one site.
       const isOfOne = loaded.sites.length === 1 || options.site !== undefined || options.release !== undefined;
       const sites = isOfOne ? [await chosenSite(loaded, options)] : loaded.sites;
       const config = (isOfOne ? sites[0] : loaded)?.config ?? loaded.config;
@@ -56,7 +57,9 @@ export function searchCommand(): Command {
       const { searchOnce } = await import('../app/index.ts');
       const found = await searchOnce(config, versions, request);
       const results = isOfOne ? found.map(({ site: _, ...result }) => result) : found;
-      answer(options, results, () => (found.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
+      printResult(options, results, () =>
+        found.length === 0 ? 'Nothing found.' : results.map(resultText).join('\n\n'),
+      );
     });
 }
 
@@ -76,7 +79,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-/** Of each site the stored version of that name, else the active one: without a daemon, what a start would serve. */
+/** For each site, the stored version of that name or the active one. Without a daemon, the one that a start would serve. */
 async function versionsIn(
   config: Config,
   sites: readonly ChosenSite[],
@@ -99,16 +102,35 @@ async function versionsIn(
   return versions;
 }
 
-function asText({ content, path, metadata, ...of }: SearchResult & { readonly site?: string }): string {
+function resultText({ content, path, metadata, ...of }: SearchResult & { readonly site?: string }): string {
   const place = [
     ...(of.site === undefined ? [] : [of.site]),
     metadata.title,
     ...metadata.headings.filter((heading) => heading !== metadata.title),
   ].join(' › ');
   const line = content.replace(/\s+/g, ' ');
-  // A surrogate pair is not cut in two.
+  // Do not cut a surrogate pair in two.
   const cut = line.slice(0, SNIPPET_CHARACTERS).replace(/[\ud800-\udbff]$/, '');
   const snippet = line.length > SNIPPET_CHARACTERS ? `${cut}…` : line;
   const lines = [`${metadata.score.toFixed(2)}  ${place}`, `      ${path}`, `      ${snippet}`];
   return lines.map((each) => printable(each)).join('\n');
+}
+
+export function mcpCommand(programVersion: string): Command {
+  return siteCommand(
+    'mcp',
+    'answer an assistant on this machine (Model Context Protocol) over standard input and output, with or without a daemon',
+    'docshelf mcp --config config.yaml --site acme',
+  ).action(async (options: SiteChoice) => {
+    const loaded = await loadOrLastGood(options);
+    const site = chooseSite(await namedSites(loaded), options.site ?? null, 'the config');
+    const { config } = site;
+    const domain = loaded.config.sites.length > 0 ? site.domain : null;
+    const active = async () => {
+      const status = await daemonStatus(config, {}, domain);
+      return (await versionsOf({ config, domain }, status, {})).active;
+    };
+    const { serveOverStdio } = await import('../app/index.ts');
+    await serveOverStdio({ site, active, programVersion });
+  });
 }

@@ -1,45 +1,46 @@
 import type { Command } from 'commander';
 import { dataPaths, listSites, removeSite, SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { type DaemonFeatures, joinFeatures } from '../domain/feature.ts';
 import type { DeployState, StatusReport } from '../domain/status.ts';
 import { counted } from '../domain/text.ts';
 import {
-  answer,
   type CommonOptions,
   command,
   type DaemonChoice,
   daemonCommand,
-  loadFor,
-  namedSites,
+  type SiteChoice,
+  siteCommand,
 } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
-import { type SiteVersions, siteIn, storedOf, versionsOf } from './site-versions.ts';
-import { table, toMiB } from './table.ts';
+import { chosenSite, loadOrLastGood, namedSites } from './load-config.ts';
+import { printResult, table, toMiB } from './output.ts';
+import { type SiteVersions, siteIn, versionsInFolder, versionsOf } from './stored-versions.ts';
 
 interface SiteRow {
   readonly domain: string;
   readonly title: string | null;
   readonly hosts: readonly string[];
-  /** Null where the config does not say it. */
+  /** Null if the site is not in the config. */
   readonly basePath: string | null;
-  /** Null where no daemon has it. */
+  /** Null if no daemon serves it. */
   readonly state: DeployState | null;
   readonly version: string | null;
-  /** Of that version. */
+  /** Pages of that version. */
   readonly pages: number | null;
-  /** Of all its stored versions, unpacked. */
+  /** Size of all its stored versions, unpacked. */
   readonly bytes: number;
-  /** False: it has left the config, and its folder is there. */
+  /** False if the config no longer names it, but its folder exists. */
   readonly configured: boolean;
 }
 
 export function sitesCommand(): Command {
   return (
     daemonCommand('sites', 'list the sites, and those that have left the config', 'docshelf sites')
-      // Options behind "remove" are its own.
+      // Options after "remove" belong to that subcommand.
       .enablePositionalOptions()
       .action(async (options: CommonOptions & DaemonChoice) =>
-        answer(options, { sites: await rowsFor(options) }, asText),
+        printResult(options, { sites: await rowsFor(options) }, sitesText),
       )
       .addCommand(removeCommand())
   );
@@ -53,7 +54,7 @@ function removeCommand(): Command {
   )
     .argument('<domain>', 'the domain of the site')
     .action(async (domain: string, options: CommonOptions) => {
-      const loaded = await loadFor(options);
+      const loaded = await loadOrLastGood(options);
       if ((await namedSites(loaded)).some((site) => site.domain === domain)) {
         throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config names it`, {
           next: 'Take its entry out of "sites", wait for the reload, and try again.',
@@ -61,7 +62,7 @@ function removeCommand(): Command {
       }
       const { dir } = loaded.config.storage;
       const digests = await removeSite(dataPaths(dir), domain);
-      answer(options, { domain, digests }, () => {
+      printResult(options, { domain, digests }, () => {
         const rest =
           digests.length === 0
             ? ''
@@ -72,7 +73,7 @@ function removeCommand(): Command {
 }
 
 async function rowsFor(options: CommonOptions & DaemonChoice): Promise<readonly SiteRow[]> {
-  const loaded = await loadFor(options);
+  const loaded = await loadOrLastGood(options);
   const { config } = loaded;
   const status = await daemonStatus(config, options);
   if (options.adminUrl !== undefined && status !== null) return rowsOf(status);
@@ -87,13 +88,13 @@ async function rowsFor(options: CommonOptions & DaemonChoice): Promise<readonly 
   for (const { domain, bytes } of await listSites(paths)) {
     if (known.has(domain)) continue;
     const state = siteIn(status, domain)?.state ?? null;
-    const facts = factsOf(await storedOf(new SiteStore(paths, domain), null));
+    const facts = factsOf(await versionsInFolder(new SiteStore(paths, domain), null));
     rows.push({ domain, title: null, hosts: [], basePath: null, state, ...facts, bytes, configured: false });
   }
   return rows;
 }
 
-/** Of a daemon on another machine, whose folder is not ours to read. */
+/** Rows from the status of a daemon on another machine, whose folder we cannot read. */
 function rowsOf(status: StatusReport): SiteRow[] {
   const sites = status.sites ?? [{ ...status, title: null, hosts: [], basePath: null }];
   return sites.map(({ deployment, title, hosts, basePath, state, ...versions }) => {
@@ -108,7 +109,7 @@ function factsOf({ active, versions }: SiteVersions): Pick<SiteRow, 'version' | 
   return { version: active?.version ?? null, pages, bytes };
 }
 
-function asText({ sites }: { readonly sites: readonly SiteRow[] }): string {
+function sitesText({ sites }: { readonly sites: readonly SiteRow[] }): string {
   const rows = sites.map(({ domain, title, hosts, basePath, state, version, pages, bytes, configured }) => [
     domain,
     [state ?? (configured ? 'no daemon' : ''), configured ? '' : 'left the config'].filter(Boolean).join(', '),
@@ -119,4 +120,37 @@ function asText({ sites }: { readonly sites: readonly SiteRow[] }): string {
     title ?? '',
   ]);
   return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'AT', 'TITLE'], ...rows]);
+}
+
+const FEATURE_HEADER = ['FEATURE', 'SUPPORT', 'NOW', 'REASON'];
+
+export function featuresCommand(): Command {
+  return siteCommand(
+    'features',
+    'report which features are available in this deployment, and why',
+    'docshelf features',
+  ).action(async (options: SiteChoice) => {
+    const loaded = await loadOrLastGood(options);
+    const { config } = loaded;
+    const isOne = config.sites.length === 0 || options.site !== undefined;
+    // Reports an unknown domain.
+    const chosen = isOne ? (await chosenSite(loaded, options)).config : null;
+    const { featureReport } = await import('../app/index.ts');
+    const reports = (await namedSites(loaded))
+      .filter((site) => chosen === null || site.config === chosen)
+      .map((site) => featureReport(site.config, site.domain));
+    const [only] = reports;
+    const report = isOne && only !== undefined ? only : joinFeatures(config.deployment.type, reports);
+    printResult(options, report, featuresText);
+  });
+}
+
+function featuresText({ deploymentType, domain, features, sites }: DaemonFeatures): string {
+  const rowsOf = (each: DaemonFeatures['features']): string[][] =>
+    each.map(({ name, support, enabled, reason }) => [name, support, enabled ? 'on' : 'off', reason]);
+  if (sites === undefined) {
+    return `${deploymentType} deployment of ${domain}\n\n${table([FEATURE_HEADER, ...rowsOf(features)])}`;
+  }
+  const rows = sites.flatMap((site) => rowsOf(site.features).map((row) => [site.domain, ...row]));
+  return `${deploymentType} deployment of ${counted(sites.length, 'site')}\n\n${table([['SITE', ...FEATURE_HEADER], ...rows])}`;
 }

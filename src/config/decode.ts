@@ -2,9 +2,17 @@ import { resolve } from 'node:path';
 import { Secret } from '../domain/secret.ts';
 import { NamedFile, NamedFolder, type NamedPath } from './named-files.ts';
 import type { Config } from './schema/index.ts';
-import { childOf, configSchema, mapOf, nameOf, type SchemaNode, sectionOf } from './schema-node.ts';
+import {
+  childOf,
+  configSchema,
+  mapOf,
+  nameOf,
+  parseDuration,
+  parseSize,
+  type SchemaNode,
+  sectionOf,
+} from './schema-node.ts';
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
-import { parseDuration, parseSize } from './units.ts';
 
 interface Decoded<Part> {
   readonly config: Part;
@@ -14,8 +22,8 @@ interface Decoded<Part> {
 export function decode(settings: Settings, baseDir: string): Decoded<Config>;
 export function decode(settings: Settings, baseDir: string, only: ReadonlySet<string>): Decoded<Partial<Config>>;
 /**
- * Defaults filled, units converted, null for what has neither; relative paths begin at `baseDir`.
- * @param only sections at the top; none: all
+ * Fills defaults and converts units. A key without value and default is null. Relative paths begin at `baseDir`.
+ * @param only top-level sections to decode; the default is all
  */
 export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<string>): Decoded<Partial<Config>> {
   const named: NamedPath[] = [];
@@ -107,7 +115,7 @@ function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
 
 export function deepFreeze<T extends object>(value: T): T {
   for (const child of Object.values(value)) {
-    // Sites share what is the daemon's.
+    // Sites share the daemon's sections, which are frozen already.
     if (typeof child === 'object' && child !== null && !Object.isFrozen(child)) deepFreeze(child);
   }
   return Object.freeze(value);

@@ -1,37 +1,30 @@
 import { dirname } from 'node:path';
-import { Secret } from '../domain/secret.ts';
+import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decode, deepFreeze, valueAt } from './decode.ts';
-import { ConfigError, type ConfigFault } from './faults.ts';
-import type { LoadedConfig } from './loaded-config.ts';
-import { readNamedFiles } from './named-files.ts';
-import { findNotBuilt } from './not-built.ts';
+import { findMixedSignIns, findOrganizationFaults, findSiteFaults, findTlsFaults } from './entry-rules.ts';
+import { NamedFile, NamedFolder, readNamedFiles } from './named-files.ts';
 import { readConfigFile, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment, readFlags } from './read-environment.ts';
-import { findOrganizationFaults } from './rules/organization-rules.ts';
-import { findBrokenRules } from './rules/rules.ts';
-import { findMixedSignIns } from './rules/sign-in-rules.ts';
-import { findSiteFaults } from './rules/site-rules.ts';
-import { findTlsFaults } from './rules/tls-rules.ts';
+import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
-import { configSchema, listKeys, listRestartKeys } from './schema-node.ts';
-import { Settings } from './setting.ts';
-import { decodeSites } from './sites.ts';
-import { validate } from './validate.ts';
+import { childOf, configSchema, listKeys, listRestartKeys, mapOf, nameOf, type SchemaNode } from './schema-node.ts';
+import { ConfigError, type ConfigFault, Settings } from './setting.ts';
+import { decodeSites, type LoadedConfig } from './sites.ts';
+import { findNotBuilt, validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
-export { ConfigError, type ConfigFault, hasNoSettings } from './faults.ts';
-export type { LoadedConfig, SiteConfig } from './loaded-config.ts';
-export { printConfig } from './print.ts';
 export type { Config } from './schema/index.ts';
+export { ConfigError, type ConfigFault, emptyConfigError as hasNoSettings } from './setting.ts';
+export type { LoadedConfig, SiteConfig } from './sites.ts';
 
 export interface LoadOptions {
-  /** `--config`; null: `DOCSHELF_CONFIG`, else `./config.yaml` if it is there, else no file. */
+  /** Value of `--config`. Null uses `DOCSHELF_CONFIG`, else `./config.yaml` if it exists, else no file. */
   readonly file: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Dotted key to value, of the highest precedence. */
+  /** Dotted key to value. Flags have the highest precedence. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /** Last good text of the file, which is read instead of it. Faults are ignored: they lie in files that it names. */
+  /** Last good text of the file, to read instead of it. Faults are ignored, because they are in files that it names. */
   readonly lastGood?: string;
 }
 
@@ -55,7 +48,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const all = new Settings([...organizations.settings, ...written]);
   const validation = validate(all);
 
-  // Settings with a fault are left out of further checks: no fault is told twice.
+  // Skip settings with a fault in further checks, so that no fault is reported twice.
   const sound = all.without(validation.faulty);
   const { config, named: files } = decode(sound, baseDir);
   const many = decodeSites(sound, config, baseDir);
@@ -100,7 +93,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-/** Whether a config lacks settings of the one before it, or serves fewer sites: half a file does. */
+/** Checks whether a config lacks settings of the former one, or serves fewer sites, as a half-written file does. */
 export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
   const served = new Set(servedSites(after));
   return !before.written.isSubsetOf(after.written) || servedSites(before).some((domain) => !served.has(domain));
@@ -122,16 +115,50 @@ export function pendingRestart(running: Config, wanted: Config): string[] {
     .map(({ path }) => path.join('.'));
 }
 
-/** Mostly one value or the same word: asked of a thousand sites at once. */
+/** Compares identical values first, because a reload compares a thousand sites. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   return typeof one === 'object' && typeof other === 'object' && revealed(one) === revealed(other);
 }
 
-/** For comparison only: secrets are in it. */
+/** Contains secrets: use it for comparison only. */
 function revealed(value: unknown): string {
   return JSON.stringify(value, function reveal(this: Record<string, unknown>, key, text: unknown) {
     const held = this[key];
     return held instanceof Secret ? held.reveal() : text;
   });
+}
+
+/** Sizes are bytes, durations milliseconds; secrets are `[redacted]`. */
+export function printConfig({ config, file, origins }: LoadedConfig) {
+  const printed = listKeys().map(({ path, schema }) => {
+    const key = path.join('.');
+    return { key, value: publicValue(valueAt(config, path), schema), origin: origins.get(key) ?? 'default' };
+  });
+  return {
+    file,
+    rows: printed.map(({ key, value, origin }) => ({ key, value: asText(value), origin })),
+    settings: Object.fromEntries(printed.map(({ key, value, origin }) => [key, { value, origin }])),
+  };
+}
+
+function publicValue(value: unknown, schema: SchemaNode): unknown {
+  // Only the user part of a proxy's URL is secret.
+  if (value instanceof Secret) return schema['x-shown'] === 'link' ? linkWithoutSecrets(value.reveal()) : `${value}`;
+  if (Array.isArray(value)) return value.map((item) => publicValue(item, schema.items ?? {}));
+  if (value instanceof NamedFile || value instanceof NamedFolder) return value.toJSON();
+  if (typeof value !== 'object' || value === null) return value;
+  const { properties } = mapOf(schema);
+  const keys = properties === undefined ? Object.keys(value) : Object.keys(properties);
+  const shown = keys.flatMap((key) => {
+    const child = childOf(schema, key) ?? {};
+    const inner = (value as Record<string, unknown>)[nameOf(key, child)];
+    return inner === null ? [] : [[key, publicValue(inner, child)]];
+  });
+  return Object.fromEntries(shown);
+}
+
+function asText(value: unknown): string {
+  if (value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

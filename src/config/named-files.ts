@@ -2,18 +2,16 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { stateOf } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
-import { type ConfigFault, faultOf } from './faults.ts';
-import { fits } from './formats.ts';
-import { readText } from './read-text.ts';
-import type { SchemaNode } from './schema-node.ts';
-import type { FileReading } from './setting.ts';
+import { readText } from './read-config-file.ts';
+import { fits, type SchemaNode } from './schema-node.ts';
+import { type ConfigFault, type FileReading, faultOf } from './setting.ts';
 
-/** A presigned link has one to four thousand characters, a signature up to ten thousand. */
+/** A presigned link has up to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;
 
 export class NamedFile {
   readonly path: string;
-  /** Trimmed; empty until `readNamedFiles` has read it. */
+  /** Trimmed content. Empty until `readNamedFiles` has read it. */
   text = new Secret('');
 
   constructor(path: string) {
@@ -25,7 +23,7 @@ export class NamedFile {
   }
 }
 
-/** May be missing where nobody named it. Printed, it is its path. */
+/** A folder that may be missing if it is a default. It prints as its path. */
 export class NamedFolder {
   readonly dir: string;
   readonly mayBeMissing: boolean;
@@ -44,10 +42,10 @@ export interface NamedPath {
   readonly schema: SchemaNode;
   readonly path: string;
   readonly pointer: string;
-  /** As it is told: `organizations[0].id`. */
+  /** The key in faults: `organizations[0].id`. */
   readonly key: string;
   readonly where: string | null;
-  /** Takes the content; null where the path alone is of use. */
+  /** Receives the content. Null if only the path is used. */
   readonly target: NamedFile | null;
 }
 
@@ -70,7 +68,7 @@ function isFile({ schema }: NamedPath): boolean {
   return schema['x-names'] !== 'folder';
 }
 
-/** Null where it can be used. @throws a system error */
+/** Null if the file or folder is usable. @throws a system error */
 async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string | null> {
   const { 'x-names': kind, 'x-holds': holds } = schema;
   if (kind === 'folder') return (await stat(path)).isDirectory() ? null : 'it is no folder';

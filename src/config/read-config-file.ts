@@ -1,24 +1,23 @@
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { errnoOf, nextFor, stateOf } from '../domain/errors.ts';
-import { faultOf } from './faults.ts';
-import { readText } from './read-text.ts';
 import type { YamlReading } from './read-yaml.ts';
-import type { FileReading, Settings } from './setting.ts';
+import { type FileReading, faultOf, type Settings } from './setting.ts';
 
 const DEFAULT_NAME = 'config.yaml';
 
-/** Organizations with thousands of domains fit as well. */
+/** Enough for organizations with thousands of domains. */
 const CONFIG_BYTES_MAX = 1024 ** 2;
 
 export interface ConfigFile extends YamlReading {
   readonly path: string | null;
-  /** As it was given: what faults and origins call it. */
+  /** The given name, which faults and origins show. */
   readonly name: string;
   readonly text: string | null;
 }
 
 /**
- * A named file must be there; without a name `./config.yaml` is taken where it is.
+ * Reads the config file. A named file must exist. Without a name, it reads `./config.yaml` if it exists.
  * @param known the file's text, if it is not to be read
  */
 export async function readConfigFile(named: string | null, cwd: string, known?: string): Promise<ConfigFile> {
@@ -27,7 +26,7 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   const nothing = { name, text: null, settings: [], written: new Set<string>() };
   try {
     const text = known ?? (await readText(path, CONFIG_BYTES_MAX));
-    // A YAML parser costs 28 ms, which a daemon without a file is spared.
+    // Loading the YAML parser costs 28 ms, which a daemon without a file saves.
     const { readYaml } = await import('./read-yaml.ts');
     return { path, name, text, ...readYaml(text, name) };
   } catch (error) {
@@ -38,18 +37,18 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   }
 }
 
-/** Ten thousand domains with their keys. */
+/** Enough for ten thousand domains with their keys. */
 const ORGANIZATIONS_BYTES_MAX = 4 * 1024 ** 2;
 const ORGANIZATIONS = 'organizations';
 
-/** YAML with the one key `organizations`: who hands out keys need not be who may change the rest. */
+/** Reads YAML with the single key `organizations`, so that the administrator of API keys need not have access to the other settings. */
 export async function readOrganizationsFile(
   given: Settings,
   baseDir: string,
 ): Promise<FileReading & Pick<YamlReading, 'written'>> {
   const setting = given.get('organizationsFile');
   const nothing = { settings: [], written: new Set<string>() };
-  // Another value than text is a fault of the key's own check.
+  // The check of the key itself reports a value that is not text.
   if (typeof setting?.value !== 'string') return { ...nothing, faults: [], files: [] };
   const name = setting.value;
   const refused = (message: string, files: readonly string[]) => {
@@ -74,5 +73,32 @@ export async function readOrganizationsFile(
     return { settings: own, faults: [...faults, ...misplaced], files: [file], written };
   } catch (error) {
     return refused(`Cannot use "${name}" as organizationsFile: ${stateOf(error)}`, [file]);
+  }
+}
+
+/**
+ * Reads at most `bytesMax` bytes instead of measuring first, so that pipes work and a growing file cannot exceed the bound.
+ * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`)
+ */
+export async function readText(file: string, bytesMax: number): Promise<string> {
+  await using handle = await open(file, 'r');
+  const buffer = Buffer.alloc(bytesMax + 1);
+  let length = 0;
+  while (length <= bytesMax) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (length > bytesMax) throw new UnusableText(`it is larger than ${bytesMax} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, length));
+  } catch (error) {
+    throw new UnusableText('it is not UTF-8 text', { cause: error });
+  }
+}
+
+class UnusableText extends Error {
+  override toString(): string {
+    return this.message;
   }
 }

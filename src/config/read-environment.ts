@@ -1,8 +1,6 @@
 import { resolve } from 'node:path';
 import { stateOf } from '../domain/errors.ts';
-import { type ConfigFault, faultOf } from './faults.ts';
-import { nearestOf } from './nearest.ts';
-import { readText } from './read-text.ts';
+import { readText } from './read-config-file.ts';
 import {
   environmentName,
   type KeySpec,
@@ -12,9 +10,10 @@ import {
   schemaAt,
   typesOf,
 } from './schema-node.ts';
-import { type FileReading, type Setting, settingsOf } from './setting.ts';
+import { type ConfigFault, type FileReading, faultOf, type Setting, settingsOf } from './setting.ts';
+import { nearestOf } from './validate.ts';
 
-/** A value, not a document. */
+/** Bound for a value in a file. */
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
 interface Variable {
@@ -23,7 +22,7 @@ interface Variable {
   readonly fromFile: boolean;
 }
 
-/** Without case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are one. */
+/** Ignores case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are equal. */
 function comparable(name: string): string {
   return name
     .split('__')
@@ -32,8 +31,8 @@ function comparable(name: string): string {
 }
 
 /**
- * `DOCSHELF__SECTION__KEY`; `…__FILE` reads the value from a file (unless the key is named `file`), less one newline at
- * its end. A section takes JSON; variables of its keys go before it.
+ * Reads `DOCSHELF__SECTION__KEY`. `…__FILE` reads the value from a file (unless the key is named `file`), without one newline at
+ * its end. The value of a section is JSON; variables of its keys have precedence.
  */
 export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<FileReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
@@ -81,7 +80,7 @@ export async function readFlags(flags: Readonly<Record<string, unknown>>): Promi
   return settings;
 }
 
-/** The outer keys first, so that the inner ones hold. */
+/** Returns outer keys first, so that inner keys override them. */
 function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {
   const known = new Map<string, KeySpec>();
   for (const key of [...listSections(), ...listKeys()]) known.set(comparable(environmentName(key.path)), key);
@@ -116,17 +115,17 @@ function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
   return faultOf(message, dotted, `environment ${second}`);
 }
 
-/** `8080`, `true`, JSON lists and maps. Other text stays, for the validation to judge. */
+/** Converts `8080`, `true`, JSON lists and maps. Other text stays as it is, and the validation checks it. */
 async function coerceText(
   written: readonly { readonly schema: SchemaNode; readonly text: string }[],
 ): Promise<unknown[]> {
   const values: unknown[] = written.map(({ schema, text }) => parseJson(text, typesOf(schema)));
   const texts = Object.fromEntries([...values.entries()].filter(([, value]) => typeof value === 'string'));
   if (Object.keys(texts).length === 0) return values;
-  // Its import costs 19 ms of CPU, and most starts need none of it.
+  // Importing env-schema costs 19 ms of CPU, which most starts save.
   const { envSchema } = await import('env-schema');
   const coerced: Record<string, unknown> = envSchema({
-    // env-schema drops what its schema does not name and writes into it: this one is made for this call.
+    // env-schema drops values that its schema does not name, and modifies the schema: build one for this call.
     schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
     env: false,
     data: texts,

@@ -9,19 +9,18 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import { type ConfigFault, faultOf } from './faults.ts';
 import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
-import { dottedOf, pointerOf, type Reading, settingsOf } from './setting.ts';
+import { type ConfigFault, dottedOf, faultOf, pointerOf, type Reading, settingsOf } from './setting.ts';
 
-/** Values in one file, every use of an alias counted anew: nested aliases multiply, and a bomb is ten lines long. */
+/** Maximum of values in one file, counting every use of an alias: nested aliases multiply, so that ten lines can be a bomb. */
 const NODES_MAX = 100_000;
-/** Levels of nesting; the schema has eight. */
+/** Maximum levels of nesting; the schema has eight. */
 const DEPTH_MAX = 32;
 
-/** Tags that say of a value what YAML's core schema would say anyway, or that it is text. */
+/** Tags that agree with YAML's core schema, or that mark a value as text. */
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;
 
-/** For the parser's sentences that quote the file, which may hold a credential there. */
+/** Replace the parser's messages that quote the file, because the quote can contain a credential. */
 const OWN_SENTENCES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'something stands here that does not belong here',
   TAG_RESOLVE_FAILED: 'custom tags are not supported',
@@ -41,13 +40,13 @@ class YamlFault extends Error {
 }
 
 export interface YamlReading extends Reading {
-  /** JSON pointers of all values. */
+  /** JSON pointers of all values in the file. */
   readonly written: ReadonlySet<string>;
 }
 
 /**
- * YAML 1.2, core schema, with lines and columns. Where a key wants text its source text stays: `3.10` is `3.10`. Broken
- * syntax tells the first fault and reads `storage.dir` alone, by which a command finds the daemon: the rest is a guess.
+ * Reads YAML 1.2, core schema, with lines and columns. A key of type text keeps its source text: `3.10` is `3.10`. For broken syntax it
+ * reports the first fault and reads only `storage.dir`, by which a command finds the daemon: other values would be a guess.
  */
 export function readYaml(text: string, name: string): YamlReading {
   const lines = new LineCounter();
@@ -64,7 +63,7 @@ export function readYaml(text: string, name: string): YamlReading {
       lineCounter: lines,
       prettyErrors: false,
       schema: 'core',
-      // Found while reading: the parser compares every key with every other.
+      // Detect repeated keys here, because the parser compares every key with every other.
       uniqueKeys: false,
     });
     const broken: YAMLError | undefined = document.errors[0] ?? document.warnings[0];
@@ -91,7 +90,7 @@ export function readYaml(text: string, name: string): YamlReading {
   }
 }
 
-/** `storage.dir` of a text that is broken elsewhere. */
+/** Reads `storage.dir` of a text that is broken elsewhere. */
 function storageIn(text: string): object {
   const [block = ''] = /^storage:.*(?:\n(?:[ \t#].*)?)*/m.exec(text) ?? [];
   const dir: unknown = parseDocument(block, { logLevel: 'silent' }).getIn(['storage', 'dir']);
@@ -118,7 +117,7 @@ function plainData(document: Document.Parsed, on: NodeEvents): unknown {
       throw new YamlFault(node.range?.[0] ?? offset, `the YAML is broken: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
     }
     if (isMap(node)) {
-      // No prototype: a key named `__proto__` is a key like any other, and an unknown one.
+      // Without a prototype, `__proto__` is an ordinary unknown key.
       const map: Record<string, unknown> = Object.create(null);
       for (const { key, value } of node.items) {
         const keyOffset = offsetOf(key, offset);

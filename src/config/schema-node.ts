@@ -1,24 +1,27 @@
+import { isIP } from 'node:net';
+import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
+import { parseDatabaseUrl } from '../domain/database-address.ts';
 import document from './config.schema.json' with { type: 'json' };
 
-/** How the written value becomes the one in `Config`. A word that one of several alternatives names stays as it is. */
+/** Converts the written value to the one in `Config`. A word of an enumeration stays as it is. */
 export type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
 export interface TextRule {
-  /** 1, where nothing else is said. */
+  /** The default is 1. */
   readonly minLength?: number;
   readonly pattern?: string;
   readonly format?: string;
 }
 
-/** The content that a file must have, white space around it left out; `expects` follows "it does not hold". */
+/** Required content of a file, without surrounding white space. `expects` follows "it does not hold". */
 export interface Contents extends TextRule {
   readonly expects?: string;
-  /** The rule is for each line; empty ones, and those that begin with `#`, aside. */
+  /** Applies the rule to each line, except empty ones and those that begin with `#`. */
   readonly eachLine?: boolean;
   readonly bytesMax?: number;
 }
 
-/** The doctor looks at who may read a secret, and when certificates end. */
+/** The doctor checks who can read a secret, and when certificates expire. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 export interface SchemaNode {
@@ -34,27 +37,27 @@ export interface SchemaNode {
   readonly pattern?: string;
   readonly default?: unknown;
   readonly description?: string;
-  /** The words that follow "must be" in a fault, where the rest of the schema does not give them. */
+  /** Text after "must be" in a fault, if the rest of the schema does not determine it. */
   readonly 'x-expects'?: string;
   readonly 'x-unit'?: Unit;
-  /** The end of the key's name in `Config`: `Ms`, `Max`. */
+  /** Suffix of the key's name in `Config`: `Ms`, `Max`. */
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
-  /** The key that a bare `true` or `false` in place of the section stands for. */
+  /** The key that `true` or `false` sets when written instead of the section. */
   readonly 'x-shorthand'?: string;
-  /** The thing that the path leads to. It must be there, the default of a folder aside. */
+  /** Kind of the path's target. It must exist, except the default of a folder. */
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;
-  /** A secret of which a link's host and path are printed. */
+  /** Prints host and path of a secret link. */
   readonly 'x-shown'?: 'link';
-  /** `presence`: another value is taken live, having one or none is not. */
+  /** `presence`: changing the value needs no restart, setting or removing it does. */
   readonly 'x-restart'?: true | 'presence';
   readonly 'x-not-built'?: true;
 }
 
 export const configSchema: SchemaNode = document as unknown as SchemaNode;
 
-/** The fixed keys of a section, or null where the schema is a value (lists and maps are values: replaced whole). */
+/** The schema with the fixed keys of a section. Null for a value; lists and maps are values, which a source replaces as a whole. */
 export function sectionOf(schema: SchemaNode | undefined): SchemaNode | null {
   if (schema?.properties !== undefined) return schema;
   if (schema?.['x-shorthand'] === undefined) return null;
@@ -114,13 +117,53 @@ export function listSections(): readonly KeySpec[] {
   return SECTIONS;
 }
 
-/** Every key and section that a running daemon cannot change, those inside such a section left out. */
+/** Every key and section whose change needs a restart, without those inside such a section. */
 export function listRestartKeys(): readonly KeySpec[] {
   return RESTART_KEYS;
 }
 
-/** `static_export` for `staticExport`, upper-case: the way a key is written in an environment variable. */
+/** Name of the environment variable for a key: `STATIC_EXPORT` for `staticExport`. */
 export function environmentName(path: readonly string[]): string {
   const segments = path.map((key) => key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase());
   return ['DOCSHELF', ...segments].join('__');
+}
+
+export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  'http-url': (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+  link: isFileLink,
+  'bundle-link': isBundleLink,
+  'database-url': (text) => parseDatabaseUrl(text) !== null,
+  cidr: isNetwork,
+  'private-place': (text) => isNetwork(text) || /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text),
+};
+
+export function fits(text: string, { pattern, format }: TextRule): boolean {
+  if (pattern !== undefined && !new RegExp(pattern).test(text)) return false;
+  return format === undefined || FORMATS[format]?.(text) === true;
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+const SIZE = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+const DURATION_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function parse(written: unknown, factors: Readonly<Record<string, number>>): number | null {
+  if (typeof written !== 'string' && typeof written !== 'number') return null;
+  const match = /^(\d+)([A-Za-z]*)$/.exec(String(written));
+  const factor = match === null ? undefined : factors[match[2] ?? ''];
+  return match === null || factor === undefined ? null : Number(match[1]) * factor;
+}
+
+export function parseSize(written: unknown): number | null {
+  return parse(written, SIZE);
+}
+
+/** Milliseconds of `30s`. Null for text that is no duration. Seconds are the finest unit. */
+export function parseDuration(written: unknown): number | null {
+  return parse(written, DURATION_MS);
 }

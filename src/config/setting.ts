@@ -1,16 +1,85 @@
-import { type ConfigFault, faultOf } from './faults.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts';
+
+export interface ConfigFault {
+  readonly code: 'config_invalid' | 'config_not_built';
+  /** Names the key but never the value, which can be a misplaced credential. */
+  readonly message: string;
+  /** `organizations[0].id`. Null if the fault concerns no key. */
+  readonly key: string | null;
+  /** `config.yaml:12:5`, `environment DOCSHELF__X`, `flag`. Null without a place. */
+  readonly where: string | null;
+  readonly next?: string;
+}
+
+export function faultOf(message: string, key: string | null, where: string | null): ConfigFault {
+  return { code: 'config_invalid', message, key, where };
+}
+
+/** Maximum of reported faults, so that a file with many unknown keys does not flood the log. */
+export const FAULTS_MAX = 100;
+
+export class ConfigError extends DocshelfError {
+  readonly faults: readonly ConfigFault[];
+  readonly watchedFiles: readonly string[];
+  /** `storage.dir`, if it can be read. */
+  readonly storageDir: string | null;
+
+  constructor(
+    file: string | null,
+    faults: readonly ConfigFault[],
+    watchedFiles: readonly string[],
+    storageDir: string | null = null,
+  ) {
+    const shown = inFileOrder(faults).slice(0, FAULTS_MAX);
+    const code = faults.some((fault) => fault.code === 'config_invalid') ? 'config_invalid' : 'config_not_built';
+    const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
+    const more = faults.length > shown.length ? ' or more' : '';
+    const [only] = shown.length === 1 ? told : [];
+    // A fault that begins with "Cannot" is a whole sentence and names the file.
+    const isWhole = only !== undefined && shown[0]?.message.startsWith('Cannot ') === true;
+    const list = only ?? `${told.length}${more} faults\n  ${told.join('\n  ')}`;
+    super(code, isWhole ? only : `Cannot use the config "${file ?? 'environment'}": ${list}`, {
+      next: shown[0]?.next ?? 'Mend what is named; "docshelf config check" lists every fault.',
+      fields: { faults: shown },
+    });
+    this.faults = shown;
+    this.watchedFiles = watchedFiles;
+    this.storageDir = storageDir;
+  }
+}
+
+/** The error for a config that had settings before: an empty file is being written, or was lost. */
+export function emptyConfigError(file: string | null, watchedFiles: readonly string[]): ConfigError {
+  const next = 'Write the settings. To stop serving, set staticExport.enabled to false.';
+  const message = file === null ? 'the file is gone' : 'the file has no settings';
+  return new ConfigError(file ?? 'config.yaml', [{ ...faultOf(message, null, null), next }], watchedFiles);
+}
+
+/** False for a misplaced link, which must not be shown as a name. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
+}
+
+/** Sorts by line and column. Faults of other sources follow in their order. */
+function inFileOrder(faults: readonly ConfigFault[]): ConfigFault[] {
+  const placed = faults.map((fault) => {
+    const [, line, column] = /:(\d+):(\d+)$/.exec(fault.where ?? '') ?? [];
+    return { fault, line: Number(line ?? Infinity), column: Number(column ?? 0) };
+  });
+  return placed.sort((a, b) => (a.line === b.line ? a.column - b.column : a.line - b.line)).map(({ fault }) => fault);
+}
 
 export interface Setting {
   readonly path: readonly string[];
   readonly value: unknown;
   /** `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
-  /** Places of what lies inside the value, by pointer from the top; empty where the source has no lines. */
+  /** Places of values inside this one, by pointer from the top. Empty if the source has no lines. */
   readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }
 
-/** JSON Pointer (RFC 6901), the form in which Ajv names a place. */
+/** Converts a path to a JSON Pointer (RFC 6901), which Ajv uses. */
 export function pointerOf(path: Path): string {
   let pointer = '';
   for (const key of path) pointer += `/${/[~/]/.test(String(key)) ? escaped(String(key)) : key}`;
@@ -26,7 +95,7 @@ export function pathOf(pointer: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** `organizations[0].id` for `/organizations/0/id`; names that are no plain names are left out. */
+/** Returns `organizations[0].id` for `/organizations/0/id`. Names with other characters appear as `?`, because they can be credentials. */
 export function dottedOf(pointer: string): string {
   return pathOf(pointer)
     .map((key) => (/^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z0-9_-]{1,64}$/.test(key) ? `.${key}` : '.?'))
@@ -36,7 +105,7 @@ export function dottedOf(pointer: string): string {
 
 export type Path = readonly (string | number)[];
 
-/** A fault of a value inside a setting, told at its own place. @param sentence is given the key */
+/** A fault of a value inside a setting, at the place of that value. @param sentence builds the message from the key */
 export function faultInside(setting: Setting | undefined, path: Path, sentence: (key: string) => string): ConfigFault {
   const pointer = pointerOf(path);
   const key = dottedOf(pointer);
@@ -50,12 +119,12 @@ export interface Reading {
   readonly faults: readonly ConfigFault[];
 }
 
-/** A reading with the files that it named, absolute, there or not: a watcher sees a missing one arrive. */
+/** Includes the files that the source names, absolute. Missing ones are included, so that a watcher sees them appear. */
 export interface FileReading extends Reading {
   readonly files: readonly string[];
 }
 
-/** Sections come apart into keys, each of which another source can override; lists and maps stay whole. */
+/** Splits sections into keys, which other sources can override one by one. Lists and maps stay whole. */
 export function settingsOf(
   value: unknown,
   source: Source,
@@ -74,7 +143,7 @@ export function settingsOf(
   );
 }
 
-/** All settings as one: of two for the same key the later one holds. */
+/** Merges settings. The later of two settings for the same key wins. */
 export class Settings {
   readonly #byPointer = new Map<string, Setting>();
 

@@ -1,13 +1,41 @@
 import { join } from 'node:path';
 import { normalBasePath } from '../domain/deployment.ts';
+import type { Secret } from '../domain/secret.ts';
 import { decode } from './decode.ts';
-import { type ConfigFault, faultOf } from './faults.ts';
-import type { SiteConfig } from './loaded-config.ts';
 import { NamedFolder, type NamedPath } from './named-files.ts';
-import { findBrokenRules } from './rules/rules.ts';
+import { findBrokenRules } from './rules.ts';
 import type { Config } from './schema/index.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';
-import { pathOf, pointerOf, type Setting, Settings, settingsOf } from './setting.ts';
+import { type ConfigFault, faultOf, pathOf, pointerOf, type Setting, Settings, settingsOf } from './setting.ts';
+
+/** A site of the config: the site of the single form, or an entry of `sites`. */
+export interface SiteConfig {
+  /** Null in the single form without `deployment.domain`. */
+  readonly domain: string | null;
+  readonly title: string | null;
+  /** In lower case. An empty list means every host that no other site names. */
+  readonly hosts: readonly string[];
+  /** With a slash at both ends. */
+  readonly basePath: string;
+  /** The config of a daemon that serves only this site. */
+  readonly config: Config;
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Has one entry in the single form. */
+  readonly sites: readonly SiteConfig[];
+  /** Absolute path. Null without a file. */
+  readonly file: string | null;
+  /** Text of the file. Null without a file. */
+  readonly text: Secret | null;
+  /** JSON pointers of all values in the file and in `organizationsFile`. */
+  readonly written: ReadonlySet<string>;
+  /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Absolute paths of the config file and of every file that it names. */
+  readonly watchedFiles: readonly string[];
+}
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -24,11 +52,11 @@ function singleSite(config: Config): SiteConfig {
 interface DecodedSites {
   readonly sites: readonly SiteConfig[];
   readonly named: readonly NamedPath[];
-  /** To be called when the named files are read: rules judge what they hold. */
+  /** Call it after the named files are read, because rules check their content. */
   readonly findFaults: () => ConfigFault[];
 }
 
-/** Entries of valid `sites`, each merged over the keys that an entry may overrule; in the single form the one site. */
+/** Decodes each entry of valid `sites` over the daemon's settings. In the single form it returns the only site. */
 export function decodeSites(settings: Settings, config: Config, baseDir: string): DecodedSites {
   if (config.sites.length === 0) return { sites: [singleSite(config)], named: [], findFaults: () => [] };
   const setting = settings.get('sites');
@@ -40,7 +68,7 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
   const sites = config.sites.map(({ domain, title, hosts, basePath }, index): SiteConfig => {
     const own = ownSettings(entries[index] ?? {}, index, setting);
     const whole = new Settings([...shared, ...own]);
-    // What an entry says nothing of is the daemon's: one object for all, decoded once.
+    // Decode only the sections that the entry sets. All entries share the daemon's other sections.
     const written = own.filter(({ path: [section, key] }) => section !== 'server' || key !== 'basePath');
     const decoded = decode(whole, baseDir, new Set(written.map(({ path }) => path[0] ?? '')));
     const { deployment, staticExport, features, search, server }: Config = { ...config, ...decoded.config };
@@ -64,7 +92,7 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
       const faults = broken.map(({ message, key, where }) =>
         faultOf(`${prefix} (${domain}): ${message}`, `${prefix}.${key}`, where),
       );
-      // One model reads for all sites: a site may do without.
+      // All sites share one model, and a site can disable it.
       if (site.search.model !== 'off' && JSON.stringify(site.search.model) !== JSON.stringify(config.search.model)) {
         const key = `${prefix}.search.model`;
         const where = whole.get('search.model')?.where ?? null;
@@ -77,7 +105,7 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
   return { sites, named, findFaults: () => checks.flatMap((check) => check()) };
 }
 
-/** The keys of an entry, at the places that they have in the single form. */
+/** Moves the keys of an entry to their paths in the single form. */
 function ownSettings(entry: Entry, index: number, setting: Setting | undefined): Setting[] {
   const where = setting?.where ?? '';
   return Object.entries(entry).flatMap(([key, value]) => {
@@ -90,7 +118,7 @@ function ownSettings(entry: Entry, index: number, setting: Setting | undefined):
   });
 }
 
-/** Null for what only a list has: hosts and title. */
+/** Null for hosts and title, which exist only in a list. */
 function placeOf(key: string): string[] | null {
   if (key === 'domain') return ['deployment', key];
   if (key === 'title' || key === 'hosts') return null;

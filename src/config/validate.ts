@@ -1,15 +1,31 @@
-import { Ajv } from 'ajv';
-import { explainErrors } from './explain-errors.ts';
-import { type ConfigFault, FAULTS_MAX, faultOf } from './faults.ts';
-import { FORMATS } from './formats.ts';
-import { unknownKeySentence } from './nearest.ts';
-import { schemaAt, sectionOf } from './schema-node.ts';
-import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
-import { parseDuration, parseSize } from './units.ts';
+import { Ajv, type ErrorObject } from 'ajv';
+import { editDistance } from '../domain/text.ts';
+import {
+  childOf,
+  configSchema,
+  FORMATS,
+  listKeys,
+  parseDuration,
+  parseSize,
+  type SchemaNode,
+  schemaAt,
+  sectionOf,
+  typesOf,
+} from './schema-node.ts';
+import {
+  type ConfigFault,
+  dottedOf,
+  FAULTS_MAX,
+  faultOf,
+  isPlainName,
+  pointerOf,
+  type Setting,
+  type Settings,
+} from './setting.ts';
 
 /**
- * Checks each setting by its own key's schema: compiling the whole takes 47 ms of CPU at every start, a usual config's
- * keys less than 10 (measured). Sections were checked when the sources came apart into settings.
+ * Checks each setting by the schema of its key: compiling the whole schema takes 47 ms of CPU at every start, the keys of a usual
+ * config less than 10 (measured). `settingsOf` has checked the sections.
  */
 export function validate(settings: Settings): { faults: readonly ConfigFault[]; faulty: ReadonlySet<string> } {
   const ajv = createAjv();
@@ -47,7 +63,7 @@ function createAjv(): Ajv {
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
-    // The schema is generated and tested; checking it against its meta schema at every start costs 20 ms.
+    // The schema is generated and tested. Checking it against its meta schema would cost 20 ms at every start.
     meta: false,
     validateSchema: false,
     strict: false,
@@ -60,9 +76,185 @@ function createAjv(): Ajv {
     validate: (bounds: { min: string; max: string }, written: unknown) => {
       const parse = /[smhd]$/.test(bounds.min) ? parseDuration : parseSize;
       const value = parse(written);
-      // Text that is no size or duration at all fails its pattern.
+      // The pattern rejects text that is no size or duration.
       return value === null || (value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0));
     },
   });
   return ajv;
+}
+
+export interface Explanation {
+  /** JSON Pointer from the top of the config. */
+  readonly pointer: string;
+  readonly missing?: string;
+  readonly message: string;
+}
+
+/** Explains what a key expects, without its value. @param top pointer of the checked value */
+function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
+  // Keep one more than is shown, so that the error can report "or more".
+  return distinct(errors)
+    .slice(0, FAULTS_MAX + 1)
+    .map((error) => explain(error, `${top}${error.instancePath}`));
+}
+
+function explain(error: ErrorObject, pointer: string): Explanation {
+  const schema = error.parentSchema as SchemaNode;
+  const dotted = dottedOf(pointer);
+  const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+  if (additionalProperty !== undefined) {
+    const message = unknownKeySentence(dotted, additionalProperty, Object.keys(schema.properties ?? {}));
+    return { pointer: `${pointer}${pointerOf([additionalProperty])}`, message };
+  }
+  if (missingProperty !== undefined) {
+    const missing = `${pointer}${pointerOf([missingProperty])}`;
+    return { pointer, missing, message: `${dottedOf(missing)} is missing` };
+  }
+  if (error.propertyName !== undefined) {
+    const message = `every name in ${dotted} must be ${expectationOf(schema)}`;
+    return { pointer: `${pointer}${pointerOf([error.propertyName])}`, message };
+  }
+  const isOfOtherKind = error.keyword === 'type' && !typesOf(schema).has(typeof error.data);
+  const not = isOfOtherKind ? `, not ${kindOf(error.data)}` : '';
+  return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
+}
+
+/**
+ * Returns one error for each fault. If no alternative matches: the faults inside a map that was expected, else the whole.
+ */
+function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const kept = errors.filter((error) => {
+    const union = unions.find(({ schemaPath }) => error.schemaPath.startsWith(`${schemaPath}/`));
+    if (error.keyword === 'anyOf') return !hasMapFaults(error, errors);
+    if (union === undefined) return true;
+    return hasMapFaults(union, errors) && !(error.keyword === 'type' && error.instancePath === union.instancePath);
+  });
+  const seen = new Set<string>();
+  return kept.filter((error) => {
+    const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+    if (error.keyword === 'propertyNames') return false;
+    const name = additionalProperty ?? missingProperty ?? error.propertyName ?? '';
+    const identity = `${error.instancePath} ${name}`;
+    return !seen.has(identity) && seen.add(identity);
+  });
+}
+
+function hasMapFaults(union: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  const isMap = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
+  const takesMap = typesOf(union.parentSchema as SchemaNode).has('object');
+  return isMap && takesMap && errors.some((error) => error.schemaPath.startsWith(`${union.schemaPath}/`));
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  boolean: 'true or false',
+  string: 'text',
+  array: 'a list',
+  object: 'a map',
+  null: 'empty',
+  number: 'a number',
+};
+
+function either(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+}
+
+/** Follows "must be": `an integer from 0 to 65535`. */
+export function expectationOf(schema: SchemaNode): string {
+  const bounds = schema['x-bounds'];
+  const within = bounds === undefined ? '' : `, from ${bounds.min} to ${bounds.max}`;
+  if (schema['x-expects'] !== undefined) return `${schema['x-expects']}${within}`;
+  if (schema.enum !== undefined) return either(schema.enum.map(String));
+  if (schema.anyOf !== undefined) return either(schema.anyOf.map(expectationOf));
+  if (schema.type === 'integer') return `an integer from ${schema.minimum} to ${schema.maximum}`;
+  return TYPES[String(schema.type)] ?? 'a value';
+}
+
+/** Follows "not", for a value of another type. */
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'boolean') return String(value);
+  return TYPES[typeof value] ?? 'a value';
+}
+
+const lower = (name: string): string => name.toLowerCase();
+
+export function nearestOf(name: string, names: readonly string[]): string | undefined {
+  const distances = names.map((candidate) => editDistance(lower(name), lower(candidate)));
+  return names[distances.indexOf(Math.min(...distances))];
+}
+
+/** Keys of earlier versions, and the advice for each. */
+const REMOVED: Readonly<Record<string, string>> = {
+  'server.workers':
+    'docshelf removed it on 2026-11-27 and serves from one process. Remove the key, and add replicas to scale',
+};
+
+function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
+  const dotted = parent === '' ? name : `${parent}.${name}`;
+  const removed = REMOVED[dotted];
+  if (removed !== undefined) return `unknown key "${dotted}": ${removed}`;
+  const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
+  const nearest = nearestKey(parent, name, siblings);
+  return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+}
+
+/** Returns a sibling with a similar name, else a similar key of another section, else the nearest sibling. */
+function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
+  const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
+  const sibling = nearestOf(name, siblings);
+  if (sibling !== undefined && isLike(name, sibling)) return inParent(sibling);
+  const elsewhere = listKeys().find(({ path }) => isLike(name, path.at(-1) ?? ''));
+  if (elsewhere !== undefined) return elsewhere.path.join('.');
+  return sibling === undefined ? undefined : inParent(sibling);
+}
+
+function isLike(name: string, other: string): boolean {
+  return editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
+}
+
+/** Rejects settings of features that are not built yet, instead of ignoring them. */
+export function findNotBuilt(settings: Settings): ConfigFault[] {
+  return settings.all().flatMap((setting) => {
+    let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
+    for (const key of setting.path) {
+      schema = childOf(schema, key);
+      isNotBuilt ||= schema?.['x-not-built'] === true;
+    }
+    if (schema === undefined) return [];
+    const asked = isNotBuilt ? { ...schema, 'x-not-built': true as const } : schema;
+    return pathsNotBuilt(setting.value, asked, setting.path).map((path) => faultAt(path, setting));
+  });
+}
+
+function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
+  const pointer = pointerOf(path);
+  const key = dottedOf(pointer);
+  const message = `${key} is not built yet in this version of docshelf; remove it`;
+  return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
+}
+
+/** Ignores values that equal the default, in any notation. */
+function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
+  const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
+  if (schema['x-not-built'] || alternative !== undefined) {
+    return textOf(value, schema) === textOf(schema.default, schema) ? [] : [[...path]];
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => pathsNotBuilt(item, schema.items ?? {}, [...path, String(index)]));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) =>
+    pathsNotBuilt(child, childOf(schema, key) ?? {}, [...path, key]),
+  );
+}
+
+function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefined {
+  const bare = unit === 'ms' ? parseDuration(value) : unit === 'bytes' ? parseSize(value) : null;
+  return JSON.stringify(bare ?? value);
+}
+
+function takes(schema: SchemaNode, value: unknown): boolean {
+  return schema.enum?.includes(value as string) ?? typesOf(schema).has(typeof value);
 }

@@ -1,15 +1,88 @@
 import type { CrawlLimits, CrawlSettings } from '../domain/crawl.ts';
+import type { Finding } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { counted } from '../domain/text.ts';
-import { type AskedAs, namesPage } from './ask/answer-type.ts';
-import type { CrawlFindings } from './crawl-findings.ts';
-import type { Robots } from './robots.ts';
+import { type AskedAs, namesPage } from './entry.ts';
 import type { Scope } from './scope.ts';
 
-/** As servers and proxies commonly take. */
+export interface Naming {
+  readonly askedAs: AskedAs;
+  readonly referrer: string;
+  readonly depth: number;
+  readonly redirects?: number;
+  readonly isOptional?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface CrawlSize {
+  readonly entries: number;
+  readonly pages: number;
+  readonly bytes: number;
+}
+
+interface AdmissionOptions {
+  readonly settings: CrawlSettings;
+  readonly archiveLimits: ArchiveLimits;
+  readonly scope: Scope;
+  readonly findings: CrawlFindings;
+  readonly followsLinks: boolean;
+}
+
+/** Share of the archive's bound: redirects, search data and the manifest come on top. */
+const ENTRIES_SHARE = 0.9;
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #traps: Traps;
+  #robots: Robots | null = null;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#traps = new Traps(options.settings.limits);
+  }
+
+  useRobots(robots: Robots): void {
+    this.#robots = robots;
+  }
+
+  /** Reports why it leaves an address out, once for each. */
+  admits(url: string, naming: Naming, size: CrawlSize): boolean {
+    const { scope, followsLinks } = this.#options;
+    const parsed = new URL(url);
+    const isLink = namesPage(naming.askedAs);
+    if (isLink && (!scope.isOwn(parsed) || !scope.holdsPage(parsed))) return false;
+    if (isLink && !followsLinks && naming.depth > 0) return false;
+    const why = this.#reasonAgainst(parsed, isLink, naming.depth, size);
+    if (why !== null) this.leaveOut(url, naming, why);
+    return why === null;
+  }
+
+  reasonAgainstPage({ pages }: CrawlSize): string | null {
+    const { pagesMax } = this.#options.settings.limits;
+    return pages < pagesMax ? null : `the export has ${counted(pagesMax, 'page')}, which is its limit`;
+  }
+
+  leaveOut(url: string, { referrer, isOptional }: Pick<Naming, 'referrer' | 'isOptional'>, why: string): void {
+    if (isOptional !== true) this.#options.findings.add('left_out', url, referrer, why);
+  }
+
+  #reasonAgainst(url: URL, isLink: boolean, depth: number, size: CrawlSize): string | null {
+    const { scope, settings, archiveLimits } = this.#options;
+    const { depthMax } = settings.limits;
+    if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
+    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start`;
+    const full = isLink ? this.reasonAgainstPage(size) : null;
+    if (full !== null) return full;
+    if (size.entries >= archiveLimits.entriesMax * ENTRIES_SHARE) return 'the export has too many files';
+    if (size.bytes >= archiveLimits.totalBytesMax) return 'the export has too many bytes';
+    return this.#traps.judge(url, isLink);
+  }
+}
+
+/** Length that servers and proxies commonly accept. */
 const URL_CHARS_MAX = 2_000;
 const SEGMENTS_MAX = 40;
-/** Of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
+/** Occurrences of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
 const REPEATS_MAX = 4;
 /** Addresses that differ in a date alone: a year's days and some. */
 const DATES_MAX = 400;
@@ -19,7 +92,7 @@ const ASSET_VARIANTS_MAX = 5_000;
 /** `/2031/05`, `/2031-05-12/`, `?month=2031-05` */
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Addresses that a site makes up without end. Each is judged, and counted, once. */
+/** Finds addresses that a site generates without end. Judge each address once: it is counted. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -62,76 +135,142 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-export interface Naming {
-  readonly askedAs: AskedAs;
-  readonly referrer: string;
-  readonly depth: number;
-  readonly redirects?: number;
-  readonly isOptional?: boolean;
-  readonly headers?: Readonly<Record<string, string>>;
+/** RFC 9309, section 2.5: at least 500 KiB must be read. */
+const ROBOTS_BYTES_MAX = 512 * 1024;
+
+interface Rule {
+  readonly isAllowed: boolean;
+  /** The longest rule is the most specific. */
+  readonly path: string;
+  /** Between its asterisks. */
+  readonly parts: readonly string[];
+  readonly isWhole: boolean;
 }
 
-export interface CrawlSize {
-  readonly entries: number;
-  readonly pages: number;
-  readonly bytes: number;
+const OWN_AGENT = 'docshelf';
+
+/** Rules for docshelf (RFC 9309). robots-parser 3.0.1 takes `/%7Eme` and `/~me` for two paths (2.2.2). */
+export class Robots {
+  readonly sitemaps: readonly string[];
+  readonly #rules: readonly Rule[];
+
+  private constructor(rules: readonly Rule[], sitemaps: readonly string[]) {
+    this.#rules = rules;
+    this.sitemaps = sitemaps;
+  }
+
+  static none(): Robots {
+    return new Robots([], []);
+  }
+
+  static parse(text: string): Robots {
+    const sitemaps: string[] = [];
+    const rulesByAgent = new Map<string, Rule[]>();
+    let agents: string[] = [];
+    let isNaming = false;
+    for (const line of text.slice(0, ROBOTS_BYTES_MAX).split(/\r\n?|\n/)) {
+      const [, word = '', value = ''] = /^\s*([A-Za-z-]+)\s*:\s*(.*?)\s*(?:#.*)?$/.exec(line) ?? [];
+      const key = word.toLowerCase();
+      if (key === 'sitemap' && value !== '') sitemaps.push(value);
+      else if (key === 'user-agent') {
+        if (!isNaming) agents = [];
+        isNaming = true;
+        agents.push(value.toLowerCase());
+        for (const agent of agents) if (!rulesByAgent.has(agent)) rulesByAgent.set(agent, []);
+      } else if (key === 'allow' || key === 'disallow') {
+        isNaming = false;
+        if (value === '') continue;
+        const rule = ruleOf(value, key === 'allow');
+        for (const agent of agents) rulesByAgent.get(agent)?.push(rule);
+      }
+    }
+    return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
+  }
+
+  /** The longest matching rule decides; among equally long ones, the one that allows. */
+  allows({ pathname, search }: URL): boolean {
+    const path = normalized(pathname + search);
+    let decisive: Rule | null = null;
+    for (const rule of this.#rules) {
+      if (!fits(rule, path)) continue;
+      const isLonger = decisive === null || rule.path.length > decisive.path.length;
+      if (isLonger || (rule.isAllowed && rule.path.length === decisive?.path.length)) decisive = rule;
+    }
+    return decisive?.isAllowed ?? true;
+  }
 }
 
-interface AdmissionOptions {
-  readonly settings: CrawlSettings;
-  readonly archiveLimits: ArchiveLimits;
-  readonly scope: Scope;
-  readonly findings: CrawlFindings;
-  readonly followsLinks: boolean;
+function ruleOf(path: string, isAllowed: boolean): Rule {
+  const isWhole = path.endsWith('$');
+  return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Of the archive's bound: redirects, search data and the manifest come on top. */
-const ENTRIES_SHARE = 0.9;
+/** Linear: each part is searched once, from the left. */
+function fits({ parts, isWhole }: Rule, path: string): boolean {
+  const [first = '', ...others] = parts;
+  if (!path.startsWith(first)) return false;
+  const last = isWhole ? others.pop() : undefined;
+  let at = first.length;
+  for (const part of others) {
+    const found = path.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  if (!isWhole) return true;
+  return last === undefined ? at === path.length : path.length - last.length >= at && path.endsWith(last);
+}
 
-export class Admission {
-  readonly #options: AdmissionOptions;
-  readonly #traps: Traps;
-  #robots: Robots | null = null;
+/** Decodes percent-encodings if that keeps the meaning, and writes the others in upper case. */
+function normalized(path: string): string {
+  return path.replace(/%[0-9a-f]{2}/gi, (text) => {
+    const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : text.toUpperCase();
+  });
+}
 
-  constructor(options: AdmissionOptions) {
-    this.#options = options;
-    this.#traps = new Traps(options.settings.limits);
+const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
+
+export function hasNoFollow(directives: string): boolean {
+  return NO_FOLLOW.test(directives);
+}
+
+/** Findings that wait for file names. A report lists fewer. */
+const WAITING_MAX = 5_000;
+const REPORTED_MAX = 100_000;
+
+/** Reports each address once. Findings wait until the crawl is over and the files of their pages have names. */
+export class CrawlFindings {
+  readonly #find: (finding: Finding) => void;
+  readonly #waiting: Finding[] = [];
+  readonly #reported = new Set<string>();
+
+  constructor(find: (finding: Finding) => void) {
+    this.#find = find;
   }
 
-  useRobots(robots: Robots): void {
-    this.#robots = robots;
+  add(kind: 'left_out' | 'not_fetched' | 'too_many_redirects', url: string, referrer: string, why: string): void {
+    const key = `${kind} ${url}`;
+    if (this.#reported.has(key)) return;
+    if (this.#reported.size < REPORTED_MAX) this.#reported.add(key);
+    this.report({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
   }
 
-  /** A refusal is reported once for each address of the site. */
-  admits(url: string, naming: Naming, size: CrawlSize): boolean {
-    const { scope, followsLinks } = this.#options;
-    const parsed = new URL(url);
-    const isLink = namesPage(naming.askedAs);
-    if (isLink && (!scope.isOwn(parsed) || !scope.holdsPage(parsed))) return false;
-    if (isLink && !followsLinks && naming.depth > 0) return false;
-    const why = this.#reasonAgainst(parsed, isLink, naming.depth, size);
-    if (why !== null) this.leaveOut(url, naming, why);
-    return why === null;
+  report(finding: Finding): void {
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push(finding);
+    else this.#find({ ...finding, page: pathOf(finding.page) });
   }
 
-  reasonAgainstPage({ pages }: CrawlSize): string | null {
-    const { pagesMax } = this.#options.settings.limits;
-    return pages < pagesMax ? null : `the export has ${counted(pagesMax, 'page')}, which is its limit`;
+  flush(paths: ReadonlyMap<string, string>): void {
+    for (const finding of this.#waiting.splice(0)) {
+      this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });
+    }
   }
+}
 
-  leaveOut(url: string, { referrer, isOptional }: Pick<Naming, 'referrer' | 'isOptional'>, why: string): void {
-    if (isOptional !== true) this.#options.findings.add('left_out', url, referrer, why);
-  }
+function pathOf(url: string): string {
+  return URL.parse(url)?.pathname.slice(1) ?? '';
+}
 
-  #reasonAgainst(url: URL, isLink: boolean, depth: number, size: CrawlSize): string | null {
-    const { scope, settings, archiveLimits } = this.#options;
-    const { depthMax } = settings.limits;
-    if (scope.isOwn(url) && this.#robots?.allows(url) === false) return 'robots.txt disallows it';
-    if (depth > depthMax) return `it is more than ${counted(depthMax, 'link')} away from the start`;
-    const full = isLink ? this.reasonAgainstPage(size) : null;
-    if (full !== null) return full;
-    if (size.entries >= archiveLimits.entriesMax * ENTRIES_SHARE) return 'the export has too many files';
-    if (size.bytes >= archiveLimits.totalBytesMax) return 'the export has too many bytes';
-    return this.#traps.judge(url, isLink);
-  }
+function shown(url: string): string {
+  return url.length > 300 ? `${url.slice(0, 297)}...` : url;
 }

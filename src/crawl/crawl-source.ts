@@ -1,45 +1,43 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
 import type { EgressRules } from '../domain/egress.ts';
-import type { ExportRequest } from '../domain/job.ts';
+import { badSource, type ExportRequest, type SiteSink, type SiteSource } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import { badSource, type SiteSink, type SiteSource } from '../domain/site-source.ts';
+import { linkWithoutSecrets } from '../domain/secret.ts';
 import { counted } from '../domain/text.ts';
 import { FileStore } from '../files/file-store.ts';
 import type { EgressPolicy } from '../net/egress.ts';
-import type { FetchedUrl } from './ask/fetched-url.ts';
-import { Responder } from './ask/responder.ts';
+import { UNNAMED_FILES } from '../web/rewrite/index.ts';
+import { CrawlFindings, Robots } from './admission.ts';
+import type { OpenBrowser } from './browser/chromium-session.ts';
 import { Crawl } from './crawl.ts';
-import { CrawlFindings } from './crawl-findings.ts';
-import { type Entry, hasContent } from './entry.ts';
-import { crawlPolicy, openFetcher } from './fetch/guarded-fetcher.ts';
+import { type Entry, type FetchedUrl, hasContent, isPageType, mediaTypeOf } from './entry.ts';
+import { crawlPolicy, openFetcher } from './fetcher.ts';
 import { KeptContent } from './kept/content-packs.ts';
-import { CrawlRecord } from './kept/crawl-record.ts';
-import { CrawlJournal } from './kept/journal.ts';
+import { CrawlJournal, CrawlRecord } from './kept/crawl-record.ts';
 import { PageThreads } from './pages/page-threads.ts';
-import { livePagesOf, writeLivePages } from './render/live-site.ts';
-import { PageRendering, type PageRenderingOptions } from './render/page-rendering.ts';
-import { Scope } from './scope.ts';
-import { findScope, namePaths, nameSeeds, readRobots } from './seeds.ts';
-import { writeSite } from './site/write-site.ts';
+import { livePagesOf, PageRendering, type PageRenderingOptions, writeLivePages } from './render/live-site.ts';
+import { Responder } from './responder.ts';
+import { prefixOf, Scope, type ScopeSettings } from './scope.ts';
+import { writeSite } from './write-site.ts';
 
 export interface CrawlSourceOptions {
   readonly settings: CrawlSettings;
-  /** In lower case. */
+  /** Host names of the site, in lower case. */
   readonly hosts: readonly string[];
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly egress: EgressRules;
   readonly filesDir: string;
   readonly workDir: string;
-  /** The next attempt goes on from it. */
+  /** Folder of the job: the next attempt resumes from it. */
   readonly journalDir: string;
   readonly recordsDir: string;
   readonly pageThreads: number;
 }
 
-/** Steps: start page, robots.txt, seeds and all that they lead to, the 404 page, names of files, pages written anew. */
+/** Exports a live site: the start page, robots.txt, all addresses that seeds lead to, the 404 page, and the written files. */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
   readonly #store: FileStore;
@@ -50,30 +48,25 @@ export class CrawlSource implements SiteSource {
   }
 
   async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const { settings, hosts, limits: archiveLimits, egress, workDir } = this.#options;
+    const { settings, hosts, limits: archiveLimits, filesDir, workDir, journalDir, recordsDir } = this.#options;
     const store = this.#store;
+    const followsLinks = request.paths === null;
     const foundDir = join(workDir, 'found');
     await mkdir(foundDir, { recursive: true });
-    const record = new CrawlRecord(this.#options.recordsDir, request.domain);
-    const { filesDir, pageThreads, journalDir } = this.#options;
     await using held = new AsyncDisposableStack();
+    const record = new CrawlRecord(recordsDir, request.domain);
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
-    const { attempt } = journal;
-    // They start while the first page is fetched.
-    const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
-      started.end(),
-    );
-    const policy = crawlPolicy(
-      egress,
-      settings,
-      hosts.flatMap((host) => [`http://${host}`, `https://${host}`]),
-    );
+    // The threads start while the start page is fetched.
+    const data = { filesDir, foundDir, packFolders, attempt: journal.attempt };
+    const threads = held.adopt(new PageThreads(this.#options.pageThreads, data), (started) => started.end());
+    const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
+    const policy = crawlPolicy(this.#options.egress, settings, urls);
     const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
     held.defer(() => fetcher.close());
+
     const kept = new KeptContent(store, packFolders);
     const findings = new CrawlFindings((finding) => sink.find(finding));
-    let crawl: Crawl | null = null;
     const responder = new Responder({
       fetcher,
       store,
@@ -85,15 +78,16 @@ export class CrawlSource implements SiteSource {
       onBusy: (host, ms) => crawl?.onBusy(host, ms),
       signal,
     });
+    let crawl: Crawl | null = null;
     const scope = new Scope(await findScope(settings, hosts, responder, threads));
     await threads.useScope(scope.settings);
-    // Fetching is half of the work, writing the other.
+    // Fetching is half of the progress, writing the other half.
     const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
-    const followsLinks = request.paths === null;
     const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
     crawl = new Crawl({ ...parts, followsLinks, onProgress });
     const rendering = await this.#openRendering(policy, { crawl, scope, kept, findings, signal });
     held.defer(() => rendering?.close());
+
     const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
     checkShare(crawl, settings);
     for (const [path, url] of wanted) {
@@ -102,10 +96,11 @@ export class CrawlSource implements SiteSource {
     }
     const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
     held.defer(() => flushing);
-    const known = crawl.entries.size;
+    const { entries, withDigest } = crawl;
+    const known = entries.size;
     const written = await writeSite({
-      entries: crawl.entries,
-      withDigest: crawl.withDigest,
+      entries,
+      withDigest,
       scope,
       notFound,
       startUrl: settings.url,
@@ -116,9 +111,8 @@ export class CrawlSource implements SiteSource {
       signal,
     });
     findings.flush(written);
-    const seen = rendering?.seen ?? new Map<string, never>();
-    await writeLivePages(journalDir, scope.settings, livePagesOf(crawl.entries, written, seen));
-    if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
+    await writeLivePages(journalDir, scope.settings, livePagesOf(entries, written, rendering?.seen ?? new Map()));
+    if (followsLinks) await record.write(fetchedOf(entries), credentials, journalDir);
   }
 
   async #openRendering(
@@ -127,9 +121,10 @@ export class CrawlSource implements SiteSource {
   ) {
     const { settings, browser, workDir } = this.#options;
     if (settings.render === null) return null;
-    const { ChromiumRenderer } = await import('./browser/chromium-renderer.ts');
-    const renderer = await ChromiumRenderer.make(policy, browser, join(workDir, 'browser'));
-    const rendering = await PageRendering.open(renderer, { ...parts, settings: settings.render });
+    const { ChromiumSession } = await import('./browser/chromium-session.ts');
+    const places = { policy, env: process.env, tempDir: join(workDir, 'browser') };
+    const openBrowser: OpenBrowser = (answer) => ChromiumSession.open({ ...browser, ...places }, answer);
+    const rendering = await PageRendering.open(openBrowser, { ...parts, settings: settings.render });
     parts.crawl.useRenderer(rendering.render);
     return rendering;
   }
@@ -151,6 +146,118 @@ export class CrawlSource implements SiteSource {
   }
 }
 
+const REDIRECTS_MAX = 10;
+
+/**
+ * Follows redirects within the host; the folder stays that of the config. A host that the start page names as the one it is published
+ * at, by the same path, belongs to the site too: often an internal server is crawled.
+ * @throws DocshelfError `bad_source` if the start page is missing, or no page of the site
+ */
+async function findScope(
+  { url }: Pick<CrawlSettings, 'url'>,
+  hosts: readonly string[],
+  responder: Responder,
+  threads: PageThreads,
+): Promise<ScopeSettings> {
+  const start = new URL(url);
+  const fail = (
+    state: string,
+    next = 'Set the url of the source to a page of the site that answers without further ado.',
+  ) => badSource(linkWithoutSecrets(url), state, next);
+  let at = plain(start);
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+    const answer = await responder.look(at.href);
+    if (answer.kind === 'failed') {
+      throw fail(
+        `its start page cannot be fetched: ${answer.state}`,
+        'Check the url of the source, that the site is up, and that docshelf can reach it: private addresses only where allowAddresses lists them.',
+      );
+    }
+    const { status, location } = answer.fetched;
+    if (status === 200) {
+      const type = mediaTypeOf(answer.fetched);
+      if (type !== '' && !isPageType(type)) throw fail(`its start page is ${type}, and no HTML page`);
+      const content = answer.bytes ?? answer.fetched.content;
+      const published = content === null ? null : await threads.publishedHost({ url: at.href, content });
+      const all = published === null || hosts.includes(published) ? hosts : [...hosts, published];
+      return { origin: at.origin, prefix: prefixOf(start), hosts: all };
+    }
+    if (location === null) throw fail(`its start page answers ${status}`);
+    const target = new URL(location);
+    const isSameSite = target.hostname === start.hostname || hosts.includes(target.hostname);
+    if (!isSameSite || !/^https?:$/.test(target.protocol)) {
+      throw fail(
+        `it redirects to "${linkWithoutSecrets(location)}", which is another site`,
+        'Set the url of the source to the site that is to be exported.',
+      );
+    }
+    at = plain(target);
+  }
+  throw fail(`its start page leads to over ${REDIRECTS_MAX} redirects`);
+}
+
+function plain(url: URL): URL {
+  return new URL(`${url.pathname}${url.search}`, url.origin);
+}
+
+/** Names of the sitemap on most sites, with WordPress, and with Astro. */
+const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
+const SITEMAPS_MAX = 500;
+const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
+
+/** @throws DocshelfError `bad_source` if robots.txt cannot be fetched, or disallows the start page */
+async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, store: FileStore): Promise<Robots> {
+  const entry = await crawl.visit(`${scope.origin}/robots.txt`, { ...KNOWN, askedAs: 'known_file' });
+  const bytes = await bytesOf(entry, store);
+  const robots = bytes === null ? Robots.none() : Robots.parse(bytes.toString('utf8'));
+  if (settings.robots === 'ignore') return robots;
+  const next =
+    'Allow docshelf in the robots.txt of the site, or, where the site is your own, set robots: ignore in the source.';
+  // An unreachable robots.txt disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rule.
+  if (entry.fetched === null && !entry.isPageInstead)
+    throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
+  if (!robots.allows(new URL(settings.url)))
+    throw badSource(settings.url, 'its robots.txt disallows the start page', next);
+  crawl.useRobots(robots);
+  return robots;
+}
+
+function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl: Crawl): void {
+  const start = scope.canonical(new URL(settings.url));
+  if (start !== null) crawl.name(start, { askedAs: 'link', referrer: '', depth: 0 });
+  const folders = [...new Set([`${scope.origin}/`, scope.origin + scope.prefix])];
+  const sitemaps = [...robots.sitemaps, ...folders.flatMap((folder) => SITEMAPS.map((name) => folder + name))];
+  for (const sitemap of sitemaps.slice(0, SITEMAPS_MAX)) {
+    const url = URL.parse(sitemap, scope.origin);
+    // A sitemap speaks for its own host (sitemaps.org).
+    const canonical = url === null || !scope.isOwn(url) ? null : scope.canonical(url);
+    if (canonical !== null) crawl.name(canonical, { ...KNOWN, askedAs: 'sitemap' });
+  }
+  crawl.name(`${scope.origin}/favicon.ico`, { ...KNOWN, askedAs: 'known_file' });
+  for (const folder of folders) {
+    crawl.name(`${folder}llms.txt`, { ...KNOWN, askedAs: 'llms' });
+    crawl.name(`${folder}llms-full.txt`, { ...KNOWN, askedAs: 'known_file' });
+    for (const name of UNNAMED_FILES) crawl.name(folder + name, { ...KNOWN, askedAs: 'known_file' });
+  }
+}
+
+/** @returns the address of each path */
+function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<string, string> {
+  const urls = new Map<string, string>();
+  for (const path of paths) {
+    const url = URL.parse(path.startsWith('/') ? path : `/${path}`, scope.origin);
+    const canonical = url === null || url.origin !== scope.origin ? null : scope.canonical(url);
+    if (canonical === null) continue;
+    crawl.name(canonical, { askedAs: 'link', referrer: '', depth: 0 });
+    urls.set(path, canonical);
+  }
+  return urls;
+}
+
+async function bytesOf(entry: Entry, store: FileStore): Promise<Buffer | null> {
+  return hasContent(entry) ? readFile(store.pathOf(entry.fetched.content.sha256)) : null;
+}
+
 async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
   const url = `${scope.origin}${scope.prefix}docshelf-looks-for-the-404-page`;
   const entry = await crawl.visit(url, { askedAs: 'not_found', referrer: '', depth: 0, isOptional: true });
@@ -168,7 +275,7 @@ function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
   return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }
 
-/** Pages that the server fails to give, so many and more than this share, would be holes in the export. */
+/** If the server fails to return this many pages, and more than this share, the export has too many holes. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

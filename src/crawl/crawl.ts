@@ -1,16 +1,25 @@
 import type { CrawlSettings } from '../domain/crawl.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
-import { Admission, type Naming } from './admission.ts';
-import { isPageType, namesPage } from './ask/answer-type.ts';
-import { FetchQueue } from './ask/fetch-queue.ts';
-import type { Answer, Responder } from './ask/responder.ts';
-import type { CrawlFindings } from './crawl-findings.ts';
-import { type ContentEntry, type Entry, hasContent } from './entry.ts';
-import type { CrawlJournal } from './kept/journal.ts';
-import { PageStore } from './page-store.ts';
+import { charsetOfType } from '../web/index.ts';
+import { Admission, type CrawlFindings, type CrawlSize, type Naming, type Robots } from './admission.ts';
+import {
+  type ContentEntry,
+  type Entry,
+  type FetchedUrl,
+  hasContent,
+  isPageInPlaceOfFile,
+  isPageType,
+  namesPage,
+  sourceTypeOfAnswer,
+  typeOfAnswer,
+} from './entry.ts';
+import { FetchQueue } from './fetch-queue.ts';
+import type { CrawlJournal } from './kept/crawl-record.ts';
+import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
-import type { Robots } from './robots.ts';
+import type { ReadPage } from './pages/page-work.ts';
+import type { Answer, Responder } from './responder.ts';
 import type { Scope } from './scope.ts';
 
 interface CrawlOptions {
@@ -31,48 +40,44 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 /** Requests to another host at a time, as a browser has. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Answers being read: a few for each thread, and few to lose when the process is killed. */
-const RESTING_MAX = 16;
+/** Answers that are read at a time: a few for each thread, so that a killed process loses few. */
+const READING_MAX = 16;
+const REDIRECTS_MAX = 10;
 
+/**
+ * Fetches every address that the site names and the rules admit, each once: `name` queues an address, the queue fetches it, a thread
+ * reads the answer, and its references are named in turn.
+ */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
+  /** Addresses that pages name with `integrity`. */
+  readonly withDigest = new Set<string>();
+  /** Pages: asked for, failed by the server, stored. */
+  readonly counts = { asked: 0, faults: 0, pages: 0 };
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
   readonly #admission: Admission;
-  readonly #pages: PageStore;
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
   #render: RenderPage | null = null;
+  #bytes = 0;
+  /** Fetched addresses and rendered pages. */
   #done = 0;
-  #rendered = 0;
   #toRender = 0;
-  #asked = 0;
-  #faults = 0;
 
   constructor(options: CrawlOptions) {
     this.#options = options;
     const { settings, scope } = options;
     this.#admission = new Admission(options);
-    const name = (url: string, naming: Naming): void => this.name(url, naming);
-    this.#pages = new PageStore({ ...options, admission: this.#admission, entries: this.entries, name });
     const ownHost = new URL(scope.origin).host;
     this.#queue = new FetchQueue<Entry>({
-      work: (entry) => this.#work(entry),
+      work: (entry) => this.#fetch(entry),
       boundsOf: (host) => ({
         inFlightMax: host === ownHost ? settings.concurrency : Math.min(settings.concurrency, OTHER_HOST_IN_FLIGHT),
         rateMax: settings.rateMax,
       }),
       inFlightMax: Math.max(IN_FLIGHT_MAX, settings.concurrency),
-      restingMax: RESTING_MAX,
+      restingMax: READING_MAX,
     });
-  }
-
-  get withDigest(): ReadonlySet<string> {
-    return this.#pages.withDigest;
-  }
-
-  /** Pages: asked for, failed by the server, stored. */
-  get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
-    return { asked: this.#asked, faults: this.#faults, pages: this.#pages.size.pages };
   }
 
   useRobots(robots: Robots): void {
@@ -83,12 +88,12 @@ export class Crawl {
     this.#render = render;
   }
 
+  /** Sends no request to a busy host for `ms`, and fewer at a time from then on. */
   onBusy(host: string, ms: number): void {
-    this.#queue.hold(host, ms);
-    this.#queue.slowDown(host);
+    this.#queue.slowDown(host, ms);
   }
 
-  /** Known addresses, other sites' and those to be left out are passed over. */
+  /** Queues an address. Ignores known ones, and those that the rules leave out. */
   name(url: string, naming: Naming): void {
     const known = this.entries.get(url);
     if (known?.askedAs === 'browser' && naming.askedAs === 'link') this.#promote(known, naming);
@@ -97,18 +102,17 @@ export class Crawl {
     if (entry !== null) this.#queue.add(new URL(url).host, entry);
   }
 
-  /** At once, past queue and rules. */
+  /** Fetches an address at once, past queue and rules. */
   async visit(url: string, naming: Naming): Promise<Entry> {
     const known = this.entries.get(url);
     if (known !== undefined) return known;
-    const entry = newEntry(url, naming);
-    this.entries.set(url, entry);
-    const { rest } = await this.#work(entry);
+    const entry = this.#enter(url, naming);
+    const { rest } = await this.#fetch(entry);
     await rest;
     return entry;
   }
 
-  /** Before all that nobody waits for; null where it is not taken on. */
+  /** Fetches an address before all queued ones. Null if the rules leave it out. */
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
@@ -119,8 +123,11 @@ export class Crawl {
     return entry;
   }
 
+  /** Exports a page as the browser shows it. @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
-    await this.#pages.settle(entry, html);
+    const read = await this.#options.threads.read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
+    entry.settled = read.content;
+    this.#nameFound(entry, read);
   }
 
   /** Resolves when every named address was asked for. @throws what storing throws; what `end` is given */
@@ -132,42 +139,153 @@ export class Crawl {
     this.#queue.end(reason);
   }
 
+  get #size(): CrawlSize {
+    return { entries: this.entries.size, pages: this.counts.pages, bytes: this.#bytes };
+  }
+
+  /** A file that a script loaded is a page that a link names. */
   #promote(entry: Entry, naming: Naming): void {
-    if (!this.#admission.admits(entry.url, naming, this.#pages.size)) return;
+    if (!this.#admission.admits(entry.url, naming, this.#size)) return;
     entry.askedAs = naming.askedAs;
     if (entry.state === 'done') this.#renderIfPage(entry);
   }
 
   #admit(url: string, naming: Naming): Entry | null {
-    if (!this.#admission.admits(url, naming, this.#pages.size)) return null;
+    return this.#admission.admits(url, naming, this.#size) ? this.#enter(url, naming) : null;
+  }
+
+  #enter(url: string, naming: Naming): Entry {
     const entry = newEntry(url, naming);
     this.entries.set(url, entry);
     return entry;
   }
 
-  async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
+  /** @returns `rest`: the answer is read, while the queue sends further requests */
+  async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
-    // Asked for ahead of its turn.
+    // `ask` or `visit` has fetched it before its turn.
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
-    // The limit may have been reached while it waited.
-    const full = isLink ? this.#admission.reasonAgainstPage(this.#pages.size) : null;
+    // Other pages may have reached the limit while this one waited.
+    const full = isLink ? this.#admission.reasonAgainstPage(this.#size) : null;
     if (full !== null) {
       this.#admission.leaveOut(entry.url, entry, full);
-      return { rest: this.#count(entry, null) };
+      return { rest: this.#finish(entry, null) };
     }
-    if (isLink) this.#asked += 1;
+    if (isLink) this.counts.asked += 1;
     const answer = await responder.get(entry.url, entry.headers);
-    if (answer.kind === 'fetched') return { rest: this.#count(entry, this.#take(entry, answer)) };
-    if (isLink && answer.isServerFault) this.#faults += 1;
+    if (answer.kind === 'fetched') return { rest: this.#finish(entry, this.#take(entry, answer)) };
+    if (isLink && answer.isServerFault) this.counts.faults += 1;
     if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, answer.state);
-    return { rest: this.#count(entry, null) };
+    return { rest: this.#finish(entry, null) };
   }
 
-  async #take(entry: Entry, { fetched, bytes }: Extract<Answer, { readonly kind: 'fetched' }>): Promise<void> {
-    await this.#pages.take(entry, fetched, bytes);
+  async #finish(entry: Entry, taking: Promise<void> | null): Promise<void> {
+    await taking;
+    entry.state = 'done';
+    this.#waiters.get(entry)?.resolve();
+    this.#waiters.delete(entry);
+    this.#countDone();
+  }
+
+  async #take(entry: Entry, { fetched, bytes }: FetchedAnswer): Promise<void> {
+    const { findings, followsLinks } = this.#options;
+    const type = typeOfAnswer(fetched, entry.askedAs);
+    const isPage = isPageType(type);
+    const isProbe = entry.askedAs === 'not_found';
+    const isWanted = isProbe ? isPage && isMissing(fetched) : fetched.status === 200;
+    if (!isWanted) {
+      this.#takeOther(entry, fetched);
+      return;
+    }
+    const full = isPage && !isProbe ? this.#admission.reasonAgainstPage(this.#size) : null;
+    if (full !== null) {
+      this.#admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
+      return;
+    }
+    // A request for some pages does not include pages that a script loads ahead.
+    if (entry.askedAs === 'browser' && isPage && !followsLinks) return;
+    if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
+      entry.isPageInstead = true;
+      if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it answers with a page');
+      return;
+    }
+    if (isPage && !isProbe) this.counts.pages += 1;
+    entry.type = type;
+    await this.#keep(entry, fetched, bytes);
     this.#renderIfPage(entry);
+  }
+
+  /** Follows a redirect, and reports other answers. */
+  #takeOther(entry: Entry, fetched: FetchedUrl): void {
+    const { journal, findings } = this.#options;
+    entry.fetched = fetched;
+    journal.add(fetched);
+    if (fetched.location !== null && entry.askedAs !== 'not_found') this.#follow(entry, fetched.location);
+    else if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, `it answers ${fetched.status}`);
+  }
+
+  #follow(entry: Entry, location: string): void {
+    const { scope, findings } = this.#options;
+    const url = scope.canonical(new URL(location));
+    if (url === null) {
+      findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to what is not http(s)');
+    } else if (entry.redirects + 1 > REDIRECTS_MAX) {
+      findings.add('too_many_redirects', entry.url, entry.referrer, `over ${REDIRECTS_MAX} redirects`);
+    } else {
+      const { askedAs, depth, isOptional } = entry;
+      const [referrer, redirects] = [entry.referrer || entry.url, entry.redirects + 1];
+      this.name(url, { askedAs, referrer, depth, isOptional, redirects });
+    }
+  }
+
+  async #keep(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
+    const { threads, journal, store, settings } = this.#options;
+    const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
+    const lists = isList(entry);
+    // Sitemaps and feeds are read from the store, and a body too large for memory is kept as it is.
+    const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
+    const given = bytes ?? answered.content ?? new Uint8Array();
+    let read: ReadPage | null = null;
+    if (source !== null && isSmall && !lists) {
+      const charset = charsetOfType(answered.contentType);
+      read = await threads.read({ url: entry.url, type: source, charset, content: given });
+    }
+    const content =
+      read?.content ?? (given instanceof Uint8Array ? { ...(await store.put(given)), packed: null } : given);
+    entry.fetched = { ...answered, content };
+    journal.add(entry.fetched);
+    this.#bytes += content.size;
+    if (lists) await this.#nameListed(entry);
+    if (read === null) return;
+    entry.isFollowed = settings.robots === 'ignore' || !(answered.noFollow || read.noFollow);
+    this.#nameFound(entry, read);
+  }
+
+  #nameFound(entry: Entry, read: ReadPage): void {
+    const { url: referrer } = entry;
+    entry.place = read.place;
+    for (const { kind, url } of read.urls) {
+      const isLink = kind === 'link';
+      if (isLink && !entry.isFollowed) continue;
+      // A mention may be no address.
+      const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
+      this.name(url, { askedAs: kind, referrer, depth, isOptional });
+    }
+    for (const url of read.withDigest) this.withDigest.add(url);
+    for (const url of read.payloads) {
+      this.name(url, { askedAs: 'known_file', referrer, depth: entry.depth, isOptional: true });
+    }
+  }
+
+  async #nameListed(entry: Entry): Promise<void> {
+    const { store, scope } = this.#options;
+    if (!hasContent(entry)) return;
+    const { depth, url: referrer } = entry;
+    for (const { url, askedAs } of await urlsListedIn(entry, store.pathOf(entry.fetched.content.sha256), scope)) {
+      this.name(url, { askedAs, referrer, depth, isOptional: askedAs !== 'link' });
+    }
   }
 
   #renderIfPage(entry: Entry): void {
@@ -177,22 +295,19 @@ export class Crawl {
   async #renderPage(render: RenderPage, entry: ContentEntry): Promise<void> {
     this.#toRender += 1;
     await render(entry);
-    this.#rendered += 1;
-    this.#tell();
+    this.#countDone();
   }
 
-  async #count(entry: Entry, taking: Promise<void> | null): Promise<void> {
-    await taking;
-    entry.state = 'done';
-    this.#waiters.get(entry)?.resolve();
-    this.#waiters.delete(entry);
+  #countDone(): void {
     this.#done += 1;
-    this.#tell();
+    this.#options.onProgress(this.#done, this.entries.size + this.#toRender);
   }
+}
 
-  #tell(): void {
-    this.#options.onProgress(this.#done + this.#rendered, this.entries.size + this.#toRender);
-  }
+type FetchedAnswer = Extract<Answer, { readonly kind: 'fetched' }>;
+
+function isMissing({ status }: FetchedUrl): boolean {
+  return status === 404 || status === 410;
 }
 
 function isRendered(entry: Entry): entry is ContentEntry {
@@ -200,7 +315,7 @@ function isRendered(entry: Entry): entry is ContentEntry {
 }
 
 function newEntry(url: string, naming: Naming): Entry {
-  const unknown = { fetched: null, settled: null, type: '', charset: null, place: null, isPageInstead: false };
+  const unknown = { fetched: null, settled: null, type: '', place: null, isPageInstead: false };
   return {
     redirects: 0,
     isOptional: false,

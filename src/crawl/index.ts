@@ -1,16 +1,20 @@
 /**
- *     seeds.ts, listed-urls.ts (addresses) -> crawl.ts (what is asked next) -> ask/, fetch/ (one address, its answer)
- *         ^ found by pages/ (in threads) and render/ (in the browser) <- page-store.ts, kept/ (on the disk)
- *     names.ts (paths of the files) -> site/ (all of it written; pages/ rewrites each) -> verify/ (opened and compared)
+ * Flow of an export, which `crawl-source.ts` states step by step:
  *
- * `scope.ts`, `admission.ts` and `robots.ts` say what is taken on. The functions here load what they need.
+ *     listed-urls.ts (addresses) -> admission.ts, scope.ts (rules) -> crawl.ts, fetch-queue.ts (order)
+ *         ^                                                            -> responder.ts, fetcher.ts (one answer)
+ *         '- references, found by pages/ in threads and render/ in the browser <- kept/ (content on disk)
+ *     names.ts (paths of files) -> write-site.ts (files, each rewritten by pages/) -> verify.ts (opened and compared)
+ *
+ * The functions here load only the modules that they need.
  */
 import { join } from 'node:path';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
-import type { SiteSource } from '../domain/site-source.ts';
+import type { SiteSource } from '../domain/job.ts';
+import type { OpenBrowser } from './browser/chromium-session.ts';
 import type { CrawlSourceOptions } from './crawl-source.ts';
 import type { LiveSiteOptions } from './render/live-site.ts';
-import type { VerifySiteOptions } from './verify/index.ts';
+import type { VerifySiteOptions } from './verify.ts';
 
 export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
   const { CrawlSource } = await import('./crawl-source.ts');
@@ -29,19 +33,17 @@ export async function verify(
   events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ ChromiumRenderer }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
-    import('./browser/chromium-renderer.ts'),
+  const [{ ChromiumSession }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
+    import('./browser/chromium-session.ts'),
     import('./render/live-site.ts'),
-    import('./verify/index.ts'),
+    import('./verify.ts'),
     import('../net/egress.ts'),
   ]);
-  const renderer = await ChromiumRenderer.make(
-    new EgressPolicy(places.egress),
-    browser,
-    join(places.workDir, 'browser'),
-  );
+  const policy = new EgressPolicy(places.egress);
+  const browserSettings = { ...browser, policy, env: process.env, tempDir: join(places.workDir, 'browser') };
+  const openBrowser: OpenBrowser = (answer) => ChromiumSession.open(browserSettings, answer);
   await using live = await CrawledLiveSite.open({ ...places, settings });
-  await verifySite({ renderer, siteDir, files, live, picturesDir, ...events, signal });
+  await verifySite({ openBrowser, siteDir, files, live, picturesDir, ...events, signal });
 }
 
 export async function recordedContents(recordsDir: string): Promise<ReadonlySet<string>> {

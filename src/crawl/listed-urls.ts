@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Token, Tokenizer } from 'parse5';
 import { filesOfGenerators, isGeneratorFile } from '../web/rewrite/index.ts';
-import type { AskedAs } from './ask/answer-type.ts';
-import type { ContentEntry } from './entry.ts';
+import type { AskedAs, ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
 interface ListedUrl {

@@ -5,7 +5,7 @@ import { mediaTypeOf, percentDecode } from '../web/index.ts';
 
 interface AnsweredUrl {
   readonly url: string;
-  /** Without parameters, in lower case; empty where the answer had none. */
+  /** Without parameters, in lower case; empty if the answer had none. */
   readonly type: string;
   readonly sha256: string;
 }
@@ -131,7 +131,7 @@ const MEDIA = /^(?:image|audio|video)\//;
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 
 /**
- * Without the query: the path decoded, `index` for a folder, an extension where its own would be served as another
+ * Without the query: the path decoded, `index` for a folder, an extension if its own would be served as another
  * type, and without what a file system would refuse or docshelf would not serve.
  * @param type as of `AnsweredUrl`
  */

@@ -1,9 +1,9 @@
-/** Plain data: it crosses a thread. */
+/** Plain data that crosses threads. */
 export interface ScopeSettings {
-  /** Of the start page, after redirects. */
+  /** Origin of the start page, after redirects. */
   readonly origin: string;
   readonly prefix: string;
-  /** In lower case, asked at the start's origin. */
+  /** Host names of the site, in lower case. Their addresses are fetched at the origin of the start page. */
   readonly hosts: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export class Scope {
 
   isOwn({ origin, hostname, host, port }: URL): boolean {
     if (origin === this.origin || this.#hosts.has(host)) return true;
-    // The other scheme of the same host.
+    // The same host with the other scheme.
     return port === '' && (this.#hosts.has(hostname) || (this.#hasDefaultPort && hostname === this.#hostname));
   }
 
@@ -52,7 +52,7 @@ export class Scope {
     return pathname.startsWith(this.prefix) || `${pathname}/` === this.prefix;
   }
 
-  /** An own address at the first of the site's hosts. */
+  /** Moves an own address to the site's first host. */
   published(canonical: string): string {
     return canonical.startsWith(`${this.origin}/`)
       ? this.#publicOrigin + canonical.slice(this.origin.length)

@@ -1,50 +1,40 @@
 import { workerData } from 'node:worker_threads';
 import { FileStore } from '../files/file-store.ts';
 import { HandedOver, serve } from '../threads/index.ts';
-import type { FetchedContent } from './ask/fetched-url.ts';
-import { ContentPacks } from './kept/content-packs.ts';
-import { FoundStore, PageContents } from './pages/page-content.ts';
-import type { PageThreadData, PublishedOrder, ReadOrder, SiteNames, WriteOrder } from './pages/page-work.ts';
-import { PageReading, publishedHost } from './pages/read-page.ts';
-import { ReferenceTargets } from './pages/reference-target.ts';
-import { PageWriting } from './pages/write-page.ts';
+import { FoundStore, PageContents } from './kept/content-packs.ts';
+import {
+  type PageThreadData,
+  PageWork,
+  publishedHost,
+  type ReadRequest,
+  type SiteNames,
+  type StartPage,
+  type WriteRequest,
+} from './pages/page-work.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
-/** Scope comes before all but `publishedHost`, and names before anything is written. */
+/** A page thread. The scope comes before all calls but `publishedHost`, and the names before anything is written. */
 
 const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
-const packs = new ContentPacks(packFolders, `${attempt}-${thread}.pack`);
-const contents = new PageContents(new FileStore(filesDir), packs, givesPages);
+const contents = new PageContents(new FileStore(filesDir), packFolders, `${attempt}-${thread}.pack`, givesPages);
 const found = new FoundStore(foundDir, thread);
+const state: { work: PageWork | null } = { work: null };
 
-interface Work {
-  readonly reading: PageReading;
-  readonly writing: PageWriting;
-}
-
-const state: { work: Work | null } = { work: null };
-
-function work(): Work {
+function work(): PageWork {
   if (state.work === null) throw new Error('no scope was given');
   return state.work;
 }
 
-function bytesOf(content: Uint8Array | FetchedContent): Uint8Array {
-  return content instanceof Uint8Array ? content : contents.read(content);
-}
-
 const handlers = {
-  publishedHost: ({ url, content }: PublishedOrder) => publishedHost(url, bytesOf(content)),
+  publishedHost: ({ url, content }: StartPage) =>
+    publishedHost(url, content instanceof Uint8Array ? content : contents.read(content)),
   useScope: (settings: ScopeSettings) => {
-    const scope = new Scope(settings);
-    const targets = new ReferenceTargets(scope);
-    const reading = new PageReading(contents, found, scope, targets);
-    state.work = { reading, writing: new PageWriting(contents, found, scope, targets) };
+    state.work = new PageWork(contents, found, new Scope(settings));
   },
-  read: (order: ReadOrder) => work().reading.read(order),
-  write: (order: WriteOrder) => new HandedOver(work().writing.write(order), contents.takeGiven()),
-  useNames: (names: SiteNames) => work().writing.useNames(names),
-  useDigests: (digests: ReadonlyMap<string, string>) => work().writing.useDigests(digests),
+  read: (request: ReadRequest) => work().read(request),
+  write: (request: WriteRequest) => new HandedOver(work().write(request), contents.takeGiven()),
+  useNames: (names: SiteNames) => work().useNames(names),
+  useDigests: (digests: ReadonlyMap<string, string>) => work().useDigests(digests),
 };
 export type PageCalls = typeof handlers;
 

@@ -1,19 +1,17 @@
 import type { Pool, PoolClient } from 'pg';
 import { DocshelfError } from '../domain/errors.ts';
-import { asDatabaseFault } from './faults.ts';
-import { MIGRATIONS } from './migrations/index.ts';
-import { SCHEMA_NAME } from './schema-name.ts';
-import type { Statement, StatementValues } from './statement.ts';
+import { MIGRATIONS } from './migrations.ts';
+import { SCHEMA_NAME, type Statement, type StatementValues } from './statement.ts';
 
 /** One connection within a transaction, or the pool. */
 export interface Session {
   /** @throws DocshelfError `database_unavailable`; the driver's own errors for a fault of the statement */
   run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]>;
-  /** With numbered values, as pg-boss writes its statements. */
+  /** With numbered values, or several statements without any. */
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** PostgreSQL, whose schema is brought up by the first use. A server that is away is asked again by the next call. */
+/** PostgreSQL. The first call migrates the schema. After an outage, the next call connects again. */
 export class Database implements Session {
   readonly #pool: Pool;
   readonly #session: Session;
@@ -27,7 +25,7 @@ export class Database implements Session {
     this.#migrations = migrations;
   }
 
-  /** Makes the schema, or moves it forward. @throws DocshelfError `database_unavailable`; `database_unfit` where it never will do */
+  /** Creates the schema or migrates it. @throws DocshelfError `database_unavailable`; `database_unfit` if a retry cannot help */
   async bringUp(): Promise<void> {
     this.#ready ??= this.#migrate();
     try {
@@ -48,7 +46,7 @@ export class Database implements Session {
     return this.#session.execute(text, values);
   }
 
-  /** Undone whole where `act` throws. A fault of the last statement leaves open whether it was carried out. */
+  /** Rolls back if `act` throws. If COMMIT itself fails, it may have been carried out. */
   async transact<T>(act: (session: Session) => Promise<T>): Promise<T> {
     await this.bringUp();
     return this.#transact(act);
@@ -62,7 +60,7 @@ export class Database implements Session {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw asDatabaseFault(error);
     });
-    // While a connection is out its faults are told by its queries.
+    // The queries of a connection in use report its errors.
     const ignore = (): void => undefined;
     client.on('error', ignore);
     let isSound = false;
@@ -90,7 +88,7 @@ export class Database implements Session {
       await checkServer(session);
       await session.execute('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
       const { rows: found } = await session.execute('SELECT to_regnamespace($1) AS schema', [SCHEMA_NAME]);
-      // An operator may have made it: then nothing else of the database need be docshelf's.
+      // An operator may have created it, so that docshelf needs no right to create schemas.
       if (found[0]?.schema === null) await session.execute(`CREATE SCHEMA ${SCHEMA_NAME}`);
       await session.execute(`CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}.migrations (version INTEGER PRIMARY KEY)`);
       const { rows } = await session.execute(`SELECT max(version) AS version FROM ${SCHEMA_NAME}.migrations`);
@@ -113,10 +111,10 @@ export class Database implements Session {
 
 /** PostgreSQL 15: security fixes until November 2027. */
 const SERVER_VERSION_MIN = 150_000;
-/** Of advisory locks that others take in the same database: "docs" in ASCII. */
-export const MIGRATION_LOCK = 0x646f6373;
+/** "docs" in ASCII, to differ from advisory locks of other programs in the same database. */
+const MIGRATION_LOCK = 0x646f6373;
 
-/** A holder that is cut off gives its locks back after this, however long its socket seems to live. */
+/** The server ends a transaction whose client is cut off after this time, although its socket still seems to live. */
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '15s'; SET LOCAL lock_timeout = '10s'`;
 
 async function checkServer(session: Session): Promise<void> {
@@ -135,7 +133,7 @@ function unfit(state: string, next: string): DocshelfError {
 function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
   const execute: Session['execute'] = async (text, values) => {
     try {
-      // Without values several statements may stand in one text, which have a result each.
+      // A text without values can contain several statements, and then has several results.
       const given = await (values === undefined ? asked.query(text) : asked.query(text, [...values]));
       return { rows: [given].flat().flatMap(({ rows }) => rows) };
     } catch (error) {
@@ -147,4 +145,36 @@ function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
     return (await execute(text, numbered)).rows as Row[];
   };
   return { execute, run };
+}
+
+/**
+ * Classes of SQLSTATE (appendix A of PostgreSQL's manual) that only a bug of docshelf causes: data, constraints, cursors, syntax. The
+ * others mean that the server is unavailable.
+ */
+const OURS = /^(?:0[ABDFLPZ]|2[0-7BDF]|3[48]|42|44|P0)/;
+/** Exceptions: a missing right to a table, which an operator can grant, and a read-only standby. */
+const NOT_OURS: ReadonlySet<string> = new Set(['42501', '25006']);
+
+export function sqlStateOf(error: unknown): string | null {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code) ? code : null;
+}
+
+/** Turns the driver's errors into `database_unavailable`, except those that are bugs. */
+export function asDatabaseFault(error: unknown): unknown {
+  if (error instanceof DocshelfError) return error;
+  const state = sqlStateOf(error);
+  if (state !== null && OURS.test(state) && !NOT_OURS.has(state)) return error;
+  return new DocshelfError('database_unavailable', `Cannot use the database: ${stateOf(error, state)}`, {
+    next: 'Check that PostgreSQL runs and that the URL in database.urlFile leads to it; docshelf goes on by itself.',
+    cause: error,
+    fields: { retryable: true },
+  });
+}
+
+function stateOf(error: unknown, sqlState: string | null): string {
+  // A name with several addresses has one error for each.
+  const { errors, message } = (error ?? {}) as { readonly errors?: readonly Error[]; readonly message?: string };
+  const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not answer';
+  return sqlState === null ? reason : `${reason} (${sqlState})`;
 }

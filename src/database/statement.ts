@@ -1,4 +1,7 @@
-/** SQL with named values (`:name`), as the driver takes it: numbered. */
+/** Contains all tables of docshelf (contract, section 10). */
+export const SCHEMA_NAME = 'docshelf';
+
+/** SQL whose named values (`:name`) are numbered, as the driver expects them. */
 export interface Statement {
   readonly text: string;
   readonly names: readonly string[];

@@ -3,41 +3,36 @@ import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { NO_TRACES } from '../traces/tracer.ts';
 import { sweepSpool } from './fetch/fetch.ts';
-import { RenewLoop } from './fetch/renew-loop.ts';
-import { Journal } from './journal.ts';
+import { type ImportedBundle, Importer, type ImportRequest } from './import/importer.ts';
+import { createStaging, removeStaging, spoolStream } from './import/staging.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
-import { Reconciler } from './reconcile.ts';
 import type { LabelPointer } from './releases/site-store.ts';
-import { versionNotFound } from './releases/version-not-found.ts';
+import { versionNotFound } from './releases/stored-versions.ts';
 import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
-import { type DeployStatus, StoredReport } from './status.ts';
-import { Intake } from './take-in/intake.ts';
-import { spoolStream } from './take-in/spool-stream.ts';
-import { createStaging, removeStaging } from './take-in/staging.ts';
-import type { TakeInRequest, TakenIn } from './take-in/take-in.ts';
+import { SiteLoop } from './site-loop.ts';
+import { type DeployStatus, Journal, StoredReport } from './status.ts';
 
-export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
+export type Delivery = Pick<ImportRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
   readonly activate: boolean;
 };
 
-export interface Delivered extends TakenIn {
+export interface Delivered extends ImportedBundle {
   readonly activated: boolean;
 }
 
 /** The deployment of one site, in a daemon or for a command: writes what is wanted, or hands over an archive. */
 export class Deployment {
   readonly #context: SiteContext;
-  readonly #intake: Intake;
-  readonly #reconciler: Reconciler;
-  readonly #renewLoop: RenewLoop;
-  readonly #stored: StoredReport;
+  readonly #importer: Importer;
+  readonly #loop: SiteLoop;
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
   #opening: Promise<void> | null = null;
-  #isOpen = false;
   readonly #firstOpened = Promise.withResolvers<void>();
-  /** By the service side of this daemon, since the start. */
+  /** Null until the site's part of the folder is open. */
+  #stored: StoredReport | null = null;
+  /** Number of exports by the service side of this daemon since the start. */
   #exportsMade = 0;
 
   constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
@@ -49,18 +44,16 @@ export class Deployment {
       sources: () => options.sources(this.#settings),
       wanted: () => wantedOf(this.#settings, this.#exportsMade),
       journal: new Journal(onEvent),
-      registration: registration.siteOf(() => options.store.domain),
+      registration: registration.registerSite(() => options.store.domain),
       stopping: this.#stopping.signal,
       opened: () => this.open(),
     };
-    this.#intake = new Intake(this.#context);
-    this.#reconciler = new Reconciler(this.#context, this.#intake);
-    this.#stored = new StoredReport(options.store);
-    this.#renewLoop = new RenewLoop(() => this.#reconciler.exportAnew());
+    this.#importer = new Importer(this.#context);
+    this.#loop = new SiteLoop(this.#context, this.#importer);
   }
 
   /**
-   * The site's part of the folder, once. One that fails is made good by the loop, which tries again, and by each act that needs it.
+   * Opens the site's part of the folder, once. After a failure, the loop tries again, and so does each act that needs it.
    * @throws DocshelfError `config_invalid` for another domain's, `data_folder_newer`; the system's own errors
    */
   open(): Promise<void> {
@@ -76,44 +69,43 @@ export class Deployment {
     await store.settleDomain(this.#settings.domain, null);
     await store.ownReleases();
     await store.open();
-    await this.#context.registration.serves([]);
+    await this.#context.registration.setServed([]);
     const { site } = store;
     const now = Date.now();
     await sweepTemporaries([site.dir, site.versions, site.served, site.spool], now);
     await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
-    this.#isOpen = true;
+    this.#stored ??= new StoredReport(store);
     this.#firstOpened.resolve();
   }
 
-  /** Resolves when its part of the folder is open, which may be never. */
+  /** Resolves when the site's part of the folder is open, which may be never. */
   get whenOpen(): Promise<void> {
     return this.#firstOpened.promise;
   }
 
-  /** Begins a round, and the timer of exports. Resolves when it is settled, well or not; never rejects. */
-  async settle(): Promise<void> {
-    this.#renewLoop.use(this.#settings.enabled ? (this.#settings.renew?.everyMs ?? null) : null);
-    await this.#reconciler.settle();
+  /** Begins a round, and the timer of exports. Resolves when it is over, well or not; never rejects. */
+  reconcile(): Promise<void> {
+    return this.#loop.reconcile();
   }
 
   /**
-   * `settle` carries them out. One of many sites is left alone where it has these settings already, and no fault.
+   * Takes new settings; `settle` carries them out. One of many sites goes on if it has these settings already and no fault.
    * @throws DocshelfError `config_invalid` for another domain than the folder's
    */
   async accept(settings: DeploySettings): Promise<void> {
     const { store, journal } = this.#context;
     await store.settleDomain(settings.domain, null);
     journal.reloaded();
-    const isWell = this.#reconciler.isMet && this.lastError === null;
+    const isWell = this.#loop.isReconciled && this.lastError === null;
     if (store.isListed && isWell && isSameData(settings, this.#settings)) return;
     const isOther = fingerprintOf(settings) !== fingerprintOf(this.#settings);
     this.#settings = settings;
-    this.#reconciler.settingsChanged(isOther);
+    this.#loop.settingsChanged(isOther);
   }
 
   /** True before its first round, and from new settings to the round that `settle` begins for them. */
-  get mustSettle(): boolean {
-    return !this.#reconciler.follows;
+  get mustReconcile(): boolean {
+    return !this.#loop.hasStartedRound;
   }
 
   /**
@@ -123,21 +115,21 @@ export class Deployment {
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     await this.open();
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
-    const taken = await this.#intake.takeIn({
+    const imported = await this.#importer.import({
       ...delivery,
       digest: null,
       linkDigest: null,
       activates: delivery.activate,
       signal: untilStopped,
     });
-    return { ...taken, activated: await this.#serveDelivered(taken, delivery.activate) };
+    return { ...imported, activated: await this.#serveDelivered(imported, delivery.activate) };
   }
 
   /**
-   * `deliver` of what another process took in meanwhile. @returns whether it is served
-   * @throws DocshelfError `version_not_found` where the version is no longer that release
+   * `deliver` of a bundle that another process imported. @returns whether it is served
+   * @throws DocshelfError `version_not_found` if the version is no longer that release
    */
-  async takeUp({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
+  async activateStored({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
     await this.open();
     if ((await store.label(version))?.digest !== digest) throw await versionNotFound(store, version, digest);
@@ -163,7 +155,7 @@ export class Deployment {
 
   /** @throws DocshelfError `pinned`, `version_not_found`. */
   async activate(version: string): Promise<ReleaseRef> {
-    return this.#reconciler.inLoop(async () => {
+    return this.#loop.runExclusive(async () => {
       this.#refuseWhilePinned(`activate version "${version}"`, version);
       const pointer = await this.#labelOf(version);
       this.#refuseWhilePinned(`activate version "${version}"`, version);
@@ -174,7 +166,7 @@ export class Deployment {
   /** Goes back to what was active before; again, further back. @throws DocshelfError `pinned`, `no_version`. */
   async rollback(): Promise<ReleaseRef> {
     const { store } = this.#context;
-    return this.#reconciler.inLoop(async () => {
+    return this.#loop.runExclusive(async () => {
       this.#refuseWhilePinned('roll back', null);
       const active = await store.active();
       const names = await store.names();
@@ -192,20 +184,20 @@ export class Deployment {
 
   /** @throws DocshelfError `version_not_found`, `pinned`, `in_use`. */
   async remove(version: string): Promise<void> {
-    await this.#reconciler.inLoop(async () => {
+    await this.#loop.runExclusive(async () => {
       const pointer = await this.#labelOf(version);
       if (version === this.#settings.version) {
         throw new DocshelfError('pinned', `Cannot remove version "${version}": staticExport.version pins it`, {
           next: 'Pin another version first.',
         });
       }
-      await this.#reconciler.activation.remove(version, pointer.digest);
+      await this.#loop.activation.remove(version, pointer.digest);
       this.#context.journal.event({ kind: 'removed', version });
     });
   }
 
   /** Tells serving of what other daemons on the folder have swapped to. @returns whether it was another; never rejects */
-  readonly lookAgain = (): Promise<boolean> => this.#reconciler.activation.lookAgain();
+  readonly refreshFromDisk = (): Promise<boolean> => this.#loop.activation.refreshFromDisk();
 
   /** @throws DocshelfError `version_not_found` */
   async stored(version: string): Promise<ReleaseRef & { readonly releaseDir: string }> {
@@ -216,7 +208,7 @@ export class Deployment {
   /** The service side of this daemon has a newer export of the domain. */
   exportCompleted(): void {
     this.#exportsMade += 1;
-    this.#reconciler.wake();
+    this.#loop.wake();
   }
 
   failed(step: string, error: unknown): void {
@@ -225,12 +217,12 @@ export class Deployment {
 
   get state(): DeployStatus['state'] {
     if (!this.#settings.enabled) return 'off';
-    if (this.#reconciler.activation.current === null) return 'waiting';
-    return this.#reconciler.isMet ? 'ready' : 'stale';
+    if (this.#loop.activation.current === null) return 'waiting';
+    return this.#loop.isReconciled ? 'ready' : 'stale';
   }
 
   get active(): DeployStatus['active'] {
-    return this.#reconciler.activation.current;
+    return this.#loop.activation.current;
   }
 
   get lastError(): DeployStatus['lastError'] {
@@ -246,9 +238,8 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // The disk first: what is read after it is of one moment.
-    // Where it is not open, its fault says it all.
-    const stored = this.#isOpen ? await this.#stored.read(this.#settings, this.active) : { versions: [], notices: [] };
+    // The disk first: the rest is then read in one tick. A folder that is not open has its error to say why.
+    const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     return {
       state: this.state,
       domain: this.domain,
@@ -262,27 +253,23 @@ export class Deployment {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
-    this.#renewLoop.stop();
-    await this.#reconciler.stop();
-    await this.#context.registration.leave();
+    await this.#loop.stop();
+    await this.#context.registration.unregister();
   }
 
   async #serveDelivered({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
-    const { activation } = this.#reconciler;
-    const isActivated = await this.#reconciler.inLoop(async () => {
-      // The pinned version may be what the loop waits for: it looks after this act.
-      if (this.#settings.version !== null || !activate) return this.#settings.version === null ? false : null;
-      await activation.serve({ version, digest }, { by: 'delivery' });
-      this.#reconciler.met();
-      return true;
+    const isPinned = await this.#loop.runExclusive(async () => {
+      if (this.#settings.version !== null) return true;
+      if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
+      return false;
     });
-    return isActivated ?? activation.current?.digest === digest;
+    // The loop may have waited for the pinned version: it has looked after this act.
+    return isPinned ? this.active?.digest === digest : activate;
   }
 
-  async #choose(release: ReleaseRef, isRollback: boolean): Promise<ReleaseRef> {
-    await this.#reconciler.activation.serve(release, { by: 'operator', isRollback });
-    this.#reconciler.chosen();
-    return { version: release.version, digest: release.digest };
+  async #choose({ version, digest }: ReleaseRef, isRollback: boolean): Promise<ReleaseRef> {
+    await this.#loop.activate({ version, digest }, { by: 'operator', isRollback });
+    return { version, digest };
   }
 
   async #labelOf(version: string): Promise<LabelPointer> {

@@ -20,7 +20,8 @@ export interface Choice extends ReleaseRef {
   readonly fingerprint: string;
 }
 
-export interface Shelf {
+/** The site on disk. */
+export interface ObservedState {
   /** Of releases that can be read. */
   readonly labels: ReadonlyMap<string, string>;
   readonly digests: ReadonlySet<string>;
@@ -31,22 +32,23 @@ export interface Shelf {
 
 export interface Progress {
   readonly nowMs: number;
-  /** False on a folder that one command works on: then only orders are carried out. */
-  readonly follows: boolean;
-  /** Commands and delivered archives. */
-  readonly hasOrder: boolean;
+  /** False on a folder that one command works on: then only commands run. */
+  readonly hasStartedRound: boolean;
+  /** Of an operator, or for a delivered archive. */
+  readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
   /** The newest preloaded release, until this round is settled. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;
-  readonly exportIsDue: boolean;
+  /** Time of the next export at an interval. */
+  readonly exportAtMs: number | null;
   readonly isSettled: boolean;
   /** The target that failed, and when to try again; null: not before something changes. */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   /** Until then an unpinned start waits for something newer; null: it no longer waits. */
-  readonly fallbackAtMs: number | null;
+  readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
 }
 
@@ -63,10 +65,10 @@ export type Target =
   | { readonly do: 'missing'; readonly version: string | null; readonly sha256: string | null };
 
 export type Step =
-  | { readonly do: 'carry-out-order' }
+  | { readonly do: 'run-command' }
   | { readonly do: 'abort-fetch' }
   | { readonly do: 'turn-off'; readonly of: string }
-  | { readonly do: 'take-in-preload' }
+  | { readonly do: 'import-preload' }
   | {
       readonly do: 'activate';
       readonly release: ReleaseRef;
@@ -74,76 +76,89 @@ export type Step =
       readonly asFetched?: true;
       readonly of: string;
     }
-  | { readonly do: 'fall-back'; readonly release: ReleaseRef }
+  | { readonly do: 'serve-last'; readonly release: ReleaseRef }
   | { readonly do: 'fetch'; readonly version: string | null; readonly of: string }
   | { readonly do: 'export' }
-  | { readonly do: 'say-missing'; readonly version: string | null; readonly sha256: string | null; readonly of: string }
+  | {
+      readonly do: 'report-missing';
+      readonly version: string | null;
+      readonly sha256: string | null;
+      readonly of: string;
+    }
   | { readonly do: 'forget-choice' }
-  | { readonly do: 'note-settled' }
-  | { readonly do: 'try-again' }
+  | { readonly do: 'mark-done' }
+  | { readonly do: 'retry' }
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/** Contract section 2: orders, then the target, then what can wait (preloaded archives, an export, pruning). */
-export function plan(wanted: Wanted, shelf: Shelf, at: Progress): Step {
-  if (at.hasOrder) return { do: 'carry-out-order' };
-  const target = targetOf(wanted, shelf, at.preloaded, at.fetchedFor !== wanted.fetchKey);
+/** Contract section 2: commands, then the target, then what can wait (preloaded archives, an export, pruning). */
+export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Step {
+  if (at.hasCommand) return { do: 'run-command' };
+  const target = targetOf(wanted, observed, at.preloaded, at.fetchedFor !== wanted.fetchKey);
   if (at.fetching !== null && !at.fetching.isAborted && !isWantedFetch(at.fetching, target, wanted)) {
     return { do: 'abort-fetch' };
   }
-  if (!at.follows) return pruneOrWait(at, null);
+  if (!at.hasStartedRound) return pruneOrWait(at, null);
   const of = JSON.stringify([wanted.fetchKey, target]);
   const fault = at.fault?.of === of ? at.fault : null;
-  const step = target.do === 'off' ? towardsOff(of, fault, at) : towards(target, { of, fault }, wanted, shelf, at);
+  const step = target.do === 'off' ? towardsOff(of, fault, at) : towards(target, { of, fault }, wanted, observed, at);
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
-    wanted.pin === null && shelf.choice !== null && shelf.choice.fingerprint !== wanted.fingerprint;
+    wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
   // Where the target goes by what was fetched before the choice, that is served first.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
-  if (at.exportIsDue && wanted.exportsAnew && !isBusy) return { do: 'export' };
-  return pruneOrWait(at, step.untilMs);
+  const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
+  const isExportDue = exportAtMs !== null && exportAtMs <= at.nowMs;
+  if (isExportDue && !isBusy) return { do: 'export' };
+  // The end of a fetch wakes the loop.
+  return pruneOrWait(at, isExportDue ? step.untilMs : earliest(step.untilMs, exportAtMs));
 }
 
 function towardsOff(of: string, fault: Progress['fault'], { isSettled, nowMs }: Progress): Step {
   if (fault === null) return isSettled ? { do: 'wait', untilMs: null } : { do: 'turn-off', of };
-  return tryAgain(fault, nowMs);
+  return retryOrWait(fault, nowMs);
 }
 
 function towards(
   target: Exclude<Target, { do: 'off' }>,
   { of, fault }: { readonly of: string; readonly fault: Progress['fault'] },
   wanted: Wanted,
-  shelf: Shelf,
+  observed: ObservedState,
   at: Progress,
 ): Step {
   // A pinned version that is here is served before anything else is looked at.
   const isPinnedHere = wanted.pin !== null && target.do === 'serve';
   if (isPinnedHere || at.preload === 'done') {
     if (target.do === 'serve') {
-      if (!isServed(target, wanted, shelf, at) && fault === null) return { ...target, do: 'activate', of };
-      if (fault === null && !at.isSettled) return { do: 'note-settled' };
+      if (!isServed(target, wanted, observed, at) && fault === null) return { ...target, do: 'activate', of };
+      if (fault === null && !at.isSettled) return { do: 'mark-done' };
     } else if (fault === null) {
-      if (target.do === 'missing') return { ...target, do: 'say-missing', of };
+      if (target.do === 'missing') return { ...target, do: 'report-missing', of };
       if (at.fetching === null) return { ...target, of };
     }
   }
-  if (at.preload === 'due') return { do: 'take-in-preload' };
-  const retry = tryAgain(fault, at.nowMs);
+  if (at.preload === 'due') return { do: 'import-preload' };
+  const retry = retryOrWait(fault, at.nowMs);
   if (retry.do !== 'wait') return retry;
   // Readers get what was served last, but a pinned daemon serves its pin or nothing.
-  const isBare = at.served === null && wanted.pin === null && shelf.active !== null;
-  if (!isBare || at.fallbackAtMs === null) return retry;
-  if (fault !== null || at.fallbackAtMs <= at.nowMs) return { do: 'fall-back', release: refOf(shelf.active) };
-  return { do: 'wait', untilMs: at.fallbackAtMs };
+  const isBare = at.served === null && wanted.pin === null && observed.active !== null;
+  if (!isBare || at.serveLastAtMs === null) return retry;
+  if (fault !== null || at.serveLastAtMs <= at.nowMs) return { do: 'serve-last', release: refOf(observed.active) };
+  return { do: 'wait', untilMs: at.serveLastAtMs };
 }
 
-function tryAgain(fault: Progress['fault'], nowMs: number): Step & { do: 'wait' | 'try-again' } {
+function retryOrWait(fault: Progress['fault'], nowMs: number): Step & { do: 'wait' | 'retry' } {
   const retryAtMs = fault?.retryAtMs ?? null;
-  return retryAtMs !== null && retryAtMs <= nowMs ? { do: 'try-again' } : { do: 'wait', untilMs: retryAtMs };
+  return retryAtMs !== null && retryAtMs <= nowMs ? { do: 'retry' } : { do: 'wait', untilMs: retryAtMs };
 }
 
-function isServed(target: Target & { do: 'serve' }, { pin }: Wanted, { active }: Shelf, { served }: Progress): boolean {
+function isServed(
+  target: Target & { do: 'serve' },
+  { pin }: Wanted,
+  { active }: ObservedState,
+  { served }: Progress,
+): boolean {
   const isPointedAt = pin !== null || isSame(active, target.release);
   const isNoted = target.asFetched !== true || active?.lastFetched === target.release.digest;
   return isSame(served, target.release) && isPointedAt && isNoted && !target.relabel;
@@ -156,21 +171,27 @@ function isWantedFetch(fetching: NonNullable<Progress['fetching']>, target: Targ
 
 function pruneOrWait({ pruneAtMs, nowMs }: Progress, untilMs: number | null): Step {
   if (pruneAtMs !== null && pruneAtMs <= nowMs) return { do: 'prune' };
-  return {
-    do: 'wait',
-    untilMs: pruneAtMs === null || untilMs === null ? (pruneAtMs ?? untilMs) : Math.min(pruneAtMs, untilMs),
-  };
+  return { do: 'wait', untilMs: earliest(pruneAtMs, untilMs) };
+}
+
+function earliest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 /**
  * Contract section 2. @param mustFetch for an unpinned link: at a start, when the link changed, after a failed attempt
  */
-export function targetOf(wanted: Wanted, shelf: Shelf, preloaded: Progress['preloaded'], mustFetch: boolean): Target {
+export function targetOf(
+  wanted: Wanted,
+  observed: ObservedState,
+  preloaded: Progress['preloaded'],
+  mustFetch: boolean,
+): Target {
   if (!wanted.enabled) return { do: 'off' };
-  return wanted.pin === null ? unpinned(wanted, shelf, preloaded, mustFetch) : pinned(wanted, wanted.pin, shelf);
+  return wanted.pin === null ? unpinned(wanted, observed, preloaded, mustFetch) : pinned(wanted, wanted.pin, observed);
 }
 
-function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: Shelf): Target {
+function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: ObservedState): Target {
   const labelled = labels.get(pin);
   if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return serve(pin, labelled);
   // A pinned label moves only when sha256 asks for another digest.
@@ -181,7 +202,7 @@ function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: S
 
 function unpinned(
   { hasLink, sha256, fingerprint }: Wanted,
-  { active, activeCreatedAt, choice, labels, digests }: Shelf,
+  { active, activeCreatedAt, choice, labels, digests }: ObservedState,
   preloaded: Progress['preloaded'],
   mustFetch: boolean,
 ): Target {
@@ -210,7 +231,11 @@ function unpinned(
   return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
 }
 
-function labelOf(digest: string | null, labels: Shelf['labels'], active: Shelf['active']): string | null {
+function labelOf(
+  digest: string | null,
+  labels: ObservedState['labels'],
+  active: ObservedState['active'],
+): string | null {
   if (active !== null && active.digest === digest && labels.get(active.version) === digest) return active.version;
   return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;
 }

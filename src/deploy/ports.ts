@@ -1,4 +1,5 @@
-import type { Secret } from '../domain/secret.ts';
+import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 
 /** Hands out a raw stream; the fetch around it spools, bounds, retries and verifies. No HTTP word crosses this port. */
 export interface BundleSource {
@@ -19,19 +20,34 @@ export interface OpenRequest {
 }
 
 export interface OpenedBundle {
-  /** Errors with a `source_*` code where the bytes stop early. */
+  /** Throws a `source_*` code if the bytes stop early. */
   readonly stream: AsyncIterable<Uint8Array>;
-  /** The resume offset where the source went on, else 0. */
+  /** The resume offset if the source resumed, else 0. */
   readonly offset: number;
   readonly totalBytes: number | null;
-  /** False where a cut transfer looks finished: an HTTP/1.0 body that ends with its connection (RFC 9112 section 8). */
+  /** False if a cut transfer looks finished: an HTTP/1.0 body that ends with its connection (RFC 9112 section 8). */
   readonly endIsCertain: boolean;
   /** A strong validator for resuming, or null. */
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
-  /** Needed where the stream is not read to its end, harmless elsewhere. */
+  /** Needed if the stream is not read to its end, harmless otherwise. */
   close(): void;
+}
+
+/** Error of a source. @param link a Secret is shown without its query @param fields `retryable` is false by default */
+export function cannotFetch(
+  link: Secret | string,
+  code: ErrorCode,
+  state: string,
+  next: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): DocshelfError {
+  const shown = typeof link === 'string' ? link : linkWithoutSecrets(link.reveal());
+  return new DocshelfError(code, `Cannot fetch "${shown}": ${state}`, {
+    next,
+    fields: { retryable: false, ...fields },
+  });
 }
 
 /**
@@ -54,22 +70,14 @@ export interface FreshLink {
   readonly link: Secret;
   readonly sha256: string | null;
   readonly signature: string | null;
-  /** Of the job's start, where it is known. */
+  /** Trace of the job's start. */
   readonly traceparent?: string | null;
 }
 
-/** The service side of this daemon, as far as its own sites take bundles from it. */
+/** The service side of this daemon, for its own sites. */
 export interface OwnExportService {
-  /** The newest completed export of the domain, of that version where one is named; null where there is none. */
-  newest(
-    domain: string,
-    version: string | null,
-  ): Promise<{
-    readonly jobId: string;
-    readonly sha256: string;
-    readonly signature: string | null;
-    readonly traceparent: string | null;
-  } | null>;
+  /** The newest completed export of the domain, and of the version if one is named; null if there is none. */
+  newest(domain: string, version: string | null): Promise<Omit<FreshLink, 'link'> | null>;
 
   read(
     domain: string,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { Secret } from '../domain/secret.ts';
+import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
-import type { SignatureSettings } from './take-in/signature.ts';
 
 /** Oldest partial download that is resumed (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;
@@ -10,7 +10,7 @@ export const PART_AGE_MS_MAX = 24 * 3600_000;
 export interface RenewSettings {
   readonly apiUrl: string;
   readonly key: Secret;
-  /** Null only where a job is named. */
+  /** Null only if a job is named. */
   readonly domain: string | null;
   readonly jobId: string | null;
   readonly everyMs: number | null;
@@ -19,7 +19,7 @@ export interface RenewSettings {
 export interface DeploySettings {
   readonly enabled: boolean;
   readonly link: Secret | null;
-  /** In place of a link: the newest completed export of the domain in this daemon. */
+  /** Instead of a link: serve the newest completed export of the domain in this daemon. */
   readonly fromExports: boolean;
   readonly version: string | null;
   readonly sha256: string | null;
@@ -34,7 +34,7 @@ export interface DeploySettings {
   readonly renew: RenewSettings | null;
 }
 
-/** Plain data; secrets by what they hide. */
+/** Compares plain data, and secrets by their text. */
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (one instanceof Secret && other instanceof Secret) return one.reveal() === other.reveal();
@@ -43,7 +43,7 @@ export function isSameData(one: unknown, other: unknown): boolean {
   return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
 }
 
-/** @param exportsMade by this daemon since its start: each asks for a fetch, where they are what is served */
+/** @param exportsMade by this daemon since its start: a site that serves them fetches after each */
 export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   const { enabled, link, fromExports, version, sha256, renew } = settings;
   return {
@@ -60,7 +60,7 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
 /** One-way, since the link is a credential. An operator's choice of a version holds against it. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // The default folder is another in a list: going over to one is no change of the operator's mind.
+  // A list has another default folder: changing to a list is no new choice of the operator.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');
@@ -72,7 +72,7 @@ export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }
 
-/** One-way name of what a fetch is for. */
+/** One-way name of the settings that a fetch is for. */
 function fetchKeyOf({ link, fromExports, version, sha256, renew }: DeploySettings, exportsMade: number): string {
   const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
   if (fromExports) words.push(`exports ${exportsMade}`);

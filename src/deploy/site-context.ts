@@ -1,30 +1,71 @@
-import type { KeptRelease, ReleaseView } from '../domain/release.ts';
+import type { KeptRelease, ReleaseInfo, ReleaseView } from '../domain/release.ts';
 import { Scheduler } from '../threads/scheduler.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
-import type { Journal } from './journal.ts';
+import type { Unpack } from './import/unpack-thread.ts';
 import type { Wanted } from './plan.ts';
 import type { BundleSource, LinkSource } from './ports.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
-import type { DeployEvent } from './status.ts';
-import type { BeforeSeal } from './take-in/take-in.ts';
-import type { Unpack } from './take-in/unpack-thread.ts';
+import type { DeployEvent, Journal } from './status.ts';
 
-/**
- * Builds the serving side's new state; the function that it gives puts it in place, and what that gives is awaited.
- *
- * @param older the site's other releases, the one active last first
- */
-export type PrepareSwap = (
-  active: ReleaseView,
-  older: readonly KeptRelease[],
-) => (() => unknown) | Promise<() => unknown>;
+/** The release that readers get. */
+export interface ServedRelease {
+  readonly release: ReleaseView;
+  /** The site's other releases, the one active last first. */
+  readonly retained: readonly KeptRelease[];
+  /** RFC 3339, UTC. */
+  readonly activatedAt: string;
+}
+
+/** The serving side of a site. It alone remembers the served release; deploy reads it here. */
+export interface Serving {
+  /** Null: readers get no version. */
+  readonly served: ServedRelease | null;
+  /** Builds the next state. The returned function puts it in place, in the tick of its call; the caller awaits its result. */
+  prepare(
+    release: ReleaseView,
+    retained: readonly KeptRelease[],
+  ): Promise<(activatedAt: string) => unknown> | ((activatedAt: string) => unknown);
+  /** The other releases have changed, and the active one has not. */
+  updateRetained(retained: readonly KeptRelease[]): unknown;
+  turnOff(): unknown;
+}
+
+/** The serving side of a command, which serves nothing. */
+export class ServedRecord implements Serving {
+  served: ServedRelease | null = null;
+
+  prepare(release: ReleaseView, retained: readonly KeptRelease[]) {
+    return (activatedAt: string): void => {
+      this.served = { release, retained, activatedAt };
+    };
+  }
+
+  updateRetained(retained: readonly KeptRelease[]): void {
+    this.served &&= { ...this.served, retained };
+  }
+
+  turnOff(): void {
+    this.served = null;
+  }
+}
+
+/** Reports to the status the step that a bundle is in, and the page that takes long. */
+export type ReportPhase = (phase: string, page: string | null) => void;
+
+/** Runs on an unpacked bundle before it is sealed: search builds its index here. */
+export type BeforeSeal = (
+  releaseDir: string,
+  info: ReleaseInfo,
+  signal: AbortSignal,
+  reportPhase: ReportPhase,
+) => Promise<void>;
 
 /** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
 const FETCHES_PER_UNPACKING = 4;
 
-export function intakeSlots(parallel: () => number): IntakeSlots {
+export function importSlots(parallel: () => number): ImportSlots {
   return {
     fetching: new Scheduler({ max: () => FETCHES_PER_UNPACKING * parallel() }),
     unpacking: new Scheduler({ max: parallel }),
@@ -34,26 +75,22 @@ export function intakeSlots(parallel: () => number): IntakeSlots {
 export interface DeploymentOptions {
   readonly store: SiteStore;
   readonly registration: DaemonRegistration;
-  readonly slots: IntakeSlots;
+  readonly slots: ImportSlots;
   readonly settings: DeploySettings;
   /** By the settings that hold: `file:` links lead into the preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
-  /** Null where this daemon keeps no exports. */
+  /** Null if this daemon keeps no exports. */
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
   readonly unpack: Unpack;
   readonly tracer?: Tracer;
   readonly beforeSeal: readonly BeforeSeal[];
-  readonly prepareSwap: PrepareSwap;
-  /** The site's other releases have changed, and the active one has not. */
-  readonly onOthers: (older: readonly KeptRelease[]) => void;
-  /** Awaited. */
-  readonly onOff: () => unknown;
+  readonly serving: Serving;
   readonly onEvent: (event: DeployEvent) => void;
 }
 
 /** `deploy.parallel`, over all sites of a daemon. */
-export interface IntakeSlots {
+export interface ImportSlots {
   readonly fetching: Scheduler;
   readonly unpacking: Scheduler;
 }

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { toDocshelfError } from '../domain/errors.ts';
-import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
-import type { ActiveVersion, StatusReport, StoredVersion } from '../domain/status.ts';
+import type { BundleSourceKind } from '../domain/release.ts';
+import type { ActiveVersion, LastError, StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import type { SiteStore } from './releases/site-store.ts';
+import { storedVersions } from './releases/stored-versions.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
 /** The deploy part of `GET /v1/status`, contract section 2. */
@@ -45,25 +46,12 @@ export type DeployEvent =
       readonly totalBytes: number | null;
     };
 
-export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
-  const infos = new Map<string, ReleaseInfo | null>();
-  const versions: StoredVersion[] = [];
-  for (const [version, { digest, createdAt }] of await store.labels()) {
-    const info = infos.get(digest) ?? (await store.readable(digest));
-    infos.set(digest, info);
-    if (info === null) continue;
-    const { pages, files, bytes, source, fetchedAt } = info;
-    versions.push({ version, digest, pages, files, bytes, source, createdAt: createdAt ?? info.createdAt, fetchedAt });
-  }
-  return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
-}
-
 type Stored = Pick<DeployStatus, 'versions' | 'notices'>;
 
-/** Younger folders may change once more within the time stamp that they have. */
+/** A younger folder may change again without a new time stamp. */
 const STAMP_MS_MIN = 1_000;
 
-/** What the status says of the disk, read anew where the folder of labels has changed: a thousand sites are asked at once. */
+/** The part of the status that is on disk. It is read again only if the folder of labels has changed: a status may ask a thousand sites. */
 export class StoredReport {
   readonly #store: SiteStore;
   #known: { readonly of: readonly unknown[]; readonly stored: Stored } | null = null;
@@ -72,7 +60,7 @@ export class StoredReport {
     this.#store = store;
   }
 
-  /** A folder that cannot be read hides no other site's status. */
+  /** Never rejects: a folder that cannot be read must not hide the status of other sites. */
   async read(settings: DeploySettings, active: ActiveVersion | null): Promise<Stored> {
     const store = this.#store;
     try {
@@ -107,4 +95,42 @@ async function noticesOf(
     }
   }
   return notices;
+}
+
+/** Events, activity and the last error of a site. */
+export class Journal {
+  readonly event: (event: DeployEvent) => void;
+  activity: string | null = null;
+  /** In order of time. A refused config keeps the error of the work, which counts again when the config is right. */
+  readonly #errors = new Map<'reload' | 'work', LastError>();
+
+  constructor(onEvent: (event: DeployEvent) => void) {
+    this.event = onEvent;
+  }
+
+  get lastError(): LastError | null {
+    return [...this.#errors.values()].at(-1) ?? null;
+  }
+
+  failed(step: string, cause: unknown): void {
+    const error = toDocshelfError(cause);
+    const kind = step === 'reload' ? 'reload' : 'work';
+    this.#errors.delete(kind);
+    this.#errors.set(kind, {
+      at: new Date().toISOString(),
+      code: error.code,
+      message: error.message,
+      next: error.next ?? null,
+    });
+    this.event({ kind: 'failed', step, error });
+  }
+
+  /** Forgets errors, except that of a config which is still refused. */
+  recovered(): void {
+    this.#errors.delete('work');
+  }
+
+  reloaded(): void {
+    this.#errors.delete('reload');
+  }
 }

@@ -1,5 +1,5 @@
-import type { ErrorCode } from './errors.ts';
-import type { Secret } from './secret.ts';
+import { DocshelfError, type ErrorCode } from './errors.ts';
+import { type Secret, showName } from './secret.ts';
 import { count, RFC3339, type ShapeOf, textOrNull } from './shape.ts';
 import { VERSION_PATTERN } from './version.ts';
 
@@ -215,3 +215,26 @@ type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
 /** Always http(s). */
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };
+
+export interface StoredContent {
+  readonly sha256: string;
+  readonly size: number;
+  readonly type: string;
+}
+
+/** Files in any order. A path given twice is a fault of the source. */
+export interface SiteSink {
+  /** @throws DocshelfError `bad_source` for a path that no archive may have */
+  add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
+  find(finding: Finding): void;
+  progress(done: number, total: number): void;
+}
+
+export interface SiteSource {
+  /** @throws DocshelfError `bad_source` where there is nothing to export or it cannot be read; the signal's reason */
+  collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
+}
+
+export function badSource(path: string, state: string, next: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('bad_source', `Cannot export "${showName(path)}": ${state}`, { next, cause });
+}

@@ -1,19 +1,19 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readBytesIfThere } from '../files/index.ts';
-import type { StoreFolders } from './jobs/orders.ts';
+import type { StoreFolders } from './ports.ts';
 
 /**
  * - `files`: files of sites by their digest, shared by all jobs.
- * - `manifests`: by the digest of their content. `bundles` (disk), `signatures`: by the archive's digest.
- * - `pictures`: of pages that were found wrong, in a folder for each job. `crawls`: a record of each domain's last crawl.
+ * - `manifests`: by the digest of their content. `bundles` (disk) and `signatures`: by the archive's digest.
+ * - `pictures`: pages that the proof found wrong, in a folder for each job. `crawls`: a record of each domain's last crawl.
  * - `work`: a folder for each running attempt, and one for the journal of each job.
  */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** 200,000 files of 8 GiB in all are packed in some minutes; an older one is of a process that was killed. */
+/** Packing 200,000 files with 8 GiB takes some minutes. An older folder is left over from a killed process. */
 const REPACK_MS_MAX = 3_600_000;
 
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -30,7 +30,7 @@ export function storeFolders({ files, manifests }: ExportsFolder): StoreFolders 
   return { filesDir: files, manifestsDir: manifests };
 }
 
-/** The folder of one attempt, new and empty. Those of earlier attempts go: whoever still writes there has lost the job. */
+/** Creates an empty folder for one attempt and removes those of earlier ones. A process that still writes there has lost the job. */
 export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, attempt: number): Promise<string> {
   await removeWorkFolders({ work }, (name) => name.startsWith(`${jobId}-`));
   const path = join(work, `${jobId}-${attempt}`);
@@ -46,7 +46,7 @@ export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): 
   return mkdtemp(join(work, `${jobId}${REPACK}`));
 }
 
-/** Removes work folders by name (`jobIdOf`), but for those in which a bundle is being packed anew: their job has ended. */
+/** Removes work folders by name (`jobIdOf`), except those in which a bundle of an ended job is being packed again. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,
@@ -54,7 +54,7 @@ export async function removeWorkFolders(
   for (const name of await readdir(work)) {
     const path = join(work, name);
     if (!(await isGone(name)) || (name.includes(REPACK) && (await isInUse(path)))) continue;
-    // A writer may make the folder not empty once more.
+    // A concurrent writer can add a file between listing and removal, so retry.
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
 }
@@ -71,7 +71,7 @@ async function isInUse(folder: string): Promise<boolean> {
 /** Rank of the page, and the site that the picture shows. */
 const NAME = /^[1-9]-(?:live|written)\.png$/;
 
-/** A PNG that the report of a job names, or null. @param shared reads what is not here. @throws the system's own errors */
+/** Reads a PNG that the report of a job names. @param shared reads pictures of other daemons. @throws a system error */
 export async function readPicture(
   { pictures }: Pick<ExportsFolder, 'pictures'>,
   jobId: string,

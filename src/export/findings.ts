@@ -1,6 +1,6 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
-/** Findings of an export within the bound of a report, of which each kind has its share; the rest is counted. */
+/** Findings of an export. A report has a bounded number of them, shared among the kinds. The rest is only counted. */
 export class FindingList {
   readonly #counts = new Map<string, number>();
   readonly #listed = new Map<string, Finding[]>();
@@ -17,7 +17,7 @@ export class FindingList {
     this.#list(finding);
   }
 
-  /** In the order of pages, kinds and details: the same site gives the same report. */
+  /** Sorted by page, kind and detail, so that the same site has the same report. */
   get soFar(): FoundSoFar {
     const counts = Object.fromEntries([...this.#counts].sort(([a], [b]) => compare(a, b)));
     const listed = this.#shares().sort(
@@ -32,7 +32,7 @@ export class FindingList {
     else if (ofKind.length < FINDINGS_MAX) ofKind.push(finding);
   }
 
-  /** The rarest kind first: what it leaves of its share goes to the others. */
+  /** Starts with the rarest kind, because the others receive the rest of its share. */
   #shares(): Finding[] {
     const kinds = [...this.#listed.values()].sort((a, b) => a.length - b.length);
     const shares: Finding[] = [];

@@ -1,9 +1,8 @@
 /** A job turns a site into a bundle (recipe: `run-job.ts`). Owners ask `ExportService`; `JobRunner` claims the jobs. */
-export { type CheckSiteOptions, checkSite } from './check/index.ts';
+export { type CheckSiteOptions, checkSite } from './check-site.ts';
 export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
 export { FindingList } from './findings.ts';
-export { repackBundle } from './jobs/repack.ts';
-export { applyRetention } from './jobs/retention.ts';
+export { applyRetention, repackBundle } from './jobs/ended-jobs.ts';
 export type { RunJobOptions } from './jobs/run-job.ts';
 export { type JobEvent, JobRunner, type JobRunnerSettings } from './jobs/runner.ts';
 export { SharedJobs } from './jobs/shared-jobs.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeManifest, type ManifestWords } from '../archive/pack/manifest.ts';
+import { encodeManifest, type ManifestFacts } from '../archive/manifest.ts';
 import type { FileEntry } from '../domain/release.ts';
 import { readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
 
@@ -12,7 +12,7 @@ export interface BundleContent {
   readonly files: readonly FileEntry[];
 }
 
-/** Manifests by the digest of their content. Equal content has one, and so one archive (contract, section 6). */
+/** Manifests by the digest of their content. Equal content has one manifest, and so one archive (contract, section 6). */
 export class ManifestStore {
   readonly #dir: string;
 
@@ -20,17 +20,17 @@ export class ManifestStore {
     this.#dir = dir;
   }
 
-  /** The manifest of this content: an earlier one, else a new one with these words. */
+  /** Returns the earlier manifest of this content, or creates one with these details. */
   async take(
     content: BundleContent,
-    words: Pick<ManifestWords, 'createdAt' | 'generator'>,
+    words: Pick<ManifestFacts, 'createdAt' | 'generator'>,
   ): Promise<{ readonly contentSha256: string; readonly bytes: Uint8Array }> {
     const contentSha256 = digestOf(content);
     const bytes = encodeManifest({ domain: content.domain, version: content.version, ...words }, content.files);
     const file = this.#pathOf(contentSha256);
-    // Of two jobs that come at once with the same content, one manifest holds.
+    // If two jobs create the same manifest at once, both use the first one.
     if (await writeOnce(file, bytes)) return { contentSha256, bytes };
-    // Keeps a sweep from taking it away.
+    // Renew its time, so that a sweep keeps it.
     const now = new Date();
     await utimes(file, now, now);
     return { contentSha256, bytes: await readFile(file) };
@@ -40,12 +40,12 @@ export class ManifestStore {
     return readBytesIfThere(this.#pathOf(contentSha256));
   }
 
-  /** In place of one that was made here. */
+  /** Replaces a manifest that this daemon created. */
   async keep(contentSha256: string, bytes: Uint8Array): Promise<void> {
     await replaceFile(this.#pathOf(contentSha256), bytes);
   }
 
-  /** Removes manifests that no job names, and leftovers of killed processes, once they are that old. */
+  /** Removes manifests that no job names, and leftovers of killed processes, once they are old enough. */
   async sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<void> {
     for (const name of await readdir(this.#dir)) {
       if (keep.has(name.replace(/\.json$/, ''))) continue;
@@ -60,7 +60,7 @@ export class ManifestStore {
   }
 }
 
-/** @param manifest of our own store, which nobody else writes */
+/** @param manifest from this store, so that it needs no check */
 export function wordsOf(manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } {
   return JSON.parse(Buffer.from(manifest).toString());
 }

@@ -1,8 +1,19 @@
-import type { CrawlSettings } from '../domain/crawl.ts';
-import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobFault, JobStatus } from '../domain/job.ts';
+import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { EgressRules } from '../domain/egress.ts';
+import type {
+  ExportedBundle,
+  ExportReport,
+  ExportRequest,
+  Finding,
+  Job,
+  JobFault,
+  JobStatus,
+  SiteSource,
+} from '../domain/job.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
-import type { SiteSource } from '../domain/site-source.ts';
-import type { CollectOrder, CrawlOrder, VerifyOrder } from './jobs/orders.ts';
+import type { FoundSoFar } from './findings.ts';
 
 /** A job with the service's internal fields. */
 export interface StoredJob extends Job {
@@ -11,10 +22,10 @@ export interface StoredJob extends Job {
   readonly attempt: number;
   readonly isCanceled: boolean;
   readonly checkpoint: string | null;
-  /** Of the call that it was queued by (W3C Trace Context); null where that was in no trace. */
+  /** Trace of the call that queued the job (W3C Trace Context). Null if the call was in no trace. */
   readonly traceparent: string | null;
   readonly bundle: ExportedBundle | null;
-  /** Null where it has not failed, or did so before codes were kept. */
+  /** Null for a job that has not failed, or that failed before codes were stored. */
   readonly fault: JobFault | null;
 }
 
@@ -30,14 +41,14 @@ export interface Claim {
   readonly attempt: number;
 }
 
-interface JobPageAsked {
+interface JobPageRequest {
   /** 1 to 100. */
   readonly limit: number;
   readonly cursor?: string;
 }
 
-/** Of one organization, or of all. */
-export type JobFilter = JobPageAsked &
+/** Selects jobs of one organization, or of all. */
+export type JobFilter = JobPageRequest &
   (
     | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
     | { readonly organizationId: null; readonly domain?: undefined; readonly status?: undefined }
@@ -49,47 +60,48 @@ export interface JobCounts {
 }
 
 /**
- * Keeps jobs and says who runs which. Every call resolves once what it changed is durable. Several processes may share one
- * queue, and no time of day ends a lease or keeps one alive. Writes with a claim that is lost change nothing, and say false.
+ * Stores jobs and assigns them to processes, any number of which can share one queue. Every call resolves when its changes are durable.
+ * All processes measure leases by one clock. Writes with a lost claim change nothing and return false.
  */
 export interface JobQueue {
   /**
-   * Answers the job that is still queued for the same domain, version and paths, where there is one.
-   * @param queuedMax queued jobs that the organization may have. @throws DocshelfError `queue_full`
+   * Returns the job that is still queued for the same domain, version and paths, if it exists.
+   * @param queuedMax maximum of queued jobs of the organization. @throws DocshelfError `queue_full`
    */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
   get(jobId: string): Promise<StoredJob | null>;
 
-  /** Newest first. @throws DocshelfError `bad_request` where the cursor is none that it gave. */
+  /** Newest first. @throws DocshelfError `bad_request` for a cursor that it did not return */
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
-   * The next job to run, now `running`, or null. One running job a domain; organizations take turns, the oldest of each goes
-   * first. A job that was not renewed for `leaseMs`, as measured here, is claimed anew before any queued one.
+   * Starts an attempt of the next job, or returns null. A domain has one running job. Organizations take turns, and the oldest job of an
+   * organization is first. A job that was not renewed for `leaseMs` goes before all queued ones. After an outage of the database, holders
+   * have `leaseMs` to renew.
    */
   claim(leaseMs: number): Promise<Claim | null>;
 
-  /** Holds the lease on. `lost`: another attempt has begun, or the job has ended; `canceled`: it is to stop. */
+  /** Extends the lease. `lost`: another attempt has begun, or the job has ended. `canceled`: the holder must stop. */
   renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
 
-  /** `progress` and `pageCount` never fall; a `checkpoint`, for the next attempt, has at most 64 Ki characters. */
+  /** `progress` and `pageCount` never decrease. A `checkpoint` for the next attempt has at most 64 Ki characters. */
   advance(
     claim: Claim,
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
   ): Promise<boolean>;
 
-  /** The report says how many pages: steps that told it may be lost. False also where the job is canceled. */
+  /** Takes the page count from the report, because the last `advance` can be lost. Also false if the job is canceled. */
   complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
 
   fail(claim: Claim, fault: JobFault, report: ExportReport | null): Promise<boolean>;
 
-  /** Gives the job back, `queued` before all others of its organization, for another process. */
+  /** Queues the job again for another process, before all others of its organization. */
   release(claim: Claim): Promise<void>;
 
   /**
-   * Ends a queued job at once and a running one when its holder hears of it, as `failed` with error `canceled`. One that has
-   * ended stays as it is. Null where there is no such job.
+   * Ends a queued job at once and a running one when its holder renews, as `failed` with error `canceled`. An ended job stays as it is.
+   * Null if the job does not exist.
    */
   cancel(jobId: string): Promise<StoredJob | null>;
 
@@ -100,20 +112,20 @@ export interface JobQueue {
 
   counts(organizationId?: string): Promise<JobCounts>;
 
-  /** Another text once a job was added, has moved or has ended: cheap, for who looks again and again. */
+  /** A cheap text for polling, which changes when a job is added, progresses or ends. */
   revision(): Promise<string>;
 
-  /** Removes ended jobs last changed before `beforeMs` (Unix time), never a domain's newest completed one. @returns how many */
+  /** Removes ended jobs last changed before `beforeMs` (Unix time), except each domain's newest completed one. @returns their number */
   prune(beforeMs: number): Promise<number>;
 
-  /** Digests that jobs still name, of archives and of their content. */
+  /** Digests of archives and contents that completed jobs name. */
   references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }>;
 
   close(): Promise<void>;
 }
 
 export interface BundleStore {
-  /** Takes in a packed archive, whose file may be moved away; nothing where it is kept already. */
+  /** Stores a packed archive and may move its file. Does nothing if it is stored already. */
   put(
     bundle: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
     signal: AbortSignal,
@@ -127,7 +139,7 @@ export interface BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
 
-  /** @throws DocshelfError `bundle_gone` where it has none, `cannot_read`; the stream, the signal's reason */
+  /** @throws DocshelfError `bundle_gone` if it is missing, `cannot_read`; the stream throws the signal's reason */
   read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 
   remove(sha256: string): Promise<void>;
@@ -141,25 +153,25 @@ export interface SharedFile {
   readonly changedMs: number;
 }
 
-/** What daemons with data folders of their own need of each other's jobs, beside bundles: by names with slashes. */
+/** Files of jobs, other than bundles, that daemons with separate data folders share. Names contain slashes. */
 export interface SharedFiles {
-  /** Nothing where it is kept already and not old. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** Does nothing if the file is stored already and not old. @throws DocshelfError `cannot_read`; the signal's reason */
   put(
     name: string,
     bytes: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
     signal: AbortSignal,
   ): Promise<void>;
 
-  /** Null where there is none. @throws the stream, the signal's reason */
+  /** Null if the file does not exist. The stream throws the signal's reason. */
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 
-  /** @param folder with a slash at its end, which names are without */
+  /** @param folder with a slash at its end. Returned names do not include it. */
   list(folder: string): AsyncIterable<SharedFile>;
 
   remove(name: string): Promise<void>;
 }
 
-export interface FollowedLink {
+export interface BundleLinkRequest {
   readonly sha256: string;
   readonly fileName: string;
   readonly query: URLSearchParams;
@@ -173,15 +185,51 @@ export interface LinkedBundle {
   readonly contentDisposition: string;
 }
 
-/** The crawl, as jobs use it; export and crawl do not know each other. */
+export interface StoreFolders {
+  readonly filesDir: string;
+  readonly manifestsDir: string;
+}
+
+export interface CollectCommand extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly source: SourceSettings;
+  readonly hosts: readonly string[];
+  readonly workDir: string;
+  readonly limits: ArchiveLimits;
+  readonly crawl: CrawlCommand;
+}
+
+interface CrawlPlaces {
+  readonly egress: EgressRules;
+  readonly browser: BrowserSettings;
+  /** All attempts of a job share it. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+}
+
+export interface CrawlCommand extends CrawlPlaces {
+  readonly pageThreads: number;
+}
+
+export interface VerifyCommand extends StoreFolders, CrawlPlaces {
+  readonly domain: string;
+  readonly source: CrawlSettings;
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly found: FoundSoFar;
+  readonly workDir: string;
+  readonly picturesDir: string;
+}
+
+/** The crawl for jobs. The rooms export and crawl do not import each other. */
 export interface SiteCrawler {
   source(
-    order: Omit<CollectOrder, 'request' | 'source' | 'crawl'> & CrawlOrder & { readonly settings: CrawlSettings },
+    order: Omit<CollectCommand, 'request' | 'source' | 'crawl'> & CrawlCommand & { readonly settings: CrawlSettings },
   ): Promise<SiteSource>;
 
   /** Opens pages of the written site in a browser, and finds where they differ from the live ones. */
   verify(
-    order: VerifyOrder,
+    order: VerifyCommand,
     events: { readonly find: (finding: Finding) => void; readonly onProgress: (done: number, total: number) => void },
     signal: AbortSignal,
   ): Promise<void>;

@@ -15,10 +15,10 @@ import {
 import type { OwnedSite } from '../domain/organization.ts';
 import { showName } from '../domain/secret.ts';
 import type { Tracer } from '../traces/tracer.ts';
-import { jobFacts, queueFacts } from './jobs/job-facts.ts';
+import { jobFacts, queueFacts } from './jobs/runner.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
 
-/** A job as who runs the service sees it. */
+/** A job for the operator of the service. */
 interface OwnedJob extends Job {
   readonly organization: string;
   readonly fault: JobFault | null;
@@ -36,14 +36,14 @@ export interface ExportServiceOptions {
   readonly settings: () => ExportSettings;
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
   readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Null where bundles are not signed. */
+  /** Null if bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
   readonly onStarted: () => void;
   readonly tracer: Tracer;
   readonly signal: AbortSignal;
 }
 
-/** Export jobs as their owners see them: another organization's is `not_found`. */
+/** Export jobs of one organization. A job of another organization is `not_found`. */
 export class ExportService {
   readonly #options: ExportServiceOptions;
   readonly #packing = new Map<string, Promise<void>>();
@@ -52,19 +52,19 @@ export class ExportService {
     this.#options = options;
   }
 
-  /** @throws DocshelfError `no_source` where the site is only searched; `queue_full` */
+  /** @throws DocshelfError `no_source` if the site has search only; `queue_full` */
   async start(
     { domain, organization, source }: OwnedSite,
     { version, paths }: Omit<ExportRequest, 'domain'>,
   ): Promise<Job> {
     const { queue, settings, onStarted, tracer } = this.#options;
     if (source === null) throw noSource(domain);
-    // 64 random bits: two of a billion jobs are alike with a chance of 1 in 37.
+    // With 64 random bits, two of a billion jobs have the same id with a probability of 1 in 37.
     const jobId = `se_${randomBytes(8).toString('hex')}`;
     const order = { jobId, organizationId: organization.id, domain, version, paths };
     const queued = await tracer.span('send exports', { kind: 'producer', facts: queueFacts('send') }, async (span) => {
       const job = await queue.add({ ...order, traceparent: tracer.traceparent }, settings().queuedMax);
-      // An equal job may have waited already: it stays in the trace of its own start.
+      // If an identical job was queued already, it keeps its own trace.
       span.note(jobFacts(job));
       return job;
     });
@@ -72,7 +72,7 @@ export class ExportService {
     return jobView(queued);
   }
 
-  /** What a job was asked for, once more. @throws DocshelfError `not_found`, and those of `start` */
+  /** Starts a job with the same request. @throws DocshelfError `not_found`, and those of `start` */
   async retry(site: OwnedSite, jobId: string): Promise<Job> {
     const { version, paths } = await this.#find('start again', site.organization.id, jobId);
     return this.start(site, { version, paths });
@@ -87,24 +87,24 @@ export class ExportService {
     return ownedView(await this.#find('find', null, jobId));
   }
 
-  /** Of all organizations, as `list` does. */
+  /** Lists jobs of all organizations. */
   async listOwned(page: Pick<JobFilter, 'limit' | 'cursor'>) {
     const { jobs, nextCursor } = await this.#options.queue.list({ ...page, organizationId: null });
     return { jobs: jobs.map(ownedView), nextCursor };
   }
 
-  /** Another one once a job was added, has moved or has ended. */
+  /** Changes when a job is added, progresses or ends. */
   revision(): Promise<string> {
     return this.#options.queue.revision();
   }
 
-  /** Newest first. @throws DocshelfError `bad_request` where the cursor is none that was given. */
+  /** Newest first. @throws DocshelfError `bad_request` for a cursor that it did not return */
   async list(filter: JobFilter): Promise<JobPage> {
     const { jobs, nextCursor } = await this.#options.queue.list(filter);
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /** Empty for a job that failed early. @throws DocshelfError `not_found`; `not_completed` where the job is not over */
+  /** Empty for a job that failed early. @throws DocshelfError `not_found`; `not_completed` if the job has not ended */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);
@@ -124,12 +124,12 @@ export class ExportService {
   async cancel(organizationId: string, jobId: string): Promise<Job> {
     await this.#find('cancel', organizationId, jobId);
     const canceled = await this.#options.queue.cancel(jobId);
-    // Removed for its age since it was found.
+    // Retention removed the job after we looked it up.
     if (canceled === null) throw noSuchJob('cancel', jobId);
     return jobView(canceled);
   }
 
-  /** Packs an archive that is gone once more. @throws DocshelfError `not_found`, `not_completed`, and those of packing */
+  /** Packs a missing archive again. @throws DocshelfError `not_found`, `not_completed`, and those of packing */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
     const job = await this.#find('link to the bundle of', organizationId, jobId);
@@ -151,7 +151,7 @@ export class ExportService {
     };
   }
 
-  /** The newest completed export of the whole site, of that version where one is named; null where there is none. */
+  /** The newest completed export of the whole site, with the given version if there is one. Null if none exists. */
   async newest(
     organizationId: string,
     domain: string,
@@ -173,7 +173,7 @@ export class ExportService {
     return null;
   }
 
-  /** The archive itself. @throws DocshelfError as `bundle` does; `bundle_gone` */
+  /** Opens the archive. @throws DocshelfError as `bundle` does; `bundle_gone` */
   async read(organizationId: string, jobId: string, signal: AbortSignal) {
     const job = await this.#find('read the bundle of', organizationId, jobId);
     const { status, bundle } = job;
@@ -183,7 +183,7 @@ export class ExportService {
     return { stream, sizeBytes: bundle.sizeBytes, fileName: bundleFileName(job) };
   }
 
-  /** Packs a bundle that the store has not, once for all who ask at the same time. */
+  /** Packs a bundle that the store lacks, once for all concurrent calls. */
   #keep(job: StoredJob, sha256: string): Promise<void> {
     const underWay = this.#packing.get(sha256);
     if (underWay !== undefined) return underWay;
@@ -196,7 +196,7 @@ export class ExportService {
     return keeping;
   }
 
-  /** @param organizationId null: of any */
+  /** @param organizationId null for any organization */
   async #find(act: string, organizationId: string | null, jobId: string): Promise<StoredJob> {
     const job = JOB_ID_PATTERN.test(jobId) ? await this.#options.queue.get(jobId) : null;
     if (job === null || (organizationId ?? job.organizationId) !== job.organizationId) throw noSuchJob(act, jobId);

@@ -14,19 +14,19 @@ export class Signatures {
   readonly #key: () => Secret | null;
   readonly #shared: SharedJobs | null;
 
-  /** @param key the secret key as the config has it now; null: bundles are not signed */
+  /** @param key returns the secret key of the current config; null if bundles are not signed */
   constructor(dir: string, key: () => Secret | null, shared: SharedJobs | null = null) {
     this.#dir = dir;
     this.#key = key;
     this.#shared = shared;
   }
 
-  /** True where bundles are not signed, too. */
+  /** Also true if bundles are not signed. */
   async has(sha256: string): Promise<boolean> {
     return this.#key() === null || (await this.read(sha256)) !== null;
   }
 
-  /** @throws DocshelfError `config_invalid` where the key is none */
+  /** @throws DocshelfError `config_invalid` for an invalid key */
   async sign(sha256: string, archive: string, words: SignedWords, signal: AbortSignal): Promise<void> {
     const key = this.#key();
     if (key === null) return;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry, FileTable } from '../domain/release.ts';
-import { firstFrom } from './first-from.ts';
+import { firstFrom, HashSlots, roomFor, saltedHash } from './flat-tables.ts';
 import { ifThere } from './read.ts';
-import { saltedHash } from './salted-hash.ts';
 
 /** The table of a release's files, in the release's folder. */
 export const TABLE_FILE = 'files.table';
@@ -17,10 +17,10 @@ export const TABLE_FILE = 'files.table';
  */
 const MAGIC = 'DSFT';
 const FORMAT_VERSION = 1;
-export const HEADER_BYTES = 32;
+const HEADER_BYTES = 32;
 const CHECKSUM_AT = 28;
 const SLOT_BYTES = 8;
-export const RECORD_BYTES = 52;
+const RECORD_BYTES = 52;
 /** Of the slots, at most: a path that is not there is mostly known by the first one. */
 const FILLED_MAX = 1 / 2;
 /** Of one folder, that are looked at: files and folders. */
@@ -119,7 +119,7 @@ interface TableRecord {
   readonly type: readonly [at: number, bytes: number];
 }
 
-export function readRecord(table: Buffer, at: number): TableRecord {
+function readRecord(table: Buffer, at: number): TableRecord {
   return {
     sha256: table.toString('hex', at, at + 32),
     size: table.readDoubleLE(at + 32),
@@ -255,4 +255,116 @@ function damaged(releaseDir: string): DocshelfError {
   return new DocshelfError('release_damaged', `Cannot read "${join(releaseDir, TABLE_FILE)}": it is damaged`, {
     next: 'Remove this version and take its bundle in again.',
   });
+}
+
+/** 24 to 48 bytes of memory each. */
+const DIGESTS_MAX = 2_000_000;
+const RECORDS_READ = 1_024;
+
+interface OpenTable {
+  readonly fd: number;
+  readonly siteDir: string;
+  readonly recordsAt: number;
+  readonly textAt: number;
+  readonly firstRecord: number;
+  readonly count: number;
+}
+
+/** Files of releases by their digests. The first eight bytes of each digest are in memory, all else stays in the tables on disk. */
+export class StoredDigests implements Disposable {
+  readonly #tables: OpenTable[] = [];
+  readonly #digestsMax: number;
+  /** By the first word of a digest. */
+  readonly #slots = new HashSlots();
+  /** Of each digest its second word, and its record. */
+  #seconds = new Uint32Array(1_024);
+  #records = new Uint32Array(1_024);
+  #used = 0;
+  #recordsCount = 0;
+
+  /** @param releaseDirs folders of releases, the first before the next; one that cannot be read is left out */
+  constructor(releaseDirs: readonly string[], digestsMax = DIGESTS_MAX) {
+    this.#digestsMax = digestsMax;
+    for (const releaseDir of releaseDirs) this.#add(releaseDir);
+  }
+
+  /** A file that had these bytes when its release was written; null where none is known, or it cannot be read. */
+  find(sha256: string): string | null {
+    const digest = Buffer.from(sha256, 'hex');
+    const second = digest.readUInt32LE(4);
+    const number = this.#slots.find(digest.readUInt32LE(0), (known) => this.#seconds[known] === second);
+    if (number < 0) return null;
+    const record = this.#records[number] as number;
+    const table = this.#tables.findLast(({ firstRecord }) => firstRecord <= record);
+    return table === undefined ? null : pathIn(table, record - table.firstRecord, sha256);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { fd } of this.#tables) closeSync(fd);
+  }
+
+  #add(releaseDir: string): void {
+    if (this.#used === this.#digestsMax) return;
+    const table = openTable(releaseDir, this.#recordsCount);
+    if (table === null) return;
+    this.#tables.push(table);
+    for (let from = 0; from < table.count; from += RECORDS_READ) {
+      const records = read(table.fd, table.recordsAt + from * RECORD_BYTES, RECORDS_READ * RECORD_BYTES);
+      const count = Math.min(table.count - from, Math.floor(records.length / RECORD_BYTES));
+      // It is cut off.
+      if (count === 0) return;
+      this.#recordsCount += count;
+      for (let n = 0; n < count; n++) {
+        if (this.#used === this.#digestsMax) return;
+        const at = n * RECORD_BYTES;
+        this.#put(records.readUInt32LE(at), records.readUInt32LE(at + 4), table.firstRecord + from + n);
+      }
+    }
+  }
+
+  #put(first: number, second: number, record: number): void {
+    const number = this.#used;
+    if (this.#slots.find(first, (known) => this.#seconds[known] === second) >= 0) return;
+    this.#used += 1;
+    this.#seconds = roomFor(this.#seconds, this.#used);
+    this.#records = roomFor(this.#records, this.#used);
+    this.#seconds[number] = second;
+    this.#records[number] = record;
+    this.#slots.add(first, number);
+  }
+}
+
+/** The file of a record, where it has this digest. */
+function pathIn({ fd, siteDir, recordsAt, textAt }: OpenTable, number: number, sha256: string): string | null {
+  const bytes = read(fd, recordsAt + number * RECORD_BYTES, RECORD_BYTES);
+  if (bytes.length < RECORD_BYTES) return null;
+  const record = readRecord(bytes, 0);
+  const [pathAt, pathBytes] = record.path;
+  if (record.sha256 !== sha256) return null;
+  const path = read(fd, textAt + pathAt, pathBytes);
+  return path.length === pathBytes ? join(siteDir, path.toString()) : null;
+}
+
+/** Null where it cannot be opened, or is no table. */
+function openTable(releaseDir: string, firstRecord: number): OpenTable | null {
+  let fd: number;
+  try {
+    fd = openSync(join(releaseDir, TABLE_FILE), 'r');
+  } catch {
+    return null;
+  }
+  const layout = readLayout(read(fd, 0, HEADER_BYTES));
+  if (layout !== null) return { fd, siteDir: join(releaseDir, 'site'), firstRecord, ...layout };
+  closeSync(fd);
+  return null;
+}
+
+/** Fewer at the end, and none where the disk gives none: files that are not found are written. */
+function read(fd: number, at: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  try {
+    return buffer.subarray(0, readSync(fd, buffer, 0, bytes, at));
+  } catch {
+    return buffer.subarray(0, 0);
+  }
 }

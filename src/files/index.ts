@@ -1,4 +1,4 @@
-export { findInTable, readFileTable, TABLE_FILE, writeFileTable } from './file-table.ts';
+export { findInTable, readFileTable, StoredDigests, TABLE_FILE, writeFileTable } from './file-table.ts';
 export { LineSpool } from './line-spool.ts';
 export { isAlive, isLocal, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
 export {
@@ -12,7 +12,6 @@ export {
   readBytesIfThere,
   readIfThere,
 } from './read.ts';
-export { StoredDigests } from './stored-digests.ts';
 export {
   flushPath,
   flushTree,

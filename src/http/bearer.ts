@@ -9,7 +9,7 @@ export function bearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/** @throws DocshelfError `forbidden` where no token is set; `unauthorized` where the request's is missing or another */
+/** @throws DocshelfError `forbidden` if no token is set, `unauthorized` if the request's is missing or wrong */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
     throw new DocshelfError('forbidden', 'Cannot act: no admin token is set, and without one every action is refused', {
@@ -29,7 +29,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/** Digests: the time tells neither length nor first difference. */
+/** Compares digests, so that the time reveals neither the length nor the first difference. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

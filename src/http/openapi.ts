@@ -1,13 +1,12 @@
-import { DocshelfError, statusOf } from '../domain/errors.ts';
+import { DocshelfError, problemSchema, statusOf } from '../domain/errors.ts';
 import type { Fault, Operation, OperationAnswer } from '../domain/operation.ts';
-import { problemSchema } from '../domain/problem.ts';
 import { problemOf } from './problem.ts';
 
 interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;
-  /** Null: where they found this document. */
+  /** Null: clients use the server of this document. */
   readonly publicUrl: string | null;
 }
 
@@ -168,10 +167,10 @@ function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }
 
-/** Of a site of this daemon, for examples. */
+/** Names of a site of this daemon, for examples. */
 export interface OwnNames {
   readonly domain: string;
-  /** That names this site alone; null: there is none. */
+  /** Host that only this site has. Null: there is none. */
   readonly host: string | null;
   readonly organization?: string | undefined;
 }

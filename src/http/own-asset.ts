@@ -1,7 +1,41 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { type HashedAsset, hashedAsset } from './hashed-asset.ts';
+import { negotiateEncoding } from '../site/encoding.ts';
+import { OWN_HEADERS } from '../site/index.ts';
+
+/** A file of docshelf's own pages, under a name that changes with its content. */
+export interface HashedAsset {
+  /** `shelf-3f9ab2c41d7e0856.css` */
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly gzipped: Uint8Array<ArrayBuffer>;
+  /** Present if pages wait for the file. */
+  readonly brotli?: Uint8Array<ArrayBuffer>;
+}
+
+/** Caches may store it for ever. For HEAD, the framework removes the body. */
+export function answerAsset(
+  { type, bytes, gzipped, brotli }: HashedAsset,
+  acceptEncoding: string | undefined,
+): Response {
+  const accepted = acceptEncoding ?? '';
+  const made = negotiateEncoding(accepted) === 'br' ? brotli : undefined;
+  const coding = made !== undefined ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null;
+  const body = made ?? (coding === null ? bytes : gzipped);
+  return new Response(body, {
+    headers: {
+      'Content-Type': type,
+      'Content-Length': String(body.length),
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      ...OWN_HEADERS,
+      ...(coding === null ? {} : { 'Content-Encoding': coding }),
+    },
+  });
+}
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -9,15 +43,16 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** What styles of docshelf's own pages begin with. */
+/** Begins the style sheets of docshelf's own pages. */
 export const BASE_STYLE = new URL('assets/base.css', import.meta.url);
 
-/** Beside their names, and in the browser's tab. */
+/** Shown next to the title and in the browser's tab. */
 export const ICON = new URL('site/assets/shelf.svg', import.meta.url);
 
-/** A file of docshelf's own pages. @param before stands before it, in the same answer */
+/** A file of docshelf's own pages. @param before a file to put before it, in the same response */
 export function ownAsset(file: URL, before: URL | null = null): HashedAsset {
   const bytes = Buffer.concat([...(before === null ? [] : [readFileSync(before)]), readFileSync(file)]);
-  const type = TYPES[posix.extname(file.pathname)] ?? '';
-  return hashedAsset(posix.basename(file.pathname), { type, bytes, gzipped: gzipSync(bytes, { level: 9 }) });
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  const { name, ext } = posix.parse(file.pathname);
+  return { name: `${name}-${digest}${ext}`, type: TYPES[ext] ?? '', bytes, gzipped: gzipSync(bytes, { level: 9 }) };
 }

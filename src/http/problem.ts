@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import { DocshelfError, type ErrorCode, statusOf, toDocshelfError } from '../domain/errors.ts';
-import type { Problem } from '../domain/problem.ts';
-import { OWN_HEADERS } from '../serve/index.ts';
+import { DocshelfError, type ErrorCode, type Problem, statusOf, toDocshelfError } from '../domain/errors.ts';
+import { OWN_HEADERS } from '../site/index.ts';
 
-/** What a caller who does not run docshelf is told of a database that is away, but by faults `isForCallers`: its address is in the log. */
+/** Error for public callers if the database is unavailable. Its address is only in the log. Errors with `isForCallers` pass as they are. */
 const DATABASE_AWAY = new DocshelfError('database_unavailable', 'Cannot answer now: the database does not answer', {
   next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
 });
@@ -50,7 +49,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
 }
 
 export interface FaultHooks {
-  /** Who asks need not run docshelf. Default false. */
+  /** True if callers are not the operator. Default false. */
   readonly isPublic?: boolean;
   readonly metrics: { onError(code: ErrorCode): void };
   onError?(error: DocshelfError, requestId: string | null): void;

@@ -10,7 +10,7 @@ export interface Route<E extends BoundEnv> {
   readonly run: (c: Context<E>) => Response | Promise<Response>;
 }
 
-/** The bindings are absent where an app is called without a socket. */
+/** The bindings are absent if an app is called without a socket. */
 type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
 /** Read and checked on demand: a refused client's body is never read. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { getCACertificates } from 'node:tls';
 import { DocshelfError } from '../domain/errors.ts';
 
 /** A PEM file that `setting` names. @throws DocshelfError `cannot_read`, `config_invalid` */
@@ -17,4 +18,9 @@ export function readCertificates(file: string, setting: string): string {
   throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it holds no PEM certificate`, {
     next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
   });
+}
+
+/** Trusts the certificates of the file in addition to the system's. @param caFile null: the system's only */
+export function authoritiesOf(caFile: string | null, setting: string): { readonly ca?: string[] } {
+  return caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };
 }

@@ -13,7 +13,7 @@ export interface ChromiumLaunch {
 const VIEWPORT = { width: 1280, height: 1024 };
 const LAUNCH_MS_MAX = 30_000;
 
-/** The system's Chromium, without any way out: whoever launches it answers its requests. @throws what playwright throws */
+/** The system's Chromium without network access: the caller responds to its requests. @throws errors of playwright */
 export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunch): Promise<BrowserContext> {
   const { program, profileDir, hasSandbox, path } = launch;
   const { chromium } = await import('playwright-core');

@@ -14,7 +14,7 @@ export function requestDaemon(target: RequestOptions): ClientRequest {
 }
 
 /**
- * Null where it does not answer in time. No certificate is verified, as by Kubernetes' own probes: nothing secret is sent,
+ * Null if the daemon does not respond in time. No certificate is verified, as by Kubernetes' own probes: nothing secret is sent,
  * and the daemon's is for the names that readers ask by.
  */
 export async function askDaemon(
@@ -24,7 +24,7 @@ export async function askDaemon(
   return answerOf({ protocol, host: bareHost(hostname), port, path: pathname, signal, rejectUnauthorized: false });
 }
 
-/** Null where nothing answers at the socket in time. */
+/** Null if no daemon responds at the socket in time. */
 export async function askSocket(
   socketPath: string,
   path: string,

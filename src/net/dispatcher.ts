@@ -1,23 +1,20 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { getCACertificates } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
 import { bareHost, hostAndPort, portOf, urlHost } from '../domain/egress.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { readCertificates } from './certificates.ts';
+import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
 /**
- * Guarded connections; HTTP/1.1 alone, whose framing tells a whole body from a cut one. A proxy's: `admitBehindProxy`.
+ * Guarded connections, only HTTP/1.1: its framing shows if a body was cut. `admitBehindProxy` checks those of a proxy.
  * @param connectionsMax to one origin; null: unbounded @throws DocshelfError `config_invalid`, `cannot_read`
  */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
-  const { caFile } = settings;
-  const tls =
-    caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, 'network.caFile')] };
+  const tls = authoritiesOf(settings.caFile, 'network.caFile');
   const timeouts = { headersTimeout: settings.idleTimeoutMs, bodyTimeout: settings.idleTimeoutMs };
   const options = {
     ...timeouts,
@@ -99,7 +96,7 @@ const CONNECTORS_MAX = 256;
 
 /** Checks what was looked up, and the socket's own address: a name that answers differently next time gains nothing. */
 function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
-  // One each: a lookup is told no port, and a connector keeps the TLS sessions of its host.
+  // One connector per host and port: a lookup does not get the port, and a connector keeps the TLS sessions of its host.
   const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
   return (target, callback) => {
     // Without its brackets here, which the policy's names have as a URL does.

@@ -7,7 +7,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
-/** What a crawl may reach besides public addresses. */
+/** Addresses that a crawl may reach in addition to public ones. */
 export interface CrawlReach {
   /** Networks (CIDR), for `ownOrigins` and the pairs of `network.allowedHosts` alone; and pairs `host:port`. */
   readonly allowAddresses: readonly string[];
@@ -31,7 +31,7 @@ export class EgressPolicy {
   readonly #rulesNow: () => EgressRules;
   readonly #reachOf: (rules: EgressRules) => PrivateReach;
 
-  /** @param rules as they are, or how to read them: whoever outlives a reload follows it */
+  /** @param rules a value, or a function for an object that outlives a reload */
   constructor(rules: EgressRules | (() => EgressRules), reach?: PrivateReach) {
     this.#rulesNow = typeof rules === 'function' ? rules : () => rules;
     const [open, closed] = [everyPort(true), everyPort(false)];
@@ -61,7 +61,7 @@ export class EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
 
-  /** Of a browser nothing leaves but the requests that are intercepted, and those are judged as any other. */
+  /** Only intercepted requests leave a browser, and the policy checks each of them. */
   get browserFlags(): readonly string[] {
     return NO_WAY_OUT;
   }
@@ -105,7 +105,7 @@ export class EgressPolicy {
     return guard.allows(address) && (ports === null || ports.has(pair));
   }
 
-  /** True where the operator wrote it: in `network.allowedHosts`, as a pair, or as the origin of the crawl itself. */
+  /** True if the operator named it: in `network.allowedHosts`, as a pair, or as the origin of the crawl itself. */
   lists(url: Endpoint): boolean {
     if (!this.rules.allowsUnnamed) return namesHost(this.rules, url);
     const { ports, pairs } = this.#private;
@@ -113,7 +113,7 @@ export class EgressPolicy {
     return pairs.has(pair) || ports?.has(pair) === true;
   }
 
-  /** Null where a socket to it may be opened, as far as can be told without its addresses. */
+  /** Null if a socket to it may be opened, as far as is known without its addresses. */
   refusalOf(url: Endpoint): AddressRefused | null {
     const bare = bareHost(url.hostname);
     const isRefused =

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Its clock before ours; negative: behind. Null where it tells no time. */
+  /** Milliseconds that its clock is ahead of this machine's. Null if it sends no time. */
   readonly aheadMs: number | null;
   /** Milliseconds since 1970; null without TLS. */
   readonly certificateEndsAtMs: number | null;

@@ -5,7 +5,7 @@ type AddressKind = 'public' | 'private' | 'metadata';
 
 export interface AddressRules {
   readonly allowPrivate: boolean;
-  /** Addresses and networks in CIDR notation that may be asked besides. */
+  /** Further allowed addresses and networks in CIDR notation. */
   readonly allowAddresses: readonly string[];
 }
 
@@ -15,7 +15,7 @@ const PRIVATE_V4 = (
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3'
 ).split(' ');
 
-/** Of IPv6 only 2000::/3 is in use as global unicast (RFC 4291, section 2.4), less what IANA keeps for special purposes. */
+/** In IPv6, only 2000::/3 is in use as global unicast (RFC 4291, section 2.4), except for IANA's special purposes. */
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
@@ -117,7 +117,8 @@ function locallyTranslated(address: string): string | null {
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;
 }
 
-function groupsOf(address: string): number[] {
+/** The eight numbers of an IPv6 address. */
+export function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const [left, right] = [readGroups(head), readGroups(tail ?? '')];
   return tail === undefined ? left : [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];

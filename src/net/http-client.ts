@@ -38,7 +38,7 @@ export class HttpClient {
   /**
    * Every status that is not followed resolves. Credentials, a user part of the link among them, follow no redirect.
    * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
-   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts
+   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason if it aborts
    */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);
@@ -112,7 +112,7 @@ export class HttpClient {
     }
   }
 
-  /** The target as a URL, or the error that says why it is not asked. `from` is where a redirect came from. */
+  /** The target as a URL. @param from address that redirected; null: none. @throws DocshelfError if it is not allowed */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
     const url = URL.parse(link);
@@ -181,4 +181,40 @@ function decodeOrKeep(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** Documents of identity providers: a key set has a few KiB. */
+const BODY_BYTES_MAX = 1024 * 1024;
+
+interface FetchOptions {
+  readonly method?: string;
+  readonly headers?: ConstructorParameters<typeof Headers>[0];
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | null | undefined;
+}
+
+/**
+ * `fetch` for libraries that bring their own requests: through the gate, GET and POST, redirects answered and not followed.
+ * @throws as `HttpClient.get`
+ */
+export function gatedFetch(
+  client: () => Promise<HttpClient>,
+): (url: string | URL, options?: FetchOptions) => Promise<Response> {
+  return async (url, { method = 'GET', headers = {}, body, signal }: FetchOptions = {}) => {
+    const http = await client();
+    const options = {
+      headers: Object.fromEntries(new Headers(headers)),
+      signal: signal ?? new AbortController().signal,
+      redirects: 'answer',
+    } as const;
+    const link = String(url);
+    const response =
+      method === 'POST' ? await http.post(link, String(body ?? ''), options) : await http.get(link, options);
+    const text = await response.text(BODY_BYTES_MAX);
+    const type = response.header('content-type');
+    return new Response(text === '' ? null : text, {
+      status: response.status,
+      headers: type === null ? {} : { 'Content-Type': type },
+    });
+  };
 }

@@ -1,9 +1,9 @@
 import { Socket, type SocketConnectOpts } from 'node:net';
-import { type ConnectionOptions, getCACertificates } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import { Client, Pool } from 'pg';
 import type { DatabaseAddress } from '../domain/database-address.ts';
 import { urlHost } from '../domain/egress.ts';
-import { readCertificates } from './certificates.ts';
+import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
 /** A replica's share of a server that takes a hundred by default. */
@@ -13,8 +13,8 @@ const IDLE_MS = 30_000;
 const ANSWER_MS_MAX = 15_000;
 
 /**
- * Connections are made by the address as it is then, so that a password may change. Certificates of `policy.rules.caFile` are trusted
- * besides the system's; faults name it by `caSetting`.
+ * Each connection reads the address, so that a password may change. Certificates of `policy.rules.caFile` are trusted in addition to
+ * the system's; errors name it by `caSetting`.
  */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {
@@ -41,16 +41,15 @@ export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAd
     allowExitOnIdle: true,
     connectionTimeoutMillis: policy.rules.connectTimeoutMs,
   });
-  // Of connections that nobody uses: whoever asks next has another.
+  // An idle connection failed. The next query opens another.
   pool.on('error', () => undefined);
   return pool;
 }
 
 function tlsOf(tls: DatabaseAddress['tls'], { rules }: EgressPolicy, caSetting: string): ConnectionOptions {
   if (tls === 'encrypted') return { rejectUnauthorized: false };
-  const { caFile } = rules;
   return {
-    ...(caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, caSetting)] }),
+    ...authoritiesOf(rules.caFile, caSetting),
     ...(tls === 'chain' ? { checkServerIdentity: () => undefined } : {}),
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
 export interface RetryTools {
-  /** Resolves after that many milliseconds; rejects at once where the signal aborts. */
+  /** Resolves after that many milliseconds; rejects at once if the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** 0 (included) to 1 (excluded). */
   readonly random: () => number;
@@ -27,7 +27,7 @@ const RETRY_AFTER_MAX_MS = 120_000;
 /**
  * Retries faults with `fields.retryable` under full jitter (daemons that lost one server do not come back together):
  * 0 to min(30 s, 0.5 s * 2^n), five retries at most 15.5 s; `fields.retryAfterMs` counts up to 120 s.
- * @throws DocshelfError the last attempt's; the signal's reason where that aborts
+ * @throws DocshelfError the last attempt's; the signal's reason if it aborts
  */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
   const { retriesMax, signal, onRetry } = plan;
@@ -73,14 +73,14 @@ export class Backoff {
 const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
-/** Somebody frees the volume, and nobody tells us. */
+/** Errors that may end without a notice: somebody frees space on the volume. */
 const PASS_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error instanceof DocshelfError && (error.fields.retryable === true || PASS_WITH_SPACE.has(error.code));
 }
 
-/** Retry-After in milliseconds (RFC 9110 section 10.2.3), unbounded; null where it is neither seconds nor a date. */
+/** Retry-After in milliseconds (RFC 9110 section 10.2.3), unbounded; null if it is neither seconds nor a date. */
 export function retryAfterOf(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

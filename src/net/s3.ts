@@ -2,17 +2,15 @@ import { Agent, type AgentOptions } from 'node:http';
 import { Agent as TlsAgent, type AgentOptions as TlsOptions } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { getCACertificates } from 'node:tls';
 import { GetObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { fromTokenFile } from '@aws-sdk/credential-provider-web-identity';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { S3Link } from '../domain/bundle-link.ts';
 import { bareHost, portOf, type S3Place, urlHost } from '../domain/egress.ts';
 import { Secret } from '../domain/secret.ts';
-import { readCertificates } from './certificates.ts';
+import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
-import { gatedFetch } from './gated-fetch.ts';
-import type { HttpClient } from './http-client.ts';
+import { gatedFetch, type HttpClient } from './http-client.ts';
 
 type Credentials = Extract<S3ClientConfig['credentials'], (...given: never[]) => unknown>;
 
@@ -22,7 +20,7 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   return {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    // By itself the SDK puts a bucket with dots before an address, where it makes no URL.
+    // By default the SDK puts the bucket before an IP address, which makes no valid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
     // Uploads carry our checksums; older services refuse those that the SDK would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -41,10 +39,7 @@ export function openS3Client(
   timeouts: { readonly connectionTimeout: number; readonly socketTimeout: number },
   caSetting: string,
 ): S3Client {
-  const authorities = (): TlsOptions => {
-    const { caFile } = policy.rules;
-    return caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, caSetting)] };
-  };
+  const authorities = (): TlsOptions => authoritiesOf(policy.rules.caFile, caSetting);
   authorities();
   const requestHandler = {
     ...timeouts,

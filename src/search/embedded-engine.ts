@@ -5,53 +5,52 @@ import { DocshelfError, type PlainError } from '../domain/errors.ts';
 import { readIfThere } from '../files/index.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
 import { Scheduler } from '../threads/scheduler.ts';
+import type { EmbedProgressOf } from './indexing/embed-index.ts';
+import { type BuildAsked, IndexBuilds, IndexTurns, searchDirOf } from './indexing/index-builds.ts';
 import { LEFT_OUT_FILE, REFUSED_FILE } from './indexing/index-files.ts';
-import type { EmbedProgressOf, ModelChoice } from './orders.ts';
-import { embedWith } from './parent-embedder.ts';
-import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
-import { EmbedLanes } from './processes/embed-lanes.ts';
-import { type BuildAsked, DERIVED, IndexBuilds, searchDirOf } from './processes/index-builds.ts';
-import { IndexTurns } from './processes/index-turns.ts';
-import type { SearchOrder, VectorsOrder } from './query/query-thread.ts';
+import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, ModelChoice, ReportBuild } from './ports.ts';
+import type { QueryRequest, UsableVectors } from './query/query-thread.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest, WrittenAnswer } from './request.ts';
+import { embedWith } from './semantic/embedders.ts';
 import type { SearchCalls } from './worker.ts';
 
 export interface Model {
   readonly choice: ModelChoice;
-  /** For threads whose model is the parent's. */
+  /** For threads that let the parent thread embed. */
   readonly embedder: Embedder | null;
 }
 
-export interface EmbeddedEngineOptions {
-  /** Called when it is first needed, and again after a failure. */
+interface EmbeddedEngineOptions {
+  /** Called when the model is first needed, and again after a failure. */
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;
-  /** Of the process that indexes and embeds, all in all: where it takes more it is ended. */
+  /** Maximum resident memory of the process that indexes or embeds. A process that takes more is ended. */
   readonly memoryBytesMax: number;
-  /** A build that takes longer has those of smaller sites beside it. Default: 30 s. */
+  /** After this time, a second process builds the indexes of smaller sites. Default: 5 s. */
   readonly longBuildMs?: number;
-  /** Another process that holds a release for longer without one more vector is stopped, or hangs. Default: 2 min. */
+  /** After this time without a new vector, another process that embeds the release counts as dead. Default: 2 min. */
   readonly othersSilentMs?: number;
 }
 
-/** An index that sites have opened. Those that serve the same release share it. */
+/** An open index. Sites that serve the same release share it. */
 interface Held {
-  readonly sites: Set<SearchIndex>;
+  readonly sites: Set<EmbeddedIndex>;
   readonly facts: Promise<IndexFacts>;
 }
 
 const URGENT = { isUrgent: true };
 
-/** Of one site. More than a second's worth is of no use to the reader who waits. */
+/** Maximum per site: a reader does not wait for more than a second. */
 const QUERIES_WAITING_MAX = 400;
 /** The thread looks words up for one query while the model reads for others: with eight it is never idle. */
 const QUERIES_RUNNING_MAX = 8;
 
-/** A query that takes in what has joined reads it all: 0.4 GB of a million passages. */
+/** A query reads all vectors that were added: 0.4 GB for a million passages. */
 const VECTORS_EVERY_MS = 30_000;
 
-/** Vectors that another process on the folder makes are looked at again after 1 s, then after twice as long each time, up to this. */
+/** Interval of looking for vectors of another process on the folder: 1 s at first, doubled each time up to this. */
 const OTHERS_EVERY_MS_MAX = 30_000;
-/** Where two processes embed a release they write the same rows. */
+/** Two processes that embed one release write the same rows. */
 const OTHERS_SILENT_MS = 120_000;
 
 /** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
@@ -61,8 +60,8 @@ const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
  * Indexes in the releases' folders, for all sites of a daemon. One thread answers all queries. One process at a time builds or
- * embeds, as long as there is something to do, and a second one builds for smaller sites where that takes long: of low priority, their
- * memory bounded, the first that the kernel ends.
+ * embeds; a second process builds for smaller sites if that takes long. Both have low priority and bounded
+ * memory, and the kernel ends them first.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
@@ -81,9 +80,9 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /** One build of a release at a time, also if two sites find its index damaged. It bounds nothing: `#turns` does. */
+  /** Joins the builds of one release, if two sites find its index damaged. `#turns` bounds the number of builds. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
-  /** One at a time: queries are answered between the checks of a hundred sites that start together. */
+  /** One at a time, so that queries are answered between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
   /** By search folder. */
   readonly #held = new Map<string, Held>();
@@ -116,8 +115,8 @@ export class EmbeddedEngine {
     return this.#builds.run(build, { share: release.releaseDir, signal });
   }
 
-  /** A site that has it and opens it again doubts it: then it is read through anew. */
-  async open(release: IndexedRelease, site: SearchIndex, isAsked: boolean): Promise<IndexFacts> {
+  /** Verifies the index again if this site has it open already: the site doubts it. */
+  async open(release: IndexedRelease, site: EmbeddedIndex, isAsked: boolean): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
     const held = this.#held.get(searchDir);
@@ -139,17 +138,20 @@ export class EmbeddedEngine {
     return facts;
   }
 
-  /** @param onVectors called soon after the first are there, now and then while more join, and with the last */
+  /** @param onVectors called soon after the first vectors exist, at intervals while more are computed, and with the last */
   async embed(
-    { releaseDir, digest: release }: IndexedRelease,
+    release: IndexedRelease,
     onProgress: (progress: EmbedProgress) => void,
-    onVectors: (vectors: VectorsOrder) => void,
+    onVectors: (vectors: UsableVectors) => void,
     signal: AbortSignal,
-    site: SearchIndex,
+    site: EmbeddedIndex,
   ): Promise<void> {
     const { choice: model } = await this.#options.model();
-    const searchDir = join(releaseDir, DERIVED);
-    const order = { searchDir, release, cacheDir: this.#options.cacheDir, model, lanesMax: this.#lanes.max };
+    const { cacheDir } = this.#options;
+    const request = {
+      ...{ searchDir: searchDirOf(release), release: release.digest },
+      ...{ cacheDir, model, lanesMax: this.#lanes.max },
+    };
     let toldMs = Number.NEGATIVE_INFINITY;
     const embed = (ignoresOthers: boolean) => async (turn: AbortSignal, onBegun: () => void) => {
       const told = (progress: EmbedProgressOf): void => {
@@ -162,9 +164,9 @@ export class EmbeddedEngine {
         onVectors({ modelDigest, model, revision: embedded });
       };
       try {
-        return await this.#embedding.call('embed', { ...order, ignoresOthers }, { onProgress: told, signal: turn });
+        return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
-        // Within the turn: whoever comes now waits for its end, and starts another. A build has the memory for itself.
+        // Within the turn, so that the next task starts another process. A build has the memory for itself.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -174,17 +176,17 @@ export class EmbeddedEngine {
     await this.#task(untilWhole(inTurn, silentMs, either));
   }
 
-  /** For each request of a reader: embedding leaves the cores to them. */
+  /** Called for each request of a reader: embedding then leaves the cores to readers. */
   noteRead(): void {
     this.#lanes.noteRead();
   }
 
-  async search(order: SearchOrder, site: SearchIndex): Promise<Uint8Array<ArrayBuffer>> {
+  async search(order: QueryRequest, site: EmbeddedIndex): Promise<Uint8Array<ArrayBuffer>> {
     this.#stopping.signal.throwIfAborted();
     return this.#queryScheduler.run(() => this.#queries.call('search', order), { key: site });
   }
 
-  async close(release: IndexedRelease, site: SearchIndex): Promise<void> {
+  async close(release: IndexedRelease, site: EmbeddedIndex): Promise<void> {
     const searchDir = searchDirOf(release);
     const held = this.#held.get(searchDir);
     held?.sites.delete(site);
@@ -193,7 +195,7 @@ export class EmbeddedEngine {
     await this.#queries.call('close', searchDir, URGENT);
   }
 
-  /** Ends all that is under way with `stopping`. */
+  /** Ends all tasks in progress with `stopping`. */
   async stop(): Promise<void> {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
     await Promise.allSettled(this.#tasks);
@@ -233,7 +235,7 @@ export class EmbeddedEngine {
   }
 }
 
-/** @param embed gives null, or how many vectors there are while another process makes the rest @throws the signal's reason */
+/** @param embed returns null, or the number of vectors while another process computes the rest @throws the signal's reason */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,
@@ -248,5 +250,106 @@ async function untilWhole(
     former = embedded;
     const pauseMs = Math.min(OTHERS_EVERY_MS_MAX, 1_000 * 2 ** waits);
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/** The indexes of one site. After the end of the engine every call throws `stopping`. */
+export class EmbeddedIndex {
+  readonly #engine: EmbeddedEngine;
+  /** Vectors by search folder. Null before the first vectors exist. */
+  readonly #opened = new Map<string, UsableVectors | null>();
+
+  constructor(engine: EmbeddedEngine) {
+    this.#engine = engine;
+  }
+
+  /**
+   * Replaces an existing index, unless another process on the folder does. A fault in the text of a page is no failure.
+   * @throws the signal's reason
+   */
+  build(release: IndexedRelease, signal: AbortSignal, tell: ReportBuild = () => undefined): Promise<IndexFacts> {
+    return this.#engine.build(release, signal, { site: this, tell });
+  }
+
+  /**
+   * Verifies the index; also if it is open already, since the caller doubts it.
+   * @param isAsked readers are searching the site: the index stays in memory for the next query
+   * @throws DocshelfError `index_damaged` if there is no sound index of this version
+   */
+  async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {
+    const facts = await this.#engine.open(release, this, isAsked);
+    this.#opened.set(searchDirOf(release), null);
+    return facts;
+  }
+
+  /**
+   * Computes the missing vectors at low priority. Queries use each vector soon after. If interrupted, it resumes from there.
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
+   */
+  async embed(
+    release: IndexedRelease,
+    onProgress: (progress: EmbedProgress) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const searchDir = searchDirOf(release);
+    const use = (vectors: UsableVectors): void => {
+      if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
+    };
+    await this.#engine.embed(release, onProgress, use, signal, this);
+  }
+
+  /**
+   * Best results first.
+   * @param label version of the release. `filter.version` finds by it the pages that name no version
+   * @throws DocshelfError `index_damaged`, `queue_full`
+   */
+  async search(
+    release: IndexedRelease,
+    request: SearchRequest,
+    label: string,
+    form: ResultForm = PLAIN_FORM,
+  ): Promise<SearchAnswer> {
+    const searchDir = searchDirOf(release);
+    const vectors = this.#opened.get(searchDir);
+    if (vectors === undefined)
+      throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
+    return new WrittenAnswer(await this.#engine.search({ searchDir, request, label, form, vectors }, this));
+  }
+
+  /** Closes it for this site; other sites may have it open. Queries in progress may fail with `index_damaged`. */
+  async close(release: IndexedRelease): Promise<void> {
+    if (this.#opened.delete(searchDirOf(release))) await this.#engine.close(release, this);
+  }
+}
+
+/** The part of an index that `SiteSearch` uses. */
+export type SearchIndex = Pick<EmbeddedIndex, 'build' | 'open' | 'embed' | 'search' | 'close'>;
+
+const MIB = 1024 ** 2;
+/** The process with one model takes 213 MiB, each further one 75 MiB (measured, all-MiniLM-L6-v2 int8); some of it is the tables'. */
+const FIRST_BYTES = 240 * MIB;
+const NEXT_BYTES = 80 * MIB;
+/** For so long after a request somebody is taken to read on. */
+const READING_MS = 30_000;
+
+/** Texts that are embedded at once: on all cores but one when nobody reads, on one when someone does. */
+export class EmbedLanes {
+  /** By cores and memory. */
+  readonly max: number;
+  #readMs = Number.NEGATIVE_INFINITY;
+
+  /** @param memoryBytes of the process that embeds */
+  constructor(cores: number, memoryBytes: number) {
+    const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
+    this.max = Math.max(1, Math.min(cores - 1, models));
+  }
+
+  /** For each request of a reader. */
+  noteRead(nowMs = performance.now()): void {
+    this.#readMs = nowMs;
+  }
+
+  now(nowMs = performance.now()): number {
+    return nowMs - this.#readMs < READING_MS ? 1 : this.max;
   }
 }

@@ -1,19 +1,22 @@
 /**
- * pages -> sections (`extract`, `read-sections`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
- * both legs, `rank`) -> ranked sections
+ * Index: pages -> sections (`extract/`, `indexing/read-sections`) -> SQLite file (`keyword/index-writer`), vectors
+ * (`semantic/embed-release`).
+ *
+ * Query: `SiteSearch` -> `EmbeddedEngine` -> the search thread (`query/query-thread`) -> `query/release-search`: keywords
+ * (`keyword/keyword-index`), meaning (`semantic/vector-index`), one score (`query/rank`), excerpts (`query/excerpts`).
  */
-export { EmbeddedEngine, type Model } from './embedded-engine.ts';
-export { EmbeddedIndex } from './embedded-index.ts';
-export { MountedSearch } from './mounted-search.ts';
-export type { IndexedRelease, SearchIndex } from './ports.ts';
-export type { ShelfResult } from './query/merge-by-rank.ts';
+export { EmbeddedEngine, EmbeddedIndex, type Model, type SearchIndex } from './embedded-engine.ts';
+export type { IndexedRelease } from './ports.ts';
 export {
   jsonOf,
+  NO_FACTS,
+  PLAIN_FORM,
+  type ResultForm,
   type Search,
   type SearchAnswer,
   type SearchFacts,
   type SearchRequest,
   type SearchResult,
 } from './request.ts';
-export { ShelfSearch } from './shelf-search.ts';
+export { type ShelfResult, ShelfSearch } from './shelf-search.ts';
 export { type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

@@ -1,15 +1,39 @@
 import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
-import type { SearchAnswer, SearchRequest } from './request.ts';
+
+/** The unit of search: one heading and the text under it (contract section 1). */
+export interface Section {
+  /** As readers see it, with the nearest heading's `#fragment`: `/guides/start#install`. Not unique. */
+  readonly path: string;
+  /** Without the site's name. */
+  readonly title: string;
+  /** Only for a page's first section: its `<title>` without the site's name, if that differs from `title`. */
+  readonly documentTitle?: string;
+  /** From the page's first heading down to the section's own. Empty for text before any heading. */
+  readonly headings: readonly string[];
+  /** Code included, blocks parted by a blank line. Never empty: else it says what is below. */
+  readonly text: string;
+  /** BCP 47. Null if the page names none. */
+  readonly language: string | null;
+  readonly version: string | null;
+  readonly tags: readonly string[];
+}
+
+/** The part of a section that is embedded and shown: about 220 tokens, cut at paragraph borders. */
+export interface Passage {
+  /** In UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Texts to vectors, by a model in a folder or by an endpoint. All have length 1, so that a dot product is the cosine. */
 export interface Embedder {
-  /** Of the model, 64 hex digits: vectors are comparable only where it is the same. */
+  /** Digest of the model, 64 hex digits. Vectors are comparable only if it is the same. */
   readonly digest: string;
   /** A multiple of 32. */
   readonly dims: number;
 
-  /** True where the model is of use in a language (BCP 47); others go by keywords alone. */
+  /** True if the model is useful in a language (BCP 47). Other languages are searched by keywords alone. */
   reads(language: string): boolean;
 
   /** @throws DocshelfError `embedder_failed` (endpoint); the signal's reason */
@@ -21,12 +45,23 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
+/** `folder`: the thread loads the model itself. `parent`: the parent thread embeds, because only it has network access. */
+export type ModelChoice =
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
+
+/** A model before it is loaded. */
+export interface KnownModel {
+  readonly digest: string;
+  readonly load: () => Promise<Embedder>;
+}
+
 export interface IndexedRelease {
   readonly digest: string;
   /** Holds `site/`, its file table, and `search/`, which is derived and may be replaced. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Of its files, unpacked: the smaller of two releases is indexed first. Default: by the size of its file table. */
+  /** Size of its files, unpacked: the smaller of two releases is indexed first. Default: by the size of its file table. */
   readonly bytes?: number;
 }
 
@@ -39,41 +74,9 @@ export interface IndexFacts {
   readonly sections: number;
   /** Why the vectors of the bundle are not used (`bad_search_data`). Null if they are usable, or there are none. */
   readonly refused: PlainError | null;
-  /** Paths of pages that it does not have: to read them took more memory or time than there is. */
+  /** Paths of pages that are missing from the index: reading them took too much memory or time. */
   readonly leftOut: readonly string[];
 }
 
-/** For the status: what a build does now, and the large page that it reads. */
-export type TellBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;
-
-/** Indexes as one site uses them. After the end of the engine behind it every call throws `stopping`. */
-export interface SearchIndex {
-  /**
-   * Replaces an index that is there, unless another process on the folder does; a fault of a page's text is no failure.
-   * @throws the signal's reason
-   */
-  build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<IndexFacts>;
-
-  /**
-   * Reads the index through; again where it is open already, since whoever asks for that doubts it.
-   * @param isAsked readers are asking the site: the next query finds it in memory. Default false
-   * @throws DocshelfError `index_damaged` where there is no sound index of this version
-   */
-  open(release: IndexedRelease, isAsked?: boolean): Promise<IndexFacts>;
-
-  /**
-   * Makes the missing vectors, at low priority, and lets queries use each from soon after. Interrupted, it goes on from where it was.
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
-   */
-  embed(release: IndexedRelease, onProgress: (progress: EmbedProgress) => void, signal: AbortSignal): Promise<void>;
-
-  /**
-   * Best first.
-   * @param label the release's version: what `filter.version` names where a page says no version of itself
-   * @throws DocshelfError `index_damaged`, `queue_full`
-   */
-  search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer>;
-
-  /** For this site: others may have it open as well. Queries under way may fail with `index_damaged`. */
-  close(release: IndexedRelease): Promise<void>;
-}
+/** Reports to the status the phase of a build, and the large page that it reads. */
+export type ReportBuild = (phase: 'waiting to index' | 'indexing', page: string | null) => void;

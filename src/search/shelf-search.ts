@@ -1,11 +1,13 @@
 import { toDocshelfError } from '../domain/errors.ts';
-import { mergeByRank, type ShelfResult } from './query/merge-by-rank.ts';
-import type { Search, SearchAnswer, SearchFacts, SearchRequest } from './request.ts';
+import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from './request.ts';
 
 export interface SearchedSite {
   readonly site: string;
   readonly search: Search;
 }
+
+/** A result with the domain of the site whose page it is. */
+export type ShelfResult = SearchResult & { readonly site: string };
 
 interface ShelfAnswer extends SearchAnswer {
   readonly results: readonly ShelfResult[];
@@ -20,7 +22,7 @@ export class ShelfSearch implements Search {
     this.#sites = sites;
   }
 
-  /** @throws the fault of the first site, where none answers; the signal's reason */
+  /** @throws the error of the first site if every site fails; the signal's reason */
   async search(request: SearchRequest, signal: AbortSignal): Promise<ShelfAnswer> {
     const sites = this.#sites();
     const answers = await Promise.allSettled(sites.map(({ search }) => search.search(request, signal)));
@@ -35,11 +37,36 @@ export class ShelfSearch implements Search {
   }
 }
 
-/** Of versions and tags there is no choice: the same word means another thing in each site. */
+/** Versions and tags are left out: the same word means another thing in each site. */
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,
     facets: { languages: [...new Set(facts.flatMap(({ facets }) => facets.languages))], versions: [], tags: [] },
     semantic: facts.some(({ semantic }) => semantic),
   };
+}
+
+/** The results of one site, best first. */
+interface SiteResults {
+  readonly site: string;
+  readonly results: readonly SearchResult[];
+}
+
+/**
+ * One list of several (contract, section 2.1): every site's best, then every site's second best, and so on. Those of one rank
+ * stand by descending score, and where that is the same in the order of the sites.
+ *
+ * @param resultsMax the best of all that are kept
+ */
+export function mergeByRank(lists: readonly SiteResults[], resultsMax: number): ShelfResult[] {
+  const ranks = Math.max(0, ...lists.map(({ results }) => results.length));
+  const merged: ShelfResult[] = [];
+  for (let rank = 0; rank < ranks && merged.length < resultsMax; rank += 1) {
+    const ofRank = lists.flatMap(({ site, results }) => {
+      const result = results[rank];
+      return result === undefined ? [] : [{ site, ...result }];
+    });
+    merged.push(...ofRank.sort((left, right) => right.metadata.score - left.metadata.score));
+  }
+  return merged.slice(0, resultsMax);
 }

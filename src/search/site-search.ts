@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
-import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex, TellBuild } from './ports.ts';
-import type { Search, SearchAnswer, SearchRequest } from './request.ts';
+import type { SearchIndex } from './embedded-engine.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, ReportBuild } from './ports.ts';
+import { PLAIN_FORM, type ResultForm, type SearchAnswer, type SearchRequest } from './request.ts';
 
-export type LegState = 'ready' | 'building' | 'off' | 'failed';
+type LegState = 'ready' | 'building' | 'off' | 'failed';
 
 export interface SearchStatus {
   readonly keyword: LegState;
@@ -23,9 +24,9 @@ export type SearchEvent =
 interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
-  /** Between a swap and embedding. */
+  /** Delay between a swap and embedding. */
   readonly embedAfterMs: number;
-  /** Before what failed is tried again; twice as long each time, up to ten minutes. Default: 1 s. */
+  /** Delay before a retry, doubled each time up to ten minutes. Default: 1 s. */
   readonly againAfterMs?: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
@@ -37,15 +38,15 @@ interface Served {
   readonly opened: Promise<void>;
 }
 
-/** Pages that a notice names. */
+/** Maximum number of pages that a notice names. */
 const NAMED_MAX = 20;
 const SOUND = { refused: null, leftOut: [] };
 const AGAIN_AFTER_MS_MAX = 600_000;
-/** No other attempt mends them. */
+/** Errors that a retry cannot fix. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 
-/** From a swap on the new release's index answers, and never the one before. */
-export class SiteSearch implements Search {
+/** The search of one release at a time. After a swap only the index of the new release answers. */
+export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
   #keyword: LegState = 'off';
@@ -54,7 +55,7 @@ export class SiteSearch implements Search {
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
   #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = SOUND;
   #failure: DocshelfError | null = null;
-  /** The next version stays open for the readers of the one before. */
+  /** True once readers have searched the site: then the index of the next version stays open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
@@ -73,7 +74,7 @@ export class SiteSearch implements Search {
     };
   }
 
-  /** What an operator should know of the version that is served, one sentence each. */
+  /** Notices for operators about the served version, one sentence each. */
   get notices(): string[] {
     const { refused, leftOut } = this.#flaws;
     const faults = [this.#failure, refused].filter((fault) => fault !== null);
@@ -88,8 +89,8 @@ export class SiteSearch implements Search {
     ];
   }
 
-  /** For a bundle that is being taken in. A failure is reported and no reason to refuse the bundle. */
-  async index(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
+  /** Indexes a bundle during its import. A failure is reported, and does not reject the bundle. */
+  async index(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
     try {
       await this.#build(release, signal, tell);
     } catch (error) {
@@ -98,14 +99,14 @@ export class SiteSearch implements Search {
     }
   }
 
-  async #build(release: IndexedRelease, signal: AbortSignal, tell?: TellBuild): Promise<void> {
+  async #build(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
     const startedMs = performance.now();
     const { sections, refused } = await this.#options.index.build(release, signal, tell);
     if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }
 
-  follow(release: IndexedRelease, label: string): void {
+  switchTo(release: IndexedRelease, label: string): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: another version is served'));
     const abort = new AbortController();
@@ -116,14 +117,14 @@ export class SiteSearch implements Search {
     this.#flaws = SOUND;
     this.#failure = null;
     const opened = this.#open(release, abort.signal);
-    // `search` reports it; here it only must not be an unhandled rejection.
+    // `search` reports it. Without this it would be an unhandled rejection.
     opened.catch(() => undefined);
     this.#served = { release, label, abort, opened };
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
   }
 
-  /** For a site that is turned off, or leaves the daemon. */
-  forget(): void {
+  /** Closes the index of a site that is turned off or removed. */
+  close(): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
     this.#served = null;
@@ -136,21 +137,22 @@ export class SiteSearch implements Search {
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
 
-  async search(request: SearchRequest): Promise<SearchAnswer> {
+  /** @throws as `Search.search` */
+  async search(request: SearchRequest, form: ResultForm = PLAIN_FORM): Promise<SearchAnswer> {
     this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    // Opening an index takes some 10 ms. One that is being built is not awaited.
+    // Opening an index takes some 10 ms. Building one takes too long to wait for.
     const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
-      const answer = await this.#options.index.search(served.release, request, served.label);
+      const answer = await this.#options.index.search(served.release, request, served.label, form);
       if (this.#served === served) return answer;
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }
-    // Another version took over meanwhile. Each turn takes a swap.
-    return this.search(request);
+    // Another version became active in the meantime. Each further turn needs another swap.
+    return this.search(request, form);
   }
 
   #faultOf(fault: DocshelfError, { release, label }: Served): DocshelfError {
@@ -158,11 +160,11 @@ export class SiteSearch implements Search {
     if (this.#keyword === 'failed') return building('its index could not be built');
     if (this.#keyword === 'building') return building('it is being built');
     this.#options.onEvent({ kind: 'rebuilding', error: fault });
-    this.follow(release, label);
+    this.switchTo(release, label);
     return building('it was damaged and is being built anew');
   }
 
-  /** Until it succeeds: whoever waits for it waits for the first attempt. */
+  /** Retries in the background. Callers wait for the first attempt only. */
   async #open(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
     const { index, onEvent } = this.#options;
     try {
@@ -199,7 +201,7 @@ export class SiteSearch implements Search {
     const startedMs = performance.now();
     try {
       const { embedAfterMs } = this.#options;
-      // Versions that are switched through in a hurry each would load the model for nothing.
+      // If versions change quickly, each would load the model for nothing.
       if (embedAfterMs > 0) await sleep(embedAfterMs, undefined, { signal, ref: false });
       const onProgress = (progress: EmbedProgress): void => {
         if (!signal.aborted) this.#progress = progress;
@@ -220,7 +222,7 @@ export class SiteSearch implements Search {
     }
   }
 
-  /** A process that died, a model that did not answer, a volume that was full. */
+  /** Retries after a process died, a model did not answer or a volume was full. */
   async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     if (LASTING.has(toDocshelfError(cause).code)) return;
     const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
@@ -228,11 +230,11 @@ export class SiteSearch implements Search {
       await sleep(afterMs, undefined, { signal, ref: false });
       await act();
     } catch {
-      // Told by the attempt, or another version is served.
+      // The attempt has reported it, or another version is served.
     }
   }
 
-  /** The end of the daemon is no fault of a site. */
+  /** Does not report that the daemon stops: that is no error of a site. */
   #tellFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

@@ -1,12 +1,10 @@
 import { type CallContext, serve, yieldToReaders } from '../threads/index.ts';
-import { buildIndex, type IndexOrder } from './indexing/build-index.ts';
-import { EmbedProcess } from './indexing/embed-index.ts';
-import type { BundleSearchOrder, EmbedOrder, EmbedProgressOf, KnownModel, ModelChoice } from './orders.ts';
-import { type EmbedParentCalls, ParentEmbedder } from './parent-embedder.ts';
-import type { Embedder, EmbedProgress } from './ports.ts';
-import { ModelThread } from './query/model-thread.ts';
-import { type OpenOrder, QueryThread, type SearchOrder } from './query/query-thread.ts';
-import { ModelPool } from './semantic/model-pool.ts';
+import type { BundleSearchRequest } from './bundle-data/make-bundle-search.ts';
+import { type BuildIndexRequest, buildIndex } from './indexing/build-index.ts';
+import { type EmbedIndexRequest, EmbedProcess, type EmbedProgressOf } from './indexing/embed-index.ts';
+import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from './ports.ts';
+import { type OpenIndexRequest, type QueryRequest, QueryThread } from './query/query-thread.ts';
+import { type EmbedParentCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
 /** A thread for all queries; a process for builds, for embedding, and for each bundle that is made. */
 
@@ -14,31 +12,31 @@ const queries = new QueryThread(queryModelOf);
 const embedding = new EmbedProcess(modelOf, () => parent.call('lanes', null));
 
 const handlers = {
-  build: (order: IndexOrder, context: CallContext<string | null>) => {
+  build: (order: BuildIndexRequest, context: CallContext<string | null>) => {
     yieldToReaders();
     return buildIndex(order, (page) => {
       context.progress(page);
-      // The page may be the last that is told.
+      // Flush now: this page may end the process.
       context.flush();
     });
   },
-  embed: (order: EmbedOrder, { progress, signal }: CallContext<EmbedProgressOf>) =>
+  embed: (order: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) =>
     embedding.embed(order, progress, signal),
-  makeForBundle: async (order: BundleSearchOrder, { progress, signal }: CallContext<EmbedProgress>) => {
+  makeForBundle: async (order: BundleSearchRequest, { progress, signal }: CallContext<EmbedProgress>) => {
     // Loaded on demand: only exports need it, and loading takes 65 ms, half of that for ajv.
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },
-  open: (order: OpenOrder) => queries.open(order),
+  open: (order: OpenIndexRequest) => queries.open(order),
   close: (searchDir: string) => queries.close(searchDir),
-  search: (order: SearchOrder) => queries.search(order),
+  search: (order: QueryRequest) => queries.search(order),
 };
 export type SearchCalls = typeof handlers;
 
 const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
 
 async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
-  return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThread.load(choice.folder);
+  return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThreads.load(choice.folder);
 }
 
 /** The runtime, 45 MB of code, comes with `load`. */
@@ -52,7 +50,7 @@ async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> 
   return {
     digest,
     load: async () => {
-      if (modelsMax > 1) return ModelPool.load(() => ModelThread.load(choice.folder), modelsMax);
+      if (modelsMax > 1) return ModelThreads.load(choice.folder, modelsMax);
       return (await import('./semantic/model.ts')).EmbeddingModel.load(choice.folder);
     },
   };

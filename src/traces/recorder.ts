@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
-import { toDocshelfError } from '../domain/errors.ts';
-import { readTraceparent, type SpanPlace, writeTraceparent } from './traceparent.ts';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { Span, SpanFacts, SpanKind, SpanOptions, Tracer } from './tracer.ts';
 
 export interface EndedSpan {
@@ -14,11 +13,11 @@ export interface EndedSpan {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly facts: SpanFacts;
-  /** The sentence that the log has. */
+  /** The message of the error, as in the log. */
   readonly error: string | null;
 }
 
-/** The tracer that is loaded where traces are on. */
+/** The tracer of a daemon whose config names a collector. Others do not load this module. */
 export class Recorder implements Tracer {
   readonly #running = new AsyncLocalStorage<OpenSpan>();
   readonly #onEnded: (span: EndedSpan) => void;
@@ -71,7 +70,7 @@ class OpenSpan implements Span {
     this.#place = { traceId, isSampled, spanId: randomId(8) };
   }
 
-  /** What a child, here or elsewhere, stands below. */
+  /** The parent of a child span, in this process or in another one. */
   leads(): SpanPlace {
     this.#hasChildren = true;
     return this.#place;
@@ -93,7 +92,7 @@ class OpenSpan implements Span {
     this.#place = { ...cause, spanId: this.#place.spanId };
   }
 
-  /** Null where the trace is not recorded. */
+  /** Null if the trace is not sampled. */
   end(): EndedSpan | null {
     const { traceId, spanId, isSampled } = this.#place;
     if (!isSampled) return null;
@@ -112,3 +111,201 @@ class OpenSpan implements Span {
 }
 
 const randomId = (bytes: number): string => randomBytes(bytes).toString('hex');
+
+/** Position of a span in its trace. Ids are lower-case hex digits: 32 for the trace, 16 for the span. */
+export interface SpanPlace {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** False if the client that started the trace does not record it. */
+  readonly isSampled: boolean;
+}
+
+/** W3C Trace Context, section 3.2.2. Later versions may append fields; version ff is invalid. */
+const FORM =
+  /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
+const SAMPLED = 1;
+
+/** Null for an invalid header, which W3C Trace Context says to ignore. */
+export function readTraceparent(text: string | null | undefined): SpanPlace | null {
+  const { version, traceId, spanId, flags, more } = FORM.exec(text ?? '')?.groups ?? {};
+  if (traceId === undefined || spanId === undefined || flags === undefined) return null;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId) || (version === '00' && more !== undefined)) return null;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) !== 0 };
+}
+
+export function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+/** Posts spans. @throws DocshelfError without a response; the signal's reason */
+export type SendSpans = (
+  spans: readonly EndedSpan[],
+  signal: AbortSignal,
+) => Promise<{ readonly status: number; readonly retryAfterMs: number | null }>;
+
+interface SpanSenderOptions {
+  readonly send: SendSpans;
+  /** Called once for each outage. */
+  readonly onAway: (error: DocshelfError) => void;
+  /** @param lost number of spans lost during the outage */
+  readonly onBack: (lost: number) => void;
+  /** For tests. */
+  readonly everyMs?: number;
+}
+
+/** About 2 MiB. Further spans are lost, so that traces never hold up a job. */
+const WAITING_MAX = 4_096;
+const SPANS_PER_REQUEST_MAX = 512;
+const EVERY_MS = 5_000;
+/** The default of OpenTelemetry's exporters. */
+const SEND_MS_MAX = 10_000;
+const PAUSE_MS_MAX = 60_000;
+const STOP_MS_MAX = 2_000;
+
+/** OTLP specification 1.9, "Retryable Response Codes". Other status codes are final. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Keeps ended spans until the collector has accepted them, bounded in number and time. Only the stop of the daemon waits for it. */
+export class SpanSender {
+  readonly #options: SpanSenderOptions;
+  readonly #everyMs: number;
+  readonly #ending = new AbortController();
+  #waiting: EndedSpan[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #sending: Promise<void> = Promise.resolve();
+  #isStopping = false;
+  #failures = 0;
+  #lost = 0;
+
+  constructor(options: SpanSenderOptions) {
+    this.#options = options;
+    this.#everyMs = options.everyMs ?? EVERY_MS;
+  }
+
+  add(span: EndedSpan): void {
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push(span);
+    else this.#lost += 1;
+    this.#sendIn(this.#everyMs);
+  }
+
+  /** Sends the waiting spans for at most two seconds. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const bound = setTimeout(() => this.#ending.abort(), STOP_MS_MAX);
+    await this.#sending;
+    if (!this.#ending.signal.aborted) await this.#sendAll();
+    clearTimeout(bound);
+  }
+
+  #sendIn(ms: number): void {
+    if (this.#timer !== null || this.#isStopping) return;
+    const send = async (): Promise<void> => {
+      const pauseMs = await this.#sendAll();
+      this.#timer = null;
+      if (this.#waiting.length > 0) this.#sendIn(pauseMs);
+    };
+    this.#timer = setTimeout(() => {
+      this.#sending = send();
+    }, ms).unref();
+  }
+
+  /** @returns milliseconds until the next attempt */
+  async #sendAll(): Promise<number> {
+    while (this.#waiting.length > 0) {
+      const spans = this.#waiting.slice(0, SPANS_PER_REQUEST_MAX);
+      const { fault, isFinal, retryAfterMs } = await this.#send(spans);
+      if (fault === null || isFinal) this.#waiting = this.#waiting.slice(spans.length);
+      if (fault === null) {
+        this.#isBack();
+        continue;
+      }
+      if (isFinal) this.#lost += spans.length;
+      if (this.#failures === 0) this.#options.onAway(fault);
+      this.#failures += 1;
+      return Math.min(PAUSE_MS_MAX, Math.max(retryAfterMs, this.#everyMs * 2 ** Math.min(this.#failures - 1, 10)));
+    }
+    return this.#everyMs;
+  }
+
+  async #send(spans: readonly EndedSpan[]) {
+    try {
+      const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(SEND_MS_MAX)]);
+      const { status, retryAfterMs } = await this.#options.send(spans, signal);
+      const isTaken = status >= 200 && status < 300;
+      const fault = isTaken ? null : refused(status);
+      return { fault, isFinal: !RETRYABLE.has(status), retryAfterMs: retryAfterMs ?? 0 };
+    } catch (error) {
+      return { fault: unsent(error), isFinal: false, retryAfterMs: 0 };
+    }
+  }
+
+  #isBack(): void {
+    if (this.#failures === 0) return;
+    this.#options.onBack(this.#lost);
+    this.#failures = 0;
+    this.#lost = 0;
+  }
+}
+
+const NEXT =
+  'Jobs and pages go on without. Check traces.endpoint, behind which /v1/traces is put, and traces.headersFile.';
+
+function refused(status: number): DocshelfError {
+  return new DocshelfError('source_failed', `Cannot send traces: the collector answers ${status}`, { next: NEXT });
+}
+
+function unsent(error: unknown): DocshelfError {
+  if (error instanceof DOMException) {
+    return new DocshelfError('source_timeout', 'Cannot send traces: the collector gives no answer in time', {
+      next: NEXT,
+    });
+  }
+  const { code, message } = toDocshelfError(error);
+  return new DocshelfError(code, `Cannot send traces: ${message}`, { next: NEXT, cause: error });
+}
+
+/** Numbers of the enum `SpanKind` (opentelemetry-proto, trace.proto). */
+const KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
+const STATUS_ERROR = 2;
+
+/** The body of a request to `/v1/traces`: OTLP in JSON (OTLP specification 1.9, "JSON Protobuf Encoding"), ids in hex. */
+export function otlpRequest(spans: readonly EndedSpan[], resource: SpanFacts): string {
+  const scope = { name: 'docshelf' };
+  const request = {
+    resourceSpans: [
+      { resource: { attributes: attributes(resource) }, scopeSpans: [{ scope, spans: spans.map(otlpSpan) }] },
+    ],
+  };
+  return JSON.stringify(request);
+}
+
+function otlpSpan({ traceId, spanId, parentSpanId, name, kind, startedAtMs, endedAtMs, facts, error }: EndedSpan) {
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === null ? {} : { parentSpanId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: nanoseconds(startedAtMs),
+    endTimeUnixNano: nanoseconds(endedAtMs),
+    attributes: attributes(facts),
+    ...(error === null ? {} : { status: { code: STATUS_ERROR, message: error } }),
+  };
+}
+
+function attributes(facts: SpanFacts) {
+  return Object.entries(facts).flatMap(([key, value]) => (value === null ? [] : [{ key, value: anyValue(value) }]));
+}
+
+/** 64-bit integers are decimal strings. */
+function anyValue(value: string | number | boolean) {
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** Rounds to microseconds, which a double represents exactly until the year 2255. */
+function nanoseconds(ms: number): string {
+  return `${Math.round(ms * 1000)}000`;
+}

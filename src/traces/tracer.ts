@@ -1,6 +1,6 @@
 /**
- * Named by OpenTelemetry's semantic conventions where they have a name, else `docshelf.*`; null is left out. Never the query of a link,
- * a key, or the path that a reader asks for.
+ * Attributes of a span, named by OpenTelemetry's semantic conventions, else `docshelf.*`. Null values are left out. They never contain
+ * the query of a link, a key, or the path that a reader requests.
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -10,24 +10,24 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 export interface SpanOptions {
   /** `internal` by default. */
   readonly kind?: SpanKind;
-  /** `traceparent` of the cause (W3C Trace Context, section 3.2); null, or none of that form: a new trace. Left out: the running span. */
+  /** `traceparent` of the cause (W3C Trace Context, section 3.2). Null or invalid starts a new trace. The default is the running span. */
   readonly parent?: string | null;
   readonly facts?: SpanFacts;
 }
 
 export interface Span {
   note(facts: SpanFacts): void;
-  /** For a fault that the act answers and does not throw. */
+  /** Records an error that the operation returns and does not throw. */
   fail(error: unknown): void;
 }
 
-/** Spans of what is done for an export and for the swap of a bundle; readers' requests have none. */
+/** Records spans of exports and of swaps. Requests of readers have none. */
 export interface Tracer {
-  /** Carries `act` out in a span, which runs for all that it awaits. What it throws is the span's fault, and is thrown on. */
+  /** Runs `act` in a span, which covers everything that it awaits. Records an error of `act` and throws it again. */
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
-  /** Of the running span, for whoever goes on elsewhere; null where none runs. */
+  /** Identifies the running span to another process or loop. Null if no span runs. */
   readonly traceparent: string | null;
-  /** Moves the running span into the trace that turned out to have caused it. One with a parent, or with children, stays. */
+  /** Moves the running span into the trace that caused it, once that is known. A span with a parent or with children stays. */
   follow(traceparent: string | null): void;
 }
 

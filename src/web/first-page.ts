@@ -1,13 +1,11 @@
-import { decodeReferences } from './rewrite/character-references.ts';
-import { RAW_TEXT } from './rewrite/markup/elements.ts';
-import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
-import { refreshOf } from './rewrite/markup/lists.ts';
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
+import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
-import { decodeUnits, ownString } from './rewrite/source-text.ts';
+import { detachString } from './rewrite/source-text.ts';
 
-/** What a site says of itself on its first page; plain text, null where it says nothing. */
+/** Facts about a site from its first page, as plain text. Null if the page does not give one. */
 export interface FirstPage {
-  /** Without the site's name beside it; the site's name where the page is called Home, Welcome and the like. */
+  /** The page's title without the site's name; the site's name if the page is called Home, Welcome or similar. */
   readonly title: string | null;
   readonly description: string | null;
   /** As written: `en-US`. */
@@ -56,11 +54,8 @@ function titleOf(written: string, siteName: string): string {
 function shortened(text: string, lengthMax: number): string | null {
   const short = text.length > lengthMax ? `${text.slice(0, lengthMax - 1).trimEnd()}…` : text;
   // A slice would keep the whole page in memory.
-  return short === '' ? null : ownString(short.toWellFormed());
+  return short === '' ? null : detachString(short.toWellFormed());
 }
-
-/** The page is text here, and no bytes (`source-text.ts`). */
-const TEXT_CHARSET = 'utf-16le';
 
 class HeadReader implements MarkupReader {
   title: string | null = null;
@@ -68,7 +63,6 @@ class HeadReader implements MarkupReader {
   /** By name in lower case, the first that says something. */
   readonly metadata = new Map<string, string>();
   readonly #scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
 
   constructor(html: string) {
     this.#scanner = new MarkupScanner(html);
@@ -78,9 +72,7 @@ class HeadReader implements MarkupReader {
   onStartTag(): void {
     const scanner = this.#scanner;
     const tag = scanner.tagName;
-    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
-    scanner.allowsCdata = this.#foreign.isForeign;
-    if (!isHtml) return;
+    if (!scanner.isHtml) return;
     if (tag === 'body' || tag === 'plaintext') scanner.skipAll();
     else if (tag === 'html') this.language ??= this.#attribute('lang') ?? this.#attribute('xml:lang');
     else if (tag === 'meta') this.#onMeta();
@@ -90,12 +82,6 @@ class HeadReader implements MarkupReader {
     } else if (RAW_TEXT.has(tag)) scanner.skipRawText();
   }
 
-  onEndTag(): void {
-    if (this.#foreign.isEmpty) return;
-    this.#foreign.close(this.#scanner.tagName);
-    this.#scanner.allowsCdata = this.#foreign.isForeign;
-  }
-
   #onMeta(): void {
     const name = this.#attribute('name') ?? this.#attribute('property') ?? this.#attribute('http-equiv');
     const content = this.#attribute('content');
@@ -103,7 +89,7 @@ class HeadReader implements MarkupReader {
     if (key !== null && content !== null && !this.metadata.has(key)) this.metadata.set(key, content);
   }
 
-  /** Null where it is missing or empty. */
+  /** Null if the attribute is missing or empty. */
   #attribute(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
     if (index === -1) return null;
@@ -112,9 +98,7 @@ class HeadReader implements MarkupReader {
 
   /** On one line. */
   #text(start: number, end: number, rule: 'attribute' | 'text'): string {
-    const { text } = this.#scanner;
-    const decoded = decodeReferences(text, start, end, rule);
-    const plain = decoded === null ? text.slice(start, end) : decodeUnits(decoded.text, TEXT_CHARSET);
-    return plain.replaceAll(/\s+/g, ' ').trim();
+    const decode = rule === 'attribute' ? decodeHTMLAttribute : decodeHTML;
+    return decode(this.#scanner.text.slice(start, end)).replaceAll(/\s+/g, ' ').trim();
   }
 }

@@ -1,5 +1,4 @@
 import { type FileTable, isPage } from '../domain/release.ts';
-import { hashedName, TaughtNames } from './hashed-name.ts';
 import { isPagePart } from './media-type.ts';
 
 /**
@@ -15,13 +14,13 @@ const FOLDERS_MAX = 256;
 /** Which names of a release never stand for other bytes (contract, section 3). */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
-  readonly #taught = new Map<string, TaughtNames>();
+  readonly #byFolder = new Map<string, FolderDigests>();
 
   constructor(files: Pick<FileTable, 'namesIn'>) {
     this.#files = files;
   }
 
-  /** True by the name itself, by its folder's generator, and where the names beside it carry a digest at the same place. */
+  /** True by the name itself, by its folder's generator, or if other names in the folder have a digest at the same place. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -30,12 +29,145 @@ export class ImmutableNames {
     return this.#namesIn(folder).has(path.slice(folder.length));
   }
 
-  #namesIn(folder: string): TaughtNames {
-    const known = this.#taught.get(folder);
+  #namesIn(folder: string): FolderDigests {
+    const known = this.#byFolder.get(folder);
     if (known !== undefined) return known;
-    if (this.#taught.size >= FOLDERS_MAX) this.#taught.clear();
-    const taught = new TaughtNames(this.#files.namesIn(folder).filter(isPagePart));
-    this.#taught.set(folder, taught);
-    return taught;
+    if (this.#byFolder.size >= FOLDERS_MAX) this.#byFolder.clear();
+    const digests = new FolderDigests(this.#files.namesIn(folder).filter(isPagePart));
+    this.#byFolder.set(folder, digests);
+    return digests;
   }
+}
+
+/** Digests as generators write them, the narrowest first: of hex digits, of esbuild, base 36, of Rollup. */
+const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
+const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
+const BASE32 = /^[A-Z2-7]+$/;
+const BASE64URL = /^[A-Za-z0-9_-]+$/;
+
+/** Shortest token that may be a digest: the length that Rollup and esbuild write. */
+const DIGEST_CHARS_MIN = 8;
+/** SHA-256 in hex digits. */
+const DIGEST_CHARS_MAX = 64;
+/** From here on, hex digits of both kinds are no word, number or date. */
+const CERTAIN_HEX_CHARS = 16;
+
+/** `20240601`, alone or with a letter or two: a day. */
+const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+/** Doxygen's digests are of a folder's path and of a member's signature, not of what the file holds. */
+const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
+
+/** Hugo's pictures; Pagefind's shards, of as many digits as tell them apart; VitePress' pages, whose names end so in nothing else. */
+const GENERATOR_SHAPES = [
+  /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
+  /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
+  /\.md\.[A-Za-z0-9_-]{8}(?:\.lean)?\.js$/,
+];
+
+/** How often a token goes over from digits to letters, and between small letters, capitals and others. */
+function changesIn(token: string): number {
+  let changes = 0;
+  let last = '';
+  for (const character of token) {
+    const kind = /[0-9]/.test(character) ? '0' : /[a-z]/.test(character) ? 'a' : /[A-Z]/.test(character) ? 'A' : '-';
+    if (last !== '' && kind !== last) changes += 1;
+    last = kind;
+  }
+  return changes;
+}
+
+/** True for a token that nobody would write by hand, whatever the other names are. */
+function isCertain(token: string): boolean {
+  if (token.length < DIGEST_CHARS_MIN || !/[0-9]/.test(token) || !/[A-Za-z]/.test(token) || DAY.test(token))
+    return false;
+  if (HEX.test(token)) return token.length >= CERTAIN_HEX_CHARS || changesIn(token) >= 2;
+  if (token.length !== DIGEST_CHARS_MIN) return false;
+  if (BASE32.test(token)) return changesIn(token) >= 3;
+  return BASE64URL.test(token) && /[a-z]/.test(token) && /[A-Z]/.test(token) && changesIn(token) >= 5;
+}
+
+/** A word, words in camel case, a number of anything, a day. */
+function isPlainWord(token: string, isHex: boolean): boolean {
+  if (DAY.test(token)) return true;
+  if (isHex) return !/[0-9]/.test(token);
+  return /^(?:[A-Z]*[a-z]+|[A-Z]?[a-z]+[A-Z][a-z]+|[A-Z]+|\d+)[_-]?\d*$/.test(token) || /^[\d_-]+$/.test(token);
+}
+
+interface Token {
+  readonly text: string;
+  /** Position and length, in which the names of one generator agree. */
+  readonly place: string;
+}
+
+/** What may be a digest in a file's name: whole parts between dots, and their ends behind `-` or `_`. */
+function tokensOf(name: string): Token[] {
+  const parts = name.split('.');
+  if (parts.length > 1) parts.pop();
+  const tokens: Token[] = [];
+  const add = (sign: string, text: string): void => {
+    if (text.length >= DIGEST_CHARS_MIN) tokens.push({ text, place: `${sign}${text.length}` });
+  };
+  for (const [index, part] of parts.entries()) {
+    if (part.length <= DIGEST_CHARS_MAX) add(index === 0 ? '^' : '.', part);
+    // Hex digits may be in the middle, before the size of a picture.
+    for (const piece of part.split(/[-_]/).slice(0, -1)) if (HEX.test(piece)) add('_', piece);
+    for (let at = Math.max(0, part.length - DIGEST_CHARS_MAX - 1); at < part.length; at++) {
+      if (part[at] === '-' || part[at] === '_') add('-', part.slice(at + 1));
+    }
+  }
+  return tokens;
+}
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** True if a file's name alone shows that it has a digest of the content. False for pages. */
+function hashedName(path: string): boolean {
+  const name = nameOf(path);
+  if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
+  return GENERATOR_SHAPES.some((shape) => shape.test(name)) || tokensOf(name).some(({ text }) => isCertain(text));
+}
+
+/** Certain digests at a place that make others at the place digests. */
+const CERTAIN_NAMES_MIN = 3;
+const CERTAIN_SHARE_MIN = 1 / 4;
+/** Share of a folder's names that have a digest at that place. */
+const CARRYING_SHARE_MIN = 1 / 2;
+
+/** Positions and alphabets of digests in a folder's names, learned from the names that are certain. */
+class FolderDigests {
+  readonly #alphabets = new Map<string, RegExp>();
+
+  /** @param names of the folder's files that pages load as parts of themselves */
+  constructor(names: readonly string[]) {
+    const byPlace = new Map<string, string[]>();
+    for (const name of names) {
+      if (UUID.test(name) || DOXYGEN.test(name)) continue;
+      for (const { text, place } of tokensOf(name)) {
+        const texts = byPlace.get(place);
+        if (texts === undefined) byPlace.set(place, [text]);
+        else texts.push(text);
+      }
+    }
+    for (const [place, texts] of byPlace) {
+      const certain = texts.filter(isCertain);
+      if (certain.length < CERTAIN_NAMES_MIN || certain.length < texts.length * CERTAIN_SHARE_MIN) continue;
+      const alphabet = ALPHABETS.find((each) => certain.every((text) => each.test(text)));
+      if (alphabet === undefined) continue;
+      const carrying = texts.filter((text) => isDigestIn(alphabet, text));
+      if (carrying.length >= names.length * CARRYING_SHARE_MIN) this.#alphabets.set(place, alphabet);
+    }
+  }
+
+  has(name: string): boolean {
+    if (this.#alphabets.size === 0 || isPage(name) || UUID.test(name) || DOXYGEN.test(name)) return false;
+    return tokensOf(name).some(({ text, place }) => {
+      const alphabet = this.#alphabets.get(place);
+      return alphabet !== undefined && isDigestIn(alphabet, text);
+    });
+  }
+}
+
+function isDigestIn(alphabet: RegExp, text: string): boolean {
+  return alphabet.test(text) && !isPlainWord(text, alphabet === ALPHABETS[0] || alphabet === ALPHABETS[1]);
 }

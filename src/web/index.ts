@@ -1,10 +1,20 @@
 /** The serving side names files behind this door: the HTML parser that comes with it costs a start 20 ms. */
-export { CHARSET_HEAD_BYTES, charsetOfType, htmlCharset, markedCharset } from './charset.ts';
-export { isCompressible, isCompressibleType } from './compressible.ts';
+
+export { decodeOrKeep, percentDecode } from './escape.ts';
 export { ImmutableNames } from './immutable-names.ts';
-export { isAssetPath, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from './media-type.ts';
-export { pageText } from './page-text.ts';
-export { decodeOrKeep, percentDecode } from './percent-decode.ts';
+export {
+  CHARSET_HEAD_BYTES,
+  charsetOfType,
+  htmlCharset,
+  isAssetPath,
+  isCompressible,
+  isCompressibleType,
+  markedCharset,
+  mediaTypeOf,
+  mediaTypeOfFile,
+  namesItsCharset,
+  pageText,
+} from './media-type.ts';
 export {
   findLinks,
   outlinePage,
@@ -14,5 +24,5 @@ export {
   type ReferenceKind,
 } from './references.ts';
 export { isHidden, type Resolution, resolvePath } from './resolve.ts';
-export { styleReferences } from './style-references.ts';
+export { styleReferences } from './rewrite/find-references.ts';
 export { TrailingSlashVotes } from './trailing-slash.ts';

@@ -1,4 +1,4 @@
-/** A language's tag (BCP 47) in its one spelling, `pt-br` and `pt_BR` both `pt-BR`; null for what is none. */
+/** A language tag (BCP 47) in its canonical spelling: `pt-BR` for `pt-br` and `pt_BR`. Null for an invalid tag. */
 export function languageTag(written: string): string | null {
   // Intl knows the rules, and throws a RangeError for what breaks them.
   try {

@@ -1,5 +1,4 @@
 import { lookup } from 'mime-types';
-import { htmlCharset } from './charset.ts';
 
 /** Extensions that the registry lacks, or knows as what documentation never means: to it `.ts` is video. */
 const OWN_TYPES: ReadonlyMap<string, string> = new Map([
@@ -84,7 +83,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True where the extension is known and not a page's: a missing asset gets no HTML. `docs/v1.2` is page-like. */
+/** True if the extension is known and not a page's: a missing asset gets no HTML. `docs/v1.2` may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
@@ -104,4 +103,153 @@ export function isPagePart(path: string): boolean {
   return (
     PAGE_PART.test(type) && !(type === 'text/javascript' && SERVICE_WORKER.test(path.slice(path.lastIndexOf('/') + 1)))
   );
+}
+
+const SHRINKING = new Set(
+  [
+    'application/wasm application/vnd.ms-fontobject font/ttf font/otf font/collection',
+    'image/bmp image/x-icon image/vnd.microsoft.icon',
+  ].flatMap((types) => types.split(' ')),
+);
+
+/** First bytes of compressed files, whatever their names: Pagefind's are gzip inside. */
+const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
+  [0x1f, 0x8b], // gzip
+  [0x28, 0xb5, 0x2f, 0xfd], // zstd
+  [0x50, 0x4b, 0x03, 0x04], // zip
+  [0x42, 0x5a, 0x68], // bzip2
+  [0xfd, 0x37, 0x7a, 0x58, 0x5a], // xz
+  [0x89, 0x50, 0x4e, 0x47], // PNG
+  [0xff, 0xd8, 0xff], // JPEG
+  [0x77, 0x4f, 0x46], // WOFF and WOFF2
+];
+
+export function isCompressibleType(type: string): boolean {
+  const end = type.indexOf(';');
+  return isTextType(type) || SHRINKING.has(end === -1 ? type : type.slice(0, end).trimEnd());
+}
+
+export function isCompressible(type: string, head: Uint8Array): boolean {
+  if (!isCompressibleType(type)) return false;
+  return !COMPRESSED_MAGIC.some((magic) => magic.every((byte, at) => head[at] === byte));
+}
+
+const RANGE = /^\s*([^\s;/]+)\/([^\s;]+)\s*(?:;(.*))?$/;
+const WEIGHT = /(?:^|;)\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*(?:;|$)/i;
+
+type Weights = ReadonlyMap<string, number>;
+
+function weightsOf(accept: string): Weights {
+  const weights = new Map<string, number>();
+  for (const item of accept.split(',')) {
+    const [, type = '', subtype = '', parameters = ''] = RANGE.exec(item) ?? [];
+    const weight = WEIGHT.exec(parameters)?.[1];
+    if (type !== '') weights.set(`${type}/${subtype}`.toLowerCase(), weight === undefined ? 1 : Number(weight));
+  }
+  return weights;
+}
+
+/** Weight of the most specific range that covers the type (RFC 9110, section 12.5.1). */
+function weightOf(type: string, weights: Weights): number {
+  const ranges = [type, type.replace(/\/.*/, '/*'), '*/*'];
+  return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
+}
+
+/**
+ * True if the field names the wanted type and the usual one weighs no more. A client that accepts all types is sent the usual one.
+ * @param wanted, usual in lower case, without parameters
+ */
+export function prefersType(accept: string, wanted: string, usual: string): boolean {
+  const weights = weightsOf(accept);
+  const ofWanted = weights.get(wanted) ?? 0;
+  return ofWanted > 0 && ofWanted >= weightOf(usual, weights);
+}
+
+/** @param accept empty or null: the client accepts all types @param type in lower case, without parameters */
+export function acceptsType(accept: string | null, type: string): boolean {
+  return accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
+}
+
+/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024; browsers find later ones that arrive with them. */
+export const CHARSET_HEAD_BYTES = 4096;
+
+const META = /<meta[\s/][^>]*>/gi;
+const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
+const XML_DECLARATION = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
+
+function attributesOf(tag: string): ReadonlyMap<string, string> {
+  const attributes = Array.from(
+    tag.slice('<meta'.length).matchAll(ATTRIBUTE),
+    ([, name = '', quoted, apostrophed, bare]) => [name.toLowerCase(), quoted ?? apostrophed ?? bare ?? ''] as const,
+  );
+  return new Map(attributes.reverse());
+}
+
+/** The encoding standard's name of a label (`latin1` is `windows-1252`), or null for one that it does not know. */
+export function encodingOf(label: string): string | null {
+  try {
+    return new TextDecoder(label.trim()).encoding;
+  } catch {
+    return null;
+  }
+}
+
+function metaCharset(text: string): string | null {
+  for (const [tag] of text.matchAll(META)) {
+    const attributes = attributesOf(tag);
+    const isContentType = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type';
+    const content = isContentType ? (attributes.get('content') ?? '') : '';
+    const label = attributes.get('charset') ?? /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(content)?.[1];
+    const encoding = label === undefined ? null : encodingOf(label);
+    // A meta that could be read as single bytes cannot be UTF-16: the standard's prescan says UTF-8 then.
+    if (encoding !== null) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
+  }
+  return null;
+}
+
+export function charsetOfType(mediaType: string): string | null {
+  return CHARSET_PARAMETER.exec(mediaType)?.[1]?.toLowerCase() ?? null;
+}
+
+const CHARSET_PARAMETER = /;\s*charset\s*=\s*["']?([^\s;"']+)["']?/i;
+
+/** The charset of a byte order mark, which counts for more than a header (encoding standard, "decode"), or null. */
+export function markedCharset([first, second, third]: Uint8Array): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0xff && second === 0xfe ? 'utf-16le' : null;
+}
+
+/** The charset of a page, XML or SVG by its byte order mark, `<meta>` or XML declaration (HTML standard, section 13.2.3.2). */
+export function htmlCharset(head: Uint8Array): string | null {
+  return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
+}
+
+/** One unit a byte. Simplified from the standard's prescan: a `>` inside an attribute's value ends a tag. */
+export function charsetInMarkup(text: string): string | null {
+  const head = text.slice(0, CHARSET_HEAD_BYTES);
+  const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
+  if (meta !== null) return meta;
+  const declared = XML_DECLARATION.exec(head)?.[1];
+  return declared === undefined ? null : encodingOf(declared);
+}
+
+/** The charset that a style sheet begins with (CSS Syntax Level 3, section 3.2), or null. */
+export function charsetInCss(text: string): string | null {
+  return /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
+}
+
+/** The media type of a file that may have been rewritten: in UTF-8 if the file begins with that byte order mark. */
+export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
+  return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
+}
+
+/** A page's text by its byte order mark or the charset of its media type; UTF-8 if neither names one, Latin 1 if it is unknown. */
+export function pageText(bytes: Uint8Array, mediaType: string): string {
+  const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder('latin1').decode(bytes);
+  }
 }

@@ -1,9 +1,6 @@
-import { decodeReferences } from './rewrite/character-references.ts';
-import { RAW_TEXT } from './rewrite/markup/elements.ts';
-import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
-import { srcsetSpans } from './rewrite/markup/lists.ts';
+import { decodeHTMLAttribute } from 'entities/decode';
+import { RAW_TEXT, srcsetSpans } from './rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
-import { decodeUnits } from './rewrite/source-text.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
@@ -55,38 +52,33 @@ function kindOfLink(rel: string): ReferenceKind | null {
 /** Goes from tag to tag and builds no tree (about 100 MB/s). */
 class ReferenceCollector implements MarkupReader {
   readonly references: Reference[] = [];
+  readonly pictures: Reference[] = [];
+  readonly anchors = new Set<string>();
   base: string | null = null;
-  protected readonly scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
+  readonly #scanner: MarkupScanner;
+  readonly #isOutline: boolean;
 
-  constructor(html: string) {
-    this.scanner = new MarkupScanner(html);
-  }
-
-  read(): this {
-    this.scanner.read(this);
-    return this;
+  /** @param isOutline true to collect pictures and anchors, which takes a look at every attribute */
+  constructor(html: string, isOutline: boolean) {
+    this.#scanner = new MarkupScanner(html);
+    this.#isOutline = isOutline;
+    this.#scanner.read(this);
   }
 
   onStartTag(): void {
-    const { scanner } = this;
+    const scanner = this.#scanner;
     const tag = scanner.tagName;
-    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
-    scanner.allowsCdata = this.#foreign.isForeign;
-    if (scanner.attributeCount > 0) this.onAttributes(tag);
-    if (!isHtml) return;
+    if (scanner.attributeCount > 0) {
+      this.#addReferences(tag);
+      if (this.#isOutline) this.#addPicturesAndAnchors(tag);
+    }
+    if (!scanner.isHtml) return;
     // `noscript` is read as markup: a reader without scripts sees it.
     if (tag === 'plaintext') scanner.skipAll();
     else if (tag !== 'noscript' && RAW_TEXT.has(tag)) scanner.skipRawText();
   }
 
-  onEndTag(): void {
-    if (this.#foreign.isEmpty) return;
-    this.#foreign.close(this.scanner.tagName);
-    this.scanner.allowsCdata = this.#foreign.isForeign;
-  }
-
-  protected onAttributes(tag: string): void {
+  #addReferences(tag: string): void {
     if (tag === 'base') this.base ??= this.#attribute('href');
     const rule = URL_ATTRIBUTES[tag];
     if (rule === undefined) return;
@@ -98,42 +90,31 @@ class ReferenceCollector implements MarkupReader {
     }
   }
 
-  #attribute(name: string): string | null {
-    const index = this.scanner.indexOfAttribute(name);
-    return index === -1 ? null : this.value(index).trim();
-  }
-
-  protected value(index: number): string {
-    const { scanner } = this;
-    const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-    const decoded = decodeReferences(scanner.text, start, end, 'attribute');
-    return decoded === null ? scanner.text.slice(start, end) : decodeUnits(decoded.text, TEXT_CHARSET);
-  }
-}
-
-/** The page is text here, and no bytes (`source-text.ts`). */
-const TEXT_CHARSET = 'utf-16le';
-
-class OutlineCollector extends ReferenceCollector {
-  readonly pictures: Reference[] = [];
-  readonly anchors = new Set<string>();
-
-  protected override onAttributes(tag: string): void {
-    super.onAttributes(tag);
+  #addPicturesAndAnchors(tag: string): void {
     const list = URL_LISTS[tag];
-    for (let index = 0; index < this.scanner.attributeCount; index++) {
-      const name = this.scanner.attributeName(index);
+    for (let index = 0; index < this.#scanner.attributeCount; index++) {
+      const name = this.#scanner.attributeName(index);
       if (name !== 'id' && name !== list && !(name === 'name' && tag === 'a')) continue;
-      const value = this.value(index);
-      if (value === '' || this.scanner.indexOfAttribute(name) !== index) continue;
+      const value = this.#value(index);
+      if (value === '' || this.#scanner.indexOfAttribute(name) !== index) continue;
       if (name !== list) this.anchors.add(value);
       else for (const url of srcsetUrls(value)) this.pictures.push({ kind: 'asset', tag, attribute: name, url });
     }
   }
+
+  #attribute(name: string): string | null {
+    const index = this.#scanner.indexOfAttribute(name);
+    return index === -1 ? null : this.#value(index).trim();
+  }
+
+  #value(index: number): string {
+    const scanner = this.#scanner;
+    return decodeHTMLAttribute(scanner.text.slice(scanner.valueStart(index), scanner.valueEnd(index)));
+  }
 }
 
 export function findLinks(html: string): PageReferences {
-  const { base, references } = new ReferenceCollector(html).read();
+  const { base, references } = new ReferenceCollector(html, false);
   return { base, references };
 }
 
@@ -144,7 +125,7 @@ export interface PageOutline extends PageReferences {
 }
 
 export function outlinePage(html: string): PageOutline {
-  const { base, references, pictures, anchors } = new OutlineCollector(html).read();
+  const { base, references, pictures, anchors } = new ReferenceCollector(html, true);
   return { base, references, pictures, anchors };
 }
 

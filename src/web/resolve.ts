@@ -3,11 +3,16 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
+/** What `guide.html` and `guide/index.html` share: `guide`; empty for the first page of a site. */
+export function pageStem(path: string): string {
+  return path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
+}
+
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
   /** `location` is relative to the request's address, without its query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `notFoundPage` is the nearest 404 page up the tree; null where there is none, and for an asset's path. */
+  /** `notFoundPage` is the nearest 404 page up the tree; null if there is none, and for an asset's path. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type Paths = Pick<FileTable, 'has'>;
@@ -20,11 +25,11 @@ export const PATH_CHARS_MAX = 4096;
 const WELL_KNOWN = '.well-known/';
 
 /** Docshelf's own folder, and all below it. */
-export const isOwn = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
+export const isInternalPath = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
 
 /** No part of a site: docshelf's own folder, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
-  if (isOwn(path)) return true;
+  if (isInternalPath(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
   return rest.startsWith('.') || rest.includes('/.');
 }

@@ -1,6 +1,5 @@
 import type { TrailingSlash } from '../domain/release.ts';
-import { percentDecode } from './percent-decode.ts';
-import { encodeAddress } from './percent-encode.ts';
+import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /** Votes of a reference that breaks, against one of a link that is redirected: a page without its pictures is broken. */
@@ -125,7 +124,7 @@ class PageAddresses {
     this.#withoutSlash = from(address);
   }
 
-  /** The path in the site that a reference leads to, or null where it leaves the site. */
+  /** The path in the site that a reference leads to, or null if it leaves the site. */
   resolve(url: string, withSlash: boolean): string | null {
     const target = URL.parse(url, withSlash ? this.#withSlash : this.#withoutSlash);
     if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return null;

@@ -2,7 +2,8 @@ import { parse as parseCss, walk } from 'css-tree';
 import { lookup } from 'mime-types';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 import { srcsetUrls } from '../../src/web/references.ts';
-import type { OriginFile } from '../crawl/origin.ts';
+import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 
 /** One kind of reference: a page that has it, and the file behind it. */
 export interface Probe {
@@ -22,8 +23,6 @@ export interface Probe {
   readonly answer?: { readonly type?: string; readonly headers?: Readonly<Record<string, string>> };
   /** The media type that a host must see in the marked file's name. */
   readonly served?: string;
-  /** Encoding of the page's text. */
-  readonly charset?: string;
 }
 
 /** A file as a host of the written site answers it. */
@@ -151,3 +150,101 @@ export const known =
   (address: string): Step =>
   (from) =>
     new URL(address, from.url).href;
+
+/** The live site of the probes, and the other origin that its pages load from. */
+export interface ProbeSite {
+  readonly site: Origin;
+  readonly cdn: Origin;
+  /** Files of the site besides, by path. */
+  add(extra: Readonly<Record<string, OriginFile>>): void;
+  close(): Promise<void>;
+}
+
+/** Where a probe's page is. */
+export const pageOf = (name: string): string => `/probe/${slugOf(name)}`;
+
+export async function startProbeSite(probes: readonly Probe[]): Promise<ProbeSite> {
+  const files = { site: {} as Record<string, OriginFile>, cdn: {} as Record<string, OriginFile> };
+  const site = await originOf(files.site);
+  const cdn = await originOf(files.cdn);
+  const origins = { site: site.origin, cdn: cdn.origin };
+  for (const probe of probes) addProbe(probe, origins, files);
+  const links = probes.map(({ name }) => `<li><a href="${pageOf(name)}">${slugOf(name)}</a></li>`);
+  files.site['/'] = `<!doctype html><title>Probes</title><ul>${links.join('\n')}</ul>`;
+  return {
+    site,
+    cdn,
+    add: (extra) => {
+      for (const [path, file] of Object.entries(extra)) files.site[path] = filled(file, '/', origins);
+    },
+    close: async () => {
+      await site.close();
+      await cdn.close();
+    },
+  };
+}
+
+type Origins = { readonly site: string; readonly cdn: string };
+
+function addProbe(probe: Probe, origins: Origins, files: Record<'site' | 'cdn', Record<string, OriginFile>>): void {
+  const folder = `/f/${slugOf(probe.name)}`;
+  const put = (name: string, file: OriginFile): void => {
+    const isCdn = name.startsWith('c:');
+    const own = isCdn ? name.slice(2) : name;
+    const path = own.startsWith('/') ? own : `${folder}/${own}`;
+    const answered = typeof file === 'string' ? { type: typeOfName(own), body: file } : file;
+    files[isCdn ? 'cdn' : 'site'][path] = filled(answered, folder, origins);
+  };
+  const page = typeof probe.page === 'string' ? { type: 'text/html', body: probe.page } : probe.page;
+  files.site[pageOf(probe.name)] = filled(page, folder, origins);
+  for (const [name, file] of Object.entries(probe.files ?? {})) put(name, file);
+  if (probe.marked === null) return;
+  const { type = typeOfName(probe.marked), headers = {} } = probe.answer ?? {};
+  put(probe.marked, { type, headers, body: markedBody(type, markOf(probe.name)) });
+}
+
+/** With its places filled in. */
+function filled(file: OriginFile, folder: string, { site, cdn }: Origins): OriginFile {
+  const fill = (text: string): string =>
+    text
+      .replaceAll('{d}', folder)
+      .replaceAll('{c}', cdn + folder)
+      .replaceAll('{sitehost}', new URL(site).host)
+      .replaceAll('{cdnhost}', new URL(cdn).host)
+      .replaceAll('{site}', site)
+      .replaceAll('{cdn}', cdn);
+  if (typeof file === 'function') return file;
+  const { body = '', headers = {}, ...rest } = typeof file === 'string' ? { body: file } : file;
+  const filledHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)]));
+  return { ...rest, headers: filledHeaders, body: typeof body === 'string' ? fill(body) : body };
+}
+
+/** The written files, as a host that knows nothing but files answers for them; types are those of the names. */
+export async function dumbHostOf(files: ReadonlyMap<string, Buffer>): Promise<LocalServer> {
+  return httpServer((request, response) => {
+    const path = decodeURIComponent((request.url ?? '').replace(/[?#].*/, '').slice(1));
+    const name = path === '' || path.endsWith('/') ? `${path}index.html` : path;
+    const body = files.get(name);
+    if (body === undefined) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-type': typeOfName(name) }).end(body);
+  });
+}
+
+/** Goes from a page to what its references lead to, and never off its host. @throws where a step leads nowhere */
+export async function follow(start: string, steps: readonly Step[]): Promise<Reached> {
+  const { origin } = new URL(start);
+  let reached = await reach(start);
+  for (const step of steps) {
+    const url = step(reached);
+    if (new URL(url).origin !== origin) throw new Error(`${url} is not of the export`);
+    reached = await reach(url);
+  }
+  return reached;
+}
+
+async function reach(url: string): Promise<Reached> {
+  const response = await fetch(url);
+  if (response.status !== 200) throw new Error(`${url} answers ${response.status}`);
+  const text = new TextDecoder().decode(await response.arrayBuffer());
+  return { url: response.url + new URL(url).hash, type: response.headers.get('content-type') ?? '', text };
+}

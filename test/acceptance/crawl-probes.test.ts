@@ -1,20 +1,7 @@
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { markOf, type Probe, slugOf } from './crawl-probe.ts';
-import { dumbHostOf, follow } from './crawl-probe-host.ts';
-import { type ProbeSite, startProbeSite } from './crawl-probe-site.ts';
-import { ADDRESS_PROBES } from './crawl-probes-address.ts';
-import { CHARSET_PROBES } from './crawl-probes-charset.ts';
-import { FEED_PROBES } from './crawl-probes-feed.ts';
-import { FRAME_PROBES } from './crawl-probes-frame.ts';
-import { HEAD_PROBES } from './crawl-probes-head.ts';
-import { MARKUP_PROBES } from './crawl-probes-markup.ts';
-import { SCRIPT_PROBES } from './crawl-probes-script.ts';
-import { SEARCH_PROBES } from './crawl-probes-search.ts';
-import { SEED_PROBES, seedFiles } from './crawl-probes-seed.ts';
-import { STYLE_PROBES } from './crawl-probes-style.ts';
-import { SVG_PROBES } from './crawl-probes-svg.ts';
+import { dumbHostOf, follow, markOf, type ProbeSite, slugOf, startProbeSite } from './crawl-probe.ts';
+import { PROBES, seedFiles } from './crawl-probes.ts';
 import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**
@@ -22,20 +9,6 @@ import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
  * reached from its page by the references that are written, on a host of files at another origin, and as docshelf serves the
  * bundle.
  */
-
-const PROBES: readonly Probe[] = [
-  ...MARKUP_PROBES,
-  ...FRAME_PROBES,
-  ...HEAD_PROBES,
-  ...SVG_PROBES,
-  ...STYLE_PROBES,
-  ...SCRIPT_PROBES,
-  ...ADDRESS_PROBES,
-  ...CHARSET_PROBES,
-  ...FEED_PROBES,
-  ...SEARCH_PROBES,
-  ...SEED_PROBES,
-];
 
 const bench = openBench(afterAll);
 let live: ProbeSite;
@@ -46,7 +19,7 @@ const reached: Record<string, number> = {};
 beforeAll(async () => {
   live = await startProbeSite(PROBES);
   bench.onEnd(() => live.close());
-  live.add(seedFiles((text) => gzipSync(text.replaceAll('{site}', live.site.origin))));
+  live.add(seedFiles(live.site.origin));
   const service = await startCrawler(
     bench,
     crawlOf(`${live.site.origin}/`, { allowAddresses: ['127.0.0.0/8', live.cdn.host] }),
@@ -68,13 +41,13 @@ afterAll(() => {
 });
 
 describe.each(['a host of files', 'docshelf'] as const)('on %s', (name) => {
-  test.each(PROBES)('$name is found', async ({ name: probe, steps, charset = 'utf-8', served }) => {
+  test.each(PROBES)('$name is found', async ({ name: probe, steps, served }) => {
     const isPage = (from: { text: string; url: string }): string => {
       const href = new RegExp(`<a href="([^"]+)">${slugOf(probe)}</a>`).exec(from.text)?.[1];
       return new URL(href ?? 'about:blank', from.url).href;
     };
-    const page = await follow(`${hosts[name]}/`, [isPage], 'utf-8');
-    const end = await follow(page.url, steps, charset);
+    const page = await follow(`${hosts[name]}/`, [isPage]);
+    const end = await follow(page.url, steps);
     expect(end.text).toContain(markOf(probe));
     if (served !== undefined) expect(end.type).toContain(served);
     if (end.url.includes('#part')) expect(end.text).toContain('part');

@@ -3,10 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExportReport } from '../../src/domain/job.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from '../browser/reader.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { markOf, type Probe } from './crawl-probe.ts';
-import { dumbHostOf } from './crawl-probe-host.ts';
-import { type ProbeSite, pageOf, startProbeSite } from './crawl-probe-site.ts';
-import { CLIENT_PROBES, RUNTIME_PROBES } from './crawl-probes-runtime.ts';
+import { dumbHostOf, markOf, type Probe, type ProbeSite, pageOf, startProbeSite } from './crawl-probe.ts';
+import { CLIENT_PROBES, RUNTIME_PROBES } from './crawl-probes.ts';
 import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 
 /**

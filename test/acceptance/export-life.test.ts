@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { verifyFile } from '../../src/archive/minisign/index.ts';
+import { verifyFile } from '../../src/archive/minisign.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { setClock, withClock } from '../helpers/shifted-clock.ts';

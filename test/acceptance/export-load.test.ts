@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { residentMiBOf } from '../helpers/process-facts.ts';
 import { runs } from '../helpers/runs.ts';
@@ -31,7 +31,7 @@ const keyOf = (organization: string): string => `svc_load-${organization}`;
 async function startLoaded(): Promise<Exporter> {
   const folder = await bench.folder();
   await writeSite(join(folder, 'site'), SITE);
-  const queue = await SqliteJobQueue.open({ file: join(folder, 'data/exports/jobs.sqlite') });
+  const queue = await openSqliteJobQueue({ file: join(folder, 'data/exports/jobs.sqlite') });
   // One organization after the other, so that the order of arrival is as unfair as can be.
   for (const organizationId of ORGANIZATIONS) {
     for (let n = 0; n < JOBS_OF_EACH; n++) {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { MIGRATIONS } from '../../src/database/migrations/index.ts';
+import { MIGRATIONS } from '../../src/database/migrations.ts';
 import type { Job } from '../../src/domain/job.ts';
 import { openTestDatabase } from '../database/open.ts';
 import { openBench } from '../helpers/daemon.ts';

@@ -2,9 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
+import type { Problem } from '../../src/domain/errors.ts';
 import type { BundleLink, ExportReport, Job } from '../../src/domain/job.ts';
-
-import type { Problem } from '../../src/domain/problem.ts';
 import { type Bench, type ConfigFile, type DaemonProcess, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';

@@ -36,7 +36,7 @@ async function follow(link: string): Promise<string> {
   expect([opened.status, opened.headers.get('location')]).toEqual([302, `${STAGED_AT}/`]);
   expect(opened.headers.get('cache-control')).toBe('no-store');
   expect(opened.headers.get('set-cookie')).toMatch(
-    /^docshelf-preview-[0-9a-f]{12}=[\w-]+; Path=\/; Max-Age=86400; HttpOnly; SameSite=Lax$/,
+    /^docshelf-preview-[0-9a-f]{12}=[\w-]+; Max-Age=86400; Path=\/; HttpOnly; SameSite=Lax$/,
   );
   return cookieOf(opened);
 }

@@ -5,7 +5,6 @@ import { BrowserLike } from '../helpers/browser-like.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
-import { RawConnection } from '../http/listener/raw-connection.ts';
 import { ask, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
 
@@ -77,19 +76,6 @@ describe('one site behind htpasswd', () => {
     const written = Buffer.from('anna:canary-of-a-password').toString('base64');
     expect(daemon.log()).not.toContain('canary-of-a-password');
     expect(daemon.log()).not.toContain(written);
-  });
-
-  it('turns requests of HTTP/1.0 without a host away, and pipelined ones one by one', async () => {
-    const connection = await RawConnection.open(portOf(daemon.site));
-    connection.write('GET / HTTP/1.0\r\n\r\n');
-    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.[01] 401 /);
-    const piped = await RawConnection.open(portOf(daemon.site));
-    piped.write(
-      `GET / HTTP/1.1\r\nHost: x\r\nAuthorization: ${ANNA}\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-    );
-    const received = await piped.untilClosed();
-    expect(received.match(/HTTP\/1\.1 (?:200|401) /g)).toEqual(['HTTP/1.1 200 ', 'HTTP/1.1 401 ']);
-    expect(received.match(/lighthouse/g)).toHaveLength(1);
   });
 
   it('opens and closes the site by a reload', async () => {

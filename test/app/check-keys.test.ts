@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkKeys } from '../../src/app/doctor/check-keys.ts';
+import { checkKeys } from '../../src/app/doctor/check-files.ts';
 import type { Config } from '../../src/config/index.ts';
 
 it('checkKeys() says nothing of a folder without keys, and what to do about a damaged file', async () => {

@@ -8,7 +8,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { startDaemon } from '../../src/app/index.ts';
 import { loadConfig } from '../../src/config/index.ts';
-import { SiteServer } from '../../src/serve/index.ts';
+import { SiteServer } from '../../src/site/index.ts';
 import { gz, rawTar } from '../helpers/archives.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { withDefaults } from '../helpers/daemon.ts';
@@ -95,7 +95,7 @@ it.each(Object.entries(MODES))('answers a hot page by the prepared path: %s', as
   });
   opened.push(() => daemon.stop());
 
-  const plain = vi.spyOn(SiteServer.prototype, 'plain');
+  const plain = vi.spyOn(SiteServer.prototype, 'fastAnswer');
   const url = new URL(mode.path ?? '/page.html', daemon.siteUrl);
   const client = mode.isHttp2 ? openHttp2(Number(url.port)) : null;
   opened.push(() => client?.destroy());

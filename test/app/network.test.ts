@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Network } from '../../src/app/network.ts';
-import { openNetwork } from '../../src/app/stored/open-network.ts';
+import { openNetwork } from '../../src/app/stored.ts';
 import { DaemonRegistration, dataPaths } from '../../src/deploy/index.ts';
 import { load } from '../config/folder.ts';
 import { onFileEnd } from '../helpers/file-end.ts';

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest';
-import { type OpenVersion, OpenVersions } from '../../src/app/sites/open-versions.ts';
+import { type OpenVersion, OpenVersions } from '../../src/app/sites/readable-versions.ts';
 import type { SiteSearch } from '../../src/search/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
-const version = (files: number) => ({ release: { files: { size: files } } }) as unknown as OpenVersion;
+const version = (files: number) => ({ snapshot: { release: { files: { size: files } } } }) as unknown as OpenVersion;
 
 it('keeps the last used within its bound, and opens each once for all who ask', async () => {
   const open = new OpenVersions({ bytesMax: 3 * 1024 ** 2 });

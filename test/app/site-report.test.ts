@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { explainedSearch } from '../../src/app/sites/readers-search.ts';
-import { siteFindings } from '../../src/app/sites/site-report.ts';
-import type { SiteSwitch } from '../../src/app/sites/site-switch.ts';
+import { siteFindings } from '../../src/app/sites/site.ts';
 import type { Config } from '../../src/config/index.ts';
 import { PageReports } from '../../src/http/site/page-reports.ts';
 import { readSiteRules } from '../../src/web/rules/index.ts';
@@ -17,7 +16,7 @@ it('findings have what notices of the status say, piece by piece', async () => {
   }
   const rules = readSiteRules(new Map([['_redirects', Buffer.from('/a /b\n/only')]]));
   const config = { deployment: { type: 'air-gapped' }, features: { enforce: null } } as unknown as Config;
-  const findings = siteFindings({ config, site: { rules } as unknown as SiteSwitch, reports });
+  const findings = siteFindings({ config, rules, reports });
   expect(findings).toEqual({
     policy: 'on',
     origins: [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ShelfSite } from '../../src/app/sites/shelf-site.ts';
+import type { Site } from '../../src/app/sites/site.ts';
 import type { Sites } from '../../src/app/sites/sites.ts';
 import { daemonStatus } from '../../src/app/sites/status.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/index.ts';
@@ -18,7 +18,7 @@ async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSear
     const before = opened.sites[at] ?? config;
     const report = async () => ({ notices: [] });
     const search = before?.config.search.enabled === true ? {} : null;
-    return { opened: before, config, domain: config?.domain, report, search } as unknown as ShelfSite;
+    return { opened: before, config, domain: config?.domain, report, search } as unknown as Site;
   };
   const all = current.sites.map((_, at) => site(at));
   const sites = { isList: true, only: null, all, notices: [], state: 'ready' } as unknown as Sites;

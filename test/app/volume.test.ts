@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readVolume, volumeNotices } from '../../src/app/volume.ts';
+import { readVolume, volumeNotices } from '../../src/app/daemon.ts';
 import { load } from '../config/folder.ts';
 
 const [FULL, ROOMY] = [

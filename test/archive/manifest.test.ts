@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExtractedFiles } from '../../src/archive/extracted-files.ts';
-import { ListingBuilder } from '../../src/archive/listing.ts';
+import { ExtractedFiles, ListingBuilder } from '../../src/archive/listing.ts';
 import { BundleManifest, checkManifestSize } from '../../src/archive/manifest.ts';
 import { refusalsOf } from '../../src/archive/rules.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gzip } from '../../src/archive/compression/gzip.ts';
+import { gzip } from '../../src/archive/compression.ts';
 import {
   archiveOrder,
   type PackBundleOptions,

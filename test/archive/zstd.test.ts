@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { unzstd } from '../../src/archive/compression/zstd.ts';
+import { unzstd } from '../../src/archive/compression.ts';
 import { refusalsOf } from '../../src/archive/rules.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { rawTar, siteTar, zst, zstSkippable } from '../helpers/archives.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditLine } from '../../src/http/audit/audit-line.ts';
+import type { AuditLine } from '../../src/http/audit/audit.ts';
 import { bundle, folderOf } from '../acceptance/bundles.ts';
 import { startExporter } from '../acceptance/export-service.ts';
 import { gz, rawTar } from '../helpers/archives.ts';

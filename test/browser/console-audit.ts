@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { AuditLine } from '../../src/http/audit/audit-line.ts';
+import type { AuditLine } from '../../src/http/audit/audit.ts';
 import { type DaemonProcess, waitFor } from '../helpers/daemon.ts';
 
 /** The newest change, which the interface, the file and the log tell alike. */

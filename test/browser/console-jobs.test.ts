@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditLine } from '../../src/http/audit/audit-line.ts';
+import type { AuditLine } from '../../src/http/audit/audit.ts';
 import { type Exporter, holdJobs, startExporter } from '../acceptance/export-service.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { newestChange } from './console-audit.ts';

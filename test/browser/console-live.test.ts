@@ -1,30 +1,21 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Organization } from '../../src/domain/organization.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import type { AuditLine } from '../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../src/http/job-desk.ts';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { appWith, TOKEN } from '../http/admin/admin-example.ts';
 import { exportsInMemory } from '../http/api/exports-in-memory.ts';
+import { memoryAudit } from '../http/audit/memory-audit.ts';
+import { organization, ownedSite } from '../http/organization-example.ts';
 import { STATUS } from '../http/status-example.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 const STEP_MS_MAX = 60_000;
-const ORGANIZATIONS: readonly Organization[] = [
-  {
-    id: 'acme-inc',
-    plan: 'enterprise',
-    sites: [{ domain: 'acme', hosts: [], source: { kind: 'folder', path: '/srv/acme' } }],
-    keys: [],
-  },
-];
+const ORGANIZATIONS = [organization('acme-inc', { sites: [ownedSite('acme')] })];
 
 /** What comes by itself: whatever changes is shown, and focus is never lost by it. */
 describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
   const shown = { status: STATUS, token: TOKEN };
-  const lines: AuditLine[] = [];
   const { exports, queue } = exportsInMemory();
   const desk = new JobDesk({ service: async () => exports, organizations: () => ORGANIZATIONS });
   let browser: Browser;
@@ -32,11 +23,7 @@ describe.skipIf(!hasChromium)(`the console, live${whyNoChromium}`, () => {
   let page: Page;
 
   beforeAll(async () => {
-    const store = {
-      append: async (line: AuditLine) => void lines.unshift(line),
-      read: async () => ({ lines, before: null }),
-    };
-    const audit = new AuditTrail(store, () => undefined);
+    const { audit } = memoryAudit();
     const { app } = appWith({
       audit,
       status: async () => shown.status,

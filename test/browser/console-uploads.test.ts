@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
-import type { AuditPage } from '../../src/http/audit/audit-line.ts';
+import type { AuditPage } from '../../src/http/audit/audit.ts';
 import { bundle, folderOf, largeBundle } from '../acceptance/bundles.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { ConsoleOperator } from './console-operator.ts';

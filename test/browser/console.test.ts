@@ -1,17 +1,17 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import type { Organization } from '../../src/domain/organization.ts';
 import type { StoredJob } from '../../src/export/ports.ts';
 import type { AdminActions } from '../../src/http/admin/actions.ts';
-import type { AuditLine } from '../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../src/http/jobs/job-desk.ts';
+import { type AuditLine, AuditTrail } from '../../src/http/audit/audit.ts';
+import { JobDesk } from '../../src/http/job-desk.ts';
 import type { ListedKey } from '../../src/http/keys/key-schemas.ts';
 import { type Listener, openListener } from '../../src/http/listener/listener.ts';
 import { actionsThatNote, appWith, DIGEST, KEY, observedAt, TOKEN } from '../http/admin/admin-example.ts';
 import { exportsInMemory } from '../http/api/exports-in-memory.ts';
+import { auditLine } from '../http/audit/memory-audit.ts';
 import { AIR_GAPPED, FINDINGS, LONG, RESULT, STATES } from '../http/console/states.ts';
+import { organization, ownedSite } from '../http/organization-example.ts';
 import { STATUS } from '../http/status-example.ts';
 import { ConsoleOperator } from './console-operator.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
@@ -19,24 +19,15 @@ import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 /** Axe takes seconds for all rows of a long table: so many are of all kinds. */
 const ROWS_READ = 12;
 
-const SITE = { domain: 'acme', hosts: [], source: { kind: 'folder', path: '/srv/acme' } } as const;
-const ORGANIZATION: Organization = { id: 'acme', plan: 'enterprise', sites: [SITE], keys: [] };
+const ORGANIZATION = organization('acme', { sites: [ownedSite('acme')] });
 
-const LINE: AuditLine = {
-  at: '2026-11-23T14:37:04.154Z',
-  by: 'session',
-  id: '1a2b3c4d',
-  client: '10.1.2.3',
-  requestId: 'r-1',
+const LINE = auditLine({
   action: 'upload',
   site: 'a-rather-long-domain-of-a-site',
-  organization: null,
   target: 'acme-export-with-a-very-long-name-that-goes-on-and-on-2024-06-01.tar.gz',
-  from: 'v1',
-  to: null,
   result: 'bad_signature',
   error: 'Cannot trust "acme-export-2024-06-01.tar.gz": its signature does not hold',
-};
+});
 
 const KEYS: readonly ListedKey[] = [
   KEY,
@@ -90,17 +81,12 @@ describe.skipIf(!hasChromium)(`the console can be read by everyone${whyNoChromiu
     });
   }
 
+  const id = KEY.id.padEnd(24, '8');
   const LINES: readonly AuditLine[] = [
     LINE,
     { ...LINE, result: 'ok', error: null },
-    {
-      ...LINE,
-      action: 'key-revoke',
-      target: 'a contractor',
-      from: KEY.id.padEnd(24, '8'),
-      result: 'version_not_found',
-    },
-    { ...LINE, action: 'activate', target: '2026-12-01', to: KEY.id.padEnd(24, '8'), requestId: crypto.randomUUID() },
+    { ...LINE, action: 'key-revoke', target: 'a contractor', from: id, result: 'version_not_found' },
+    { ...LINE, action: 'activate', target: '2026-12-01', to: id, requestId: crypto.randomUUID() },
   ];
 
   async function listen(changes: Parameters<typeof appWith>[0]): Promise<string> {

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as crawler from '../../src/crawl/index.ts';
 import { verify } from '../../src/export/jobs/steps.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
-import { type CrawledSite, CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
+import { CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
+import type { RecordingSink } from '../export/recording-sink.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
 import { PIXEL } from './export-site.ts';
 import { hasChromium, whyNoChromium } from './reader.ts';
@@ -60,11 +61,11 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
     await home?.remove();
   });
 
-  const crawl = (scripts: 'keep' | 'drop', job: string): Promise<CrawledSite> =>
+  const crawl = (scripts: 'keep' | 'drop', job: string): Promise<RecordingSink> =>
     home.crawl(crawlOf(`${live.origin}/`, { render: { scripts } }), { job });
 
   /** What is found where the written site is opened. */
-  async function verified(site: CrawledSite, job: string) {
+  async function verified(site: RecordingSink, job: string) {
     const siteDir = join(home.dir, `site-${job}`);
     for (const [path, bytes] of site.files) {
       await mkdir(dirname(join(siteDir, path)), { recursive: true });

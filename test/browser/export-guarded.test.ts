@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GuardedFetcher } from '../../src/crawl/fetch/guarded-fetcher.ts';
+import { GuardedFetcher } from '../../src/crawl/fetcher.ts';
 import type { AnswerRequest } from '../../src/crawl/render/rendered-page.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RenderSession } from '../../src/crawl/render/rendered-page.ts';
+import type { ChromiumSession } from '../../src/crawl/browser/chromium-session.ts';
 import { Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 
@@ -74,7 +74,7 @@ const ANSWERS = {
 describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   const browsers = new Browsers();
   const site = new MemorySite(ANSWERS);
-  let session: RenderSession;
+  let session: ChromiumSession;
 
   beforeAll(async () => {
     session = await browsers.open(site.answer);

@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChromiumSettings } from '../../src/crawl/browser/chromium-browser.ts';
-import { ChromiumRenderer } from '../../src/crawl/browser/chromium-renderer.ts';
-import type { FetchedAnswer } from '../../src/crawl/fetch/guarded-answer.ts';
-import type { AnswerRequest, BrowserPage, PageRequest, RenderSession } from '../../src/crawl/render/rendered-page.ts';
+import { ChromiumSession, type ChromiumSettings } from '../../src/crawl/browser/chromium-session.ts';
+import type { FetchedAnswer } from '../../src/crawl/fetcher.ts';
+import type { AnswerRequest, BrowserPage, PageRequest } from '../../src/crawl/render/rendered-page.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
@@ -88,16 +87,9 @@ export const PIXEL = Buffer.from(
 export class Browsers {
   readonly #closing: (() => Promise<void>)[] = [];
 
-  async open(answer: AnswerRequest, settings: Partial<ChromiumSettings> = {}): Promise<RenderSession> {
-    const renderer = await this.renderer(settings);
-    const session = await renderer.open(answer);
-    this.#closing.push(() => session.close());
-    return session;
-  }
-
-  async renderer(settings: Partial<ChromiumSettings> = {}): Promise<ChromiumRenderer> {
+  async open(answer: AnswerRequest, settings: Partial<ChromiumSettings> = {}): Promise<ChromiumSession> {
     const tempDir = settings.tempDir ?? (await this.folder());
-    return new ChromiumRenderer({
+    const all: ChromiumSettings = {
       policy: new EgressPolicy(egressRulesOf()),
       env: process.env,
       // Tests may run in a container.
@@ -106,7 +98,10 @@ export class Browsers {
       tabs: 4,
       pageTimeoutMs: 20_000,
       ...settings,
-    });
+    };
+    const session = await ChromiumSession.open(all, answer);
+    this.#closing.push(() => session.close());
+    return session;
   }
 
   /** A new folder, removed once the browsers have ended. */
@@ -121,7 +116,7 @@ export class Browsers {
   }
 }
 
-export async function renderPath(session: RenderSession, path: string, withScreenshot = false): Promise<BrowserPage> {
+export async function renderPath(session: ChromiumSession, path: string, withScreenshot = false): Promise<BrowserPage> {
   return session.render(ORIGIN + path, { signal: AbortSignal.timeout(60_000), withScreenshot });
 }
 

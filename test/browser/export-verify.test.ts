@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { AnswerRequest } from '../../src/crawl/render/rendered-page.ts';
-import { type LivePage, livePageOf } from '../../src/crawl/render/rendered-page.ts';
-import { type LiveSite, type VerifySiteOptions, verifySite } from '../../src/crawl/verify/index.ts';
+import type { OpenBrowser } from '../../src/crawl/browser/chromium-session.ts';
+import { type AnswerRequest, type LivePage, livePageOf } from '../../src/crawl/render/rendered-page.ts';
+import { type LiveSite, verifySite } from '../../src/crawl/verify.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
   async function verify(
     written: Readonly<Record<string, string | Uint8Array>>,
     live: LiveSite | null,
-    renderer?: VerifySiteOptions['renderer'],
+    openBrowser: OpenBrowser = (answer) => browsers.open(answer),
   ) {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-verify-'));
     folders.push(folder);
@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     const findings: Finding[] = [];
     const picturesDir = join(folder, 'pictures');
     await verifySite({
-      renderer: renderer ?? (await browsers.renderer()),
+      openBrowser,
       siteDir,
       files,
       live,
@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
   });
 
   it('says once that there is no browser, and is no error', async () => {
-    const without = await browsers.renderer({ env: { PATH: '/nowhere' } });
+    const without: OpenBrowser = (answer) => browsers.open(answer, { env: { PATH: '/nowhere' } });
     const { findings } = await verify(WRITTEN, null, without);
     expect(findings.map(({ kind }) => kind)).toEqual(['not_verified']);
   });

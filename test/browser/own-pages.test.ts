@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSiteApp } from '../../src/http/site/site.ts';
-import { BodyCache, SiteServer } from '../../src/serve/index.ts';
+import { BodyCache, SiteServer } from '../../src/site/index.ts';
 import { PAGE_LANGUAGES } from '../../src/web/words/index.ts';
 import { tellBreaches } from '../helpers/accessibility.ts';
 import { featuresOf } from '../helpers/features.ts';
@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)(`docshelf's own pages can be read by everyone${why
   afterAll(() => browser.close());
 
   it.each(PAGE_LANGUAGES.map(({ tag }) => tag))('the notices in %s', async (tag) => {
-    const server = new SiteServer(new BodyCache(1024));
+    const server = new SiteServer(new BodyCache(1024), { current: null });
     const headers = { 'accept-language': tag };
     for (const state of ['waiting', 'off'] as const) {
       const app = createSiteApp({ server, state: () => state, features: () => FEATURES });

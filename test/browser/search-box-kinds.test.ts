@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { OwnSearchSurvey } from '../../src/web/own-search/survey.ts';
+import { BundledSearchSurvey } from '../../src/web/own-search.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 import { SearchBoxSite } from './search-box-site.ts';
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)(`the search box in the place of each kind${whyNoCh
   });
 
   it.each(KINDS)('%s', async (kind, markup, theirs, files = []) => {
-    const survey = new OwnSearchSurvey(1);
+    const survey = new BundledSearchSurvey(1);
     for (const path of ['index.html', ...files]) survey.add(path);
     const found = survey.judge([`<!doctype html><body>${markup}</body>`]);
     expect(found.map((each) => each.kind)).toEqual([kind]);

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/index.ts';
-import { EGRESS_RULES } from '../../src/config/rules/egress-rules.ts';
+import { EGRESS_RULES } from '../../src/config/rules.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const ORGANIZATION = (source: string) => `organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`;

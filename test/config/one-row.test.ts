@@ -24,7 +24,7 @@ async function schemaWithRows(): Promise<{ default: unknown }> {
 async function modules() {
   const [config, reference, chart, folder] = await Promise.all([
     import('../../src/config/index.ts'),
-    import('../../src/config/reference.ts'),
+    import('../../scripts/config-reference.ts'),
     import('../../scripts/chart/config-schema.ts'),
     import('./folder.ts'),
   ]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseDuration, parseSize } from '../../src/config/units.ts';
+import { parseDuration, parseSize } from '../../src/config/schema-node.ts';
 
 it.each([
   ['128MiB', 134_217_728],

@@ -10,8 +10,8 @@ import { turns } from './job-queue/turns.ts';
 
 /** What every JobQueue keeps (src/export/ports.ts), wherever its jobs are. */
 const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenSubject])[] = [
-  ['SqliteJobQueue', true, sqliteSubject],
-  ['PostgresJobQueue', HAS_POSTGRES, postgresSubject()],
+  ['a queue in a file', true, sqliteSubject],
+  ['a queue in PostgreSQL', HAS_POSTGRES, postgresSubject()],
 ];
 
 describe.for(SUBJECTS)('%s', { timeout: 30_000 }, ([, isThere, open]) => {

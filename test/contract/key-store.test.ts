@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MadeKey } from '../../src/http/keys/key-store.ts';
-import { newKey } from '../../src/http/keys/new-key.ts';
+import { type MadeKey, newKey } from '../../src/http/keys/key-store.ts';
 import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { postgresSubject } from './key-store/postgres-subject.ts';
 import { folderSubject, type KeysSubject } from './key-store/subject.ts';

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RequestCounter } from '../../src/http/limits/request-counter.ts';
+import type { RequestCounter } from '../../src/http/limits/organization-rates.ts';
 import { HAS_POSTGRES } from '../helpers/postgres.ts';
 import { SeededRandom } from '../helpers/random.ts';
-import { type CounterSubject, localSubject, type OpenCounter, postgresSubject } from './request-counter/subject.ts';
+import { type CounterSubject, folderSubject, type OpenCounter, postgresSubject } from './request-counter/subject.ts';
 
-/** What every RequestCounter keeps (src/http/limits/request-counter.ts), whoever shares it. */
+/** What every RequestCounter keeps (src/http/limits/organization-rates.ts), whoever shares it. */
 const SUBJECTS: readonly (readonly [name: string, isThere: boolean, open: OpenCounter])[] = [
-  ['LocalCounter', true, localSubject],
+  ['FolderCounter', true, folderSubject],
   ['PostgresCounter', HAS_POSTGRES, postgresSubject()],
 ];
 
@@ -44,7 +44,7 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     await turnTo(1_000 + hourMs);
     expect(await allowedOf(counter, 2)).toBe(1);
     await turnTo(2_000 + hourMs);
-    expect(await allowedOf(counter, 20_000)).toBe(9_998);
+    expect(await allowedOf(counter, 9_999)).toBe(9_998);
   });
 
   it('lets through as many in every window as the policy says, and no fewer', async () => {
@@ -89,6 +89,14 @@ describe.for(SUBJECTS)('%s', ([, isThere, open]) => {
     expect(await restarted().take('acme')).toEqual({ isAllowed: false, remaining: 0, resetS: 1 });
     await turnTo(6_000);
     expect(await allowedOf(restarted(), 9)).toBe(2);
+  });
+
+  it('counts for all daemons that share the store', async () => {
+    const { counter, restarted, turnTo } = await openWith({ requestsMax: 50, windowMs: 1_000 });
+    await turnTo(5_000);
+    const others = [counter, restarted(), restarted()];
+    const allowed = await Promise.all(others.map((each) => allowedOf(each, 40)));
+    expect(allowed.reduce((sum, each) => sum + each)).toBe(50);
   });
 
   it('counts the future as now after the clock was set back: never too many, and never shut for longer than a window', async () => {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSite } from '../../src/export/check/index.ts';
+import { checkSite } from '../../src/export/check-site.ts';
 import { mediaTypeOfFile } from '../../src/web/index.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';

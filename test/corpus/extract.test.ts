@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isPage } from '../../src/domain/release.ts';
-import { type ExtractedPage, extractPage, PageForms, readerUrl } from '../../src/search/extract/index.ts';
+import { type ExtractedPage, extractPage } from '../../src/search/extract/extract-page.ts';
+import { PageForms, readerUrl } from '../../src/search/extract/reader-url.ts';
 import { resolvePath, TrailingSlashVotes } from '../../src/web/index.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';

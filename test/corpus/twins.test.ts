@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isPage } from '../../src/domain/release.ts';
-import { extractPage } from '../../src/search/extract/index.ts';
+import { extractPage } from '../../src/search/extract/extract-page.ts';
 import { markdownOf } from '../../src/web/markdown/index.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { markdownContents, missingFrom } from '../helpers/markdown-contents.ts';

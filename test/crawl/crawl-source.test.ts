@@ -2,34 +2,20 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CrawlHome, crawlOf } from './crawled-site.ts';
-import { type Origin, type OriginFile, originOf } from './origin.ts';
+import { describe, expect, it } from 'vitest';
+import { crawlBench } from './crawl-bench.ts';
+import { crawlOf } from './crawled-site.ts';
+import type { Origin, OriginFile } from './origin.ts';
 
-let home: CrawlHome;
-const origins: Origin[] = [];
-
-async function open(files: Readonly<Record<string, OriginFile>>): Promise<Origin> {
-  const origin = await originOf(files);
-  origins.push(origin);
-  return origin;
-}
-
-beforeEach(async () => {
-  home = await CrawlHome.make();
-});
-afterEach(async () => {
-  for (const origin of origins.splice(0)) await origin.close();
-  await home.remove();
-});
+const bench = crawlBench();
 
 describe('a crawl', () => {
   it('brings in a site, and leads its pages to each other', async () => {
-    const cdn = await open({
+    const cdn = await bench.open({
       '/font.css': { type: 'text/css', body: '@font-face{src:url(f.woff2)}' },
       '/f.woff2': { type: 'font/woff2', body: 'font' },
     });
-    const site = await open({
+    const site = await bench.open({
       '/': `<!doctype html><link rel=stylesheet href="/style"><link rel=stylesheet href="${cdn.origin}/font.css">
 <link rel="canonical" href="https://docs.example/"><a href="/guide">Guide</a> <a href="/guide/start#top">Start</a> <img srcset="/a.png?w=1 1x, /a.png?w=2 2x">
 <a href="https://elsewhere.example/x">away</a> <a href="/old">old</a>`,
@@ -41,7 +27,7 @@ describe('a crawl', () => {
       '/guide/start': '<!doctype html><p id=top>Start <a href="../missing">missing</a>',
       '/old': { status: 301, headers: { location: '/guide#moved' } },
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: ['127.0.0.0/8', cdn.host] }));
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: ['127.0.0.0/8', cdn.host] }));
     const text = (path: string) => crawled.text(path);
     const external = `_external/127.0.0.1_${cdn.origin.split(':')[2]}`;
     expect(crawled.paths).toEqual(
@@ -73,7 +59,7 @@ describe('a crawl', () => {
     expect(text('old.html')).toContain('url=guide.html#moved');
     expect(text('_redirects')).toBe('/old /guide.html#moved 301\n');
     expect(text('a@w=2.png')).toBe('two');
-    expect(crawled.found('not_fetched')).toEqual([`${site.origin}/missing: it answers 404`]);
+    expect(crawled.details('not_fetched')).toEqual([`${site.origin}/missing: it answers 404`]);
     expect(site.askedPaths()).toHaveLength(new Set(site.askedPaths()).size);
   });
 
@@ -82,7 +68,7 @@ describe('a crawl', () => {
 
   it('reads the bytes of a Location and a Refresh header as the address has them', async () => {
     const page = '<!doctype html><h1>x</h1>';
-    const site = await open({
+    const site = await bench.open({
       '/': '<!doctype html><a href=/start>a</a><a href=/query>b</a><a href=/latin>c</a><a href=/late>d</a><a href=/ascii>e</a>',
       '/start': { status: 302, headers: { location: bytesOf('/café.html') } },
       '/query': { status: 301, headers: { location: bytesOf('cafés/列表.html?q=é#où') } },
@@ -94,7 +80,7 @@ describe('a crawl', () => {
       '/na%EFve.html': page,
       '/sp%C3%A4ter.html': page,
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`));
     expect(crawled.findings).toEqual([]);
     expect(
       site
@@ -111,7 +97,7 @@ describe('a crawl', () => {
   });
 
   it('gives the page of a redirect the name of a page if its target cannot be fetched', async () => {
-    const site = await open({
+    const crawled = await bench.crawl({
       '/': '<!doctype html><a href=/start>a</a><a href=/plain>b</a><a href=/zip>c</a><a href=/logo.png>d</a><a href=/both>e</a><a href=/out>f</a>',
       '/start': { status: 302, headers: { location: '/gone.html' } },
       '/plain': { status: 302, headers: { location: '/gone.txt' } },
@@ -123,14 +109,13 @@ describe('a crawl', () => {
       '/both': { status: 302, headers: { location: '/start' } },
       '/out': { status: 302, headers: { location: 'https://elsewhere.example/file.zip' } },
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
     const pages = ['both.html', 'logo.png.html', 'out.html', 'plain.html', 'start.html', 'zip.html'];
     expect(crawled.paths).toEqual(['404.html', '_redirects', ...pages, 'index.html'].sort());
     for (const path of pages) expect(crawled.text(path)).toContain('http-equiv="refresh"');
   });
 
   it('keeps what a page needs in whatever way it is named', async () => {
-    const site = await open({
+    const site = await bench.open({
       '/docs/': `<base href="/docs/deep/"><a href="page">page</a><link rel="icon" href="/i.ico"><script type="module">import './m.js'</script>`,
       '/docs/deep/page': '<p>page',
       '/docs/deep/m.js': { type: 'text/javascript', body: "import './n'; new Worker('/w.js')" },
@@ -140,7 +125,7 @@ describe('a crawl', () => {
       '/other': '<p>outside of the prefix',
       '/docs': { status: 301, headers: { location: '/docs/' } },
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/docs`));
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/docs`));
     expect(crawled.paths).toEqual([
       '404.html',
       '_redirects',
@@ -160,29 +145,36 @@ describe('a crawl', () => {
   });
 
   it('writes digests anew where what they are of has changed', async () => {
-    const site = await open({
+    const crawled = await bench.crawl({
       '/': '<link rel=stylesheet href=/a.css integrity="sha384-old"><link rel=stylesheet href=/b.css integrity="sha384-kept">',
       '/a.css': { type: 'text/css', body: '@import "/b.css"; x{}' },
       '/b.css': { type: 'text/css', body: 'y{}' },
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
     const digest = createHash('sha384').update(crawled.text('a.css')).digest('base64');
     expect(crawled.text('a.css')).toBe('@import "b.css"; x{}');
     expect(crawled.text('index.html')).toContain(`integrity="sha384-${digest}"`);
     expect(crawled.text('index.html')).toContain('integrity="sha384-kept"');
   });
 
-  it('says the charset of a page that says none itself', async () => {
-    const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a>', 'latin1');
-    const site = await open({ '/': { type: 'text/html; charset=iso-8859-1', body }, '/b': '<p>b' });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
-    expect(crawled.files.get('index.html')?.toString('latin1')).toBe('<p>caf\xe9 <a href="b.html">b</a>');
-    expect(crawled.types.get('index.html')).toBe('text/html; charset=windows-1252');
+  it('writes pages in other charsets as UTF-8', async () => {
+    const japanese = Buffer.from('<meta charset=shift_jis><p>\x95\x5c <a href="/">a</a>', 'latin1');
+    const wide = Buffer.from('\ufeff<p>é <a href="/">a</a>', 'utf16le');
+    const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a> <a href="/c">c</a>', 'latin1');
+    const crawled = await bench.crawl({
+      '/': { type: 'text/html; charset=iso-8859-1', body },
+      '/b': { type: 'text/html', body: japanese },
+      '/c': { type: 'text/html', body: wide },
+    });
+    expect(crawled.text('index.html')).toBe('\ufeff<p>café <a href="b.html">b</a> <a href="c.html">c</a>');
+    expect(crawled.text('b.html')).toBe('\ufeff<meta charset=utf-8><p>表 <a href="index.html">a</a>');
+    expect(crawled.text('c.html')).toBe('\ufeff<p>é <a href="index.html">a</a>');
+    for (const path of ['index.html', 'b.html', 'c.html'])
+      expect(crawled.types.get(path)).toBe('text/html; charset=utf-8');
   });
 
   it('begins at sitemaps, llms.txt, and what robots.txt names', async () => {
     const page = (name: string) => `<p>${name}`;
-    const site: Origin = await open({
+    const site: Origin = await bench.open({
       '/': page('start'),
       '/robots.txt': { type: 'text/plain', body: 'Sitemap: /maps/index.xml.gz\nUser-agent: *\nDisallow: /secret' },
       '/maps/index.xml.gz': (_, response) => {
@@ -201,7 +193,7 @@ describe('a crawl', () => {
       '/c.md': { type: 'text/markdown', body: '# C' },
       '/secret/x': page('secret'),
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`), { options: { hosts: ['docs.acme.dev'] } });
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`), { options: { hosts: ['docs.acme.dev'] } });
     expect(crawled.paths).toEqual(
       [
         '404.html',
@@ -222,13 +214,12 @@ describe('a crawl', () => {
   });
 
   it('takes the host that the start page is published at for its own', async () => {
-    const site: Origin = await open({
+    const crawled = await bench.crawl({
       '/': '<link rel="canonical" href="https://docs.acme.dev/"><a href="https://docs.acme.dev/a">a</a><a href="https://acme.dev/b">b</a>',
       '/sitemap.xml': { type: 'text/xml', body: '<urlset><url><loc>https://docs.acme.dev/c</loc></url></urlset>' },
       '/a': '<p>a',
       '/c': '<p>c',
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
     expect(crawled.paths).toEqual(['404.html', 'a.html', 'c.html', 'index.html', 'sitemap.xml']);
     expect(crawled.text('index.html')).toBe(
       '<link rel="canonical" href="https://docs.acme.dev/"><a href="a.html">a</a><a href="https://acme.dev/b">b</a>',
@@ -241,33 +232,33 @@ describe('a crawl', () => {
       '/a': '<p>a',
       '/i.png': { type: 'image/png', body: 'i' },
     };
-    const respectful = await home.crawl(crawlOf(`${(await open(files)).origin}/`));
+    const respectful = await bench.home.crawl(crawlOf(`${(await bench.open(files)).origin}/`));
     expect(respectful.paths).toEqual(['404.html', 'i.png', 'index.html']);
-    const other = await home.crawl(crawlOf(`${(await open(files)).origin}/`, { robots: 'ignore' }));
+    const other = await bench.home.crawl(crawlOf(`${(await bench.open(files)).origin}/`, { robots: 'ignore' }));
     expect(other.paths).toContain('a.html');
   });
 
   it('keeps to the pages that are asked for, and what they load', async () => {
-    const site = await open({
+    const site = await bench.open({
       '/': '<p>start',
       '/a': '<a href="/b">b</a><img src="/i.png">',
       '/b': '<p>b',
       '/i.png': { type: 'image/png', body: 'i' },
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`), {
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`), {
       paths: ['/a', '/none'],
       options: { hosts: ['docs.acme.dev'] },
     });
     expect(crawled.paths).toEqual(['404.html', 'a.html', 'i.png']);
     expect(crawled.text('a.html')).toBe('<a href="https://docs.acme.dev/b">b</a><img src="i.png">');
-    expect(crawled.found('path_not_found')).toHaveLength(1);
+    expect(crawled.details('path_not_found')).toHaveLength(1);
   });
 
   it('takes the payloads that a framework has beside its pages', async () => {
     const tree =
       '2:[["children",{"s":"__PAGE__"}]]\n1:[["children",{"s":{"n":"slug","t":"c"},"c":"$Q2"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}';
     const text = (body: string) => ({ type: 'text/plain', body });
-    const site = await open({
+    const crawled = await bench.crawl({
       '/': '<script>self.__next_f=[]</script><a href="/guide">guide</a>',
       '/guide': '<script>self.__next_f=[]</script>',
       '/index.txt': text('root'),
@@ -276,7 +267,6 @@ describe('a crawl', () => {
       '/guide/__next.$c$slug.txt': text('slug'),
       '/guide/__next.$c$slug.__PAGE__.txt': text('page'),
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
     expect(crawled.paths.filter((path) => path.endsWith('.txt'))).toEqual([
       'guide.txt',
       'guide/__next.$c$slug.__PAGE__.txt',
@@ -291,48 +281,49 @@ describe('a crawl', () => {
 describe('a start page', () => {
   it.each<[string, OriginFile, RegExp]>([
     ['is missing', { status: 404 }, /answers 404/],
+    ['is protected', { status: 401 }, /answers 401/],
     ['is no page', { type: 'application/json', body: '{}' }, /application\/json, and no HTML page/],
     ['is on another site', { status: 302, headers: { location: 'https://other.example/' } }, /another site/],
     ['leads in a circle', { status: 302, headers: { location: '/' } }, /redirects/],
   ])('that %s fails the export', async (_, file, state) => {
-    const site = await open({ '/': file });
-    const crawling = home.crawl(crawlOf(`${site.origin}/`));
+    const site = await bench.open({ '/': file });
+    const crawling = bench.home.crawl(crawlOf(`${site.origin}/`));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source', message: expect.stringMatching(state) });
   });
 
   it('that may not be reached fails the export', async () => {
-    const site = await open({ '/': '<p>start' });
-    const crawling = home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: [] }));
+    const site = await bench.open({ '/': '<p>start' });
+    const crawling = bench.home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: [] }));
     await expect(crawling).rejects.toMatchObject({ code: 'bad_source' });
     expect(site.requests).toHaveLength(0);
   });
 
   it('is crawled where a page stands for the robots.txt, as on sites that answer every address with one', async () => {
     const page = { type: 'text/html', body: '<p>User-agent: * Disallow: /' };
-    const site = await open({ '/': '<p>start', '/robots.txt': page });
-    expect((await home.crawl(crawlOf(`${site.origin}/`))).paths).toEqual(['404.html', 'index.html']);
+    const site = await bench.open({ '/': '<p>start', '/robots.txt': page });
+    expect((await bench.home.crawl(crawlOf(`${site.origin}/`))).paths).toEqual(['404.html', 'index.html']);
   });
 
   it('that robots.txt disallows fails the export, unless robots are ignored', async () => {
-    const site = await open({
+    const site = await bench.open({
       '/': '<p>start',
       '/robots.txt': { type: 'text/plain', body: 'User-agent: docshelf\nDisallow: /' },
     });
-    await expect(home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
-    expect((await home.crawl(crawlOf(`${site.origin}/`, { robots: 'ignore' }))).paths).toContain('index.html');
+    await expect(bench.home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
+    expect((await bench.home.crawl(crawlOf(`${site.origin}/`, { robots: 'ignore' }))).paths).toContain('index.html');
   });
 });
 
 describe('credentials', () => {
   it('go to the origin of the site and to no other', async () => {
     const seen: (string | undefined)[] = [];
-    const cdn = await open({
+    const cdn = await bench.open({
       '/x.png': (request, response) => {
         seen.push(request.headers.authorization, request.headers.cookie);
         response.writeHead(200, { 'content-type': 'image/png' }).end('x');
       },
     });
-    const site = await open({
+    const site = await bench.open({
       '/': (request, response) => {
         const isIn = request.headers.authorization === 'Bearer t0ken' && request.headers.cookie === 'session=1';
         response
@@ -341,10 +332,10 @@ describe('credentials', () => {
       },
       '/away.png': { status: 302, headers: { location: `${cdn.origin}/x.png?again` } },
     });
-    const [bearerFile, cookieFile] = [join(home.dir, 'bearer'), join(home.dir, 'cookie')];
+    const [bearerFile, cookieFile] = [join(bench.home.dir, 'bearer'), join(bench.home.dir, 'cookie')];
     await writeFile(bearerFile, 't0ken\n');
     await writeFile(cookieFile, 'session=1\n');
-    const crawled = await home.crawl(
+    const crawled = await bench.home.crawl(
       crawlOf(`${site.origin}/`, { bearerFile, cookieFile, allowAddresses: ['127.0.0.1', cdn.host] }),
     );
     expect(crawled.paths).toContain('index.html');
@@ -364,7 +355,7 @@ describe('a second crawl', () => {
         else response.writeHead(200, { 'content-type': 'text/html', etag }).end(`${body} ${versions[path]}`);
       };
     const statuses: number[] = [];
-    const site = await open({
+    const site = await bench.open({
       '/': answer('/', '<a href="/a">a</a><a href="/b">b</a>'),
       '/a': answer('/a', '<a href="/">start</a>'),
       '/b': (request, response) => {
@@ -378,9 +369,9 @@ describe('a second crawl', () => {
           .end(isSame ? '' : '<p>b');
       },
     });
-    const first = await home.crawl(crawlOf(`${site.origin}/`));
+    const first = await bench.home.crawl(crawlOf(`${site.origin}/`));
     versions['/a'] = 2;
-    const second = await home.crawl(crawlOf(`${site.origin}/`));
+    const second = await bench.home.crawl(crawlOf(`${site.origin}/`));
     expect(statuses).toEqual([200, 304]);
     expect(second.text('a.html')).toBe('<a href="index.html">start</a> 2');
     const unchanged = (path: string) => path !== 'a.html';
@@ -392,14 +383,14 @@ describe('a second crawl', () => {
 describe('a server that has trouble', () => {
   it('is asked again where it may answer later, and left alone as long as it wants', async () => {
     const times: number[] = [];
-    const site = await open({
+    const site = await bench.open({
       '/': (_, response) => {
         times.push(performance.now());
         if (times.length === 1) response.writeHead(503, { 'retry-after': '1' }).end();
         else response.writeHead(200, { 'content-type': 'text/html' }).end('<p>start');
       },
     });
-    expect((await home.crawl(crawlOf(`${site.origin}/`))).paths).toContain('index.html');
+    expect((await bench.home.crawl(crawlOf(`${site.origin}/`))).paths).toContain('index.html');
     const [first = 0, second = 0] = times;
     expect(second - first).toBeGreaterThan(950);
   });
@@ -408,10 +399,84 @@ describe('a server that has trouble', () => {
     const links = (count: number) => Array.from({ length: count }, (_, n) => `<a href="/${n}">${n}</a>`).join('');
     const broken: OriginFile = { status: 500 };
     const pages = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`/${n}`, n < 4 ? broken : '<p>page']));
-    const site = await open({ '/': links(30), ...pages });
-    await expect(home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
-    const other = await open({ '/': links(30), ...pages, '/0': '<p>page', '/1': '<p>page' });
-    const crawled = await home.crawl(crawlOf(`${other.origin}/`));
-    expect(crawled.found('not_fetched')).toEqual(['/2', '/3'].map((path) => `${other.origin}${path}: it answers 500`));
-  }, 60_000);
+    const site = await bench.open({ '/': links(30), ...pages });
+    await expect(bench.home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
+    const other = await bench.open({ '/': links(30), ...pages, '/0': '<p>page', '/1': '<p>page' });
+    const crawled = await bench.home.crawl(crawlOf(`${other.origin}/`));
+    expect(crawled.details('not_fetched')).toEqual(
+      ['/2', '/3'].map((path) => `${other.origin}${path}: it answers 500`),
+    );
+  });
+});
+
+const KEPT = `<!doctype html>
+<title>caf\u00e9</title>
+<link rel="canonical" href="https://docs.example/kept">
+<meta property="og:image" content="https://docs.example/og.png">
+<meta name="twitter:image" content="https://docs.example/og.png">
+<script type="application/ld+json">{"@context":"https://schema.org","image":"https://docs.example/ld.png"}</script>
+<form action="/search" method="get"><button formaction="/go">x</button></form>
+<blockquote cite="/source">x</blockquote><div itemscope itemtype="https://schema.org/Thing">x</div>
+<a href="https://elsewhere.example/x?a=1&b=2">away</a> <a href="mailto:a@b.example">mail</a> <a href="#here">here</a>
+<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" usemap="#m"><svg><use href="#g"/></svg>
+<p   style="filter:url(#f)" >odd   spacing,\tand a lone & <br></p>
+<!-- <img src="/in-a-comment.png"> -->
+`;
+
+describe('a page', () => {
+  it('is written byte for byte if it has no references to files', async () => {
+    const site = await bench.open({ '/': '<a href="/kept">kept</a>', '/kept': KEPT });
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`));
+    expect(crawled.text('kept.html')).toBe(KEPT);
+    expect(site.askedPaths().filter((path) => /search|go|source|og\.png|in-a-comment/.test(path))).toEqual([]);
+  });
+
+  it('keeps what looks like an address and leads to nothing', async () => {
+    const page = '<p data-full="v1.2/x" data-zoom="1.5" data-large="2.0"><img data-src="gone.png">';
+    const site = await bench.crawl({ '/': page });
+    expect(site.text('index.html')).toBe(page);
+  });
+
+  it('that a header leads on late, or to itself, is there to be read', async () => {
+    const site = await bench.crawl({
+      '/': '<a href="/late">x</a><a href="/self">x</a><a href="/news">x</a><a href="/old">x</a>',
+      '/late': { headers: { refresh: '30; url=/' }, body: '<p>late' },
+      '/self': { headers: { refresh: '0; url=/self#top' }, body: '<p>self' },
+      '/news': { headers: { refresh: '60' }, body: '<p>news' },
+      '/old': { headers: { refresh: '3; url=/late' }, body: '<p>old' },
+    });
+    expect(['late.html', 'self.html', 'news.html'].map((path) => site.text(path))).toEqual([
+      '<p>late',
+      '<p>self',
+      '<p>news',
+    ]);
+    expect(site.text('_redirects')).toBe('/old /late.html 301\n');
+  });
+});
+
+describe('a style sheet', () => {
+  it('is decoded by its first bytes, whatever its header says, and written as UTF-8', async () => {
+    const sheet = Buffer.from('\ufeffa{background:url("a.png")}', 'utf16le');
+    const site = await bench.crawl({
+      '/': '<link rel=stylesheet href="/s/x.css" integrity="sha384-x">',
+      '/s/x.css': { type: 'text/css; charset=utf-8', body: sheet },
+      '/s/a.png': { type: 'image/png', body: 'png' },
+    });
+    expect(site.paths).toContain('s/a.png');
+    expect(site.text('s/x.css')).toBe(sheet.toString('utf16le'));
+    const digest = createHash('sha384').update(site.text('s/x.css')).digest('base64');
+    expect(site.text('index.html')).toContain(`integrity="sha384-${digest}"`);
+  });
+});
+
+describe('sitemaps', () => {
+  it.each(['/sitemap.xml', '/sitemap_index.xml', '/sitemap-index.xml'])('%s is looked for', async (path) => {
+    const page: OriginFile = '<p>page';
+    const pages: Record<string, OriginFile> = { '/': '<p>start', '/a': page };
+    pages[path] = (request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/xml' })
+        .end(`<urlset><url><loc>http://${request.headers.host}/a</loc></url></urlset>`);
+    expect((await bench.crawl(pages)).paths).toContain('a.html');
+  });
 });

@@ -1,25 +1,12 @@
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CrawlSource, type CrawlSourceOptions } from '../../src/crawl/crawl-source.ts';
 import type { CrawlSettings } from '../../src/domain/crawl.ts';
-import type { Finding } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
-import type { SiteSink, StoredContent } from '../../src/domain/site-source.ts';
 import { FileStore } from '../../src/files/file-store.ts';
+import { RecordingSink } from '../export/recording-sink.ts';
 import { egressRulesOf } from '../net/http-client-of.ts';
-
-export interface CrawledSite {
-  readonly files: Map<string, Buffer>;
-  readonly types: Map<string, string>;
-  readonly findings: Finding[];
-  /** A file as text; throws where it is not there. */
-  text(path: string): string;
-  /** Details of the findings of a kind. */
-  found(kind: string): string[];
-  readonly paths: string[];
-}
 
 /** Folders that several crawls share, as several jobs do. Removed by `remove`. */
 export class CrawlHome {
@@ -63,8 +50,8 @@ export class CrawlHome {
   async crawl(
     settings: CrawlSettings,
     more: { paths?: string[]; options?: Partial<CrawlSourceOptions>; job?: string; signal?: AbortSignal } = {},
-  ): Promise<CrawledSite> {
-    const sink = new CrawlSink(this.store);
+  ): Promise<RecordingSink> {
+    const sink = new RecordingSink(this.store);
     const request = { domain: 'acme', version: null, paths: more.paths ?? null };
     const source = this.source(settings, more.options, more.job ?? `job-${this.#attempts}`);
     await source.collect(request, sink, more.signal ?? new AbortController().signal);
@@ -73,52 +60,6 @@ export class CrawlHome {
 
   async remove(): Promise<void> {
     await rm(this.dir, { recursive: true, force: true });
-  }
-}
-
-class CrawlSink implements SiteSink, CrawledSite {
-  readonly files = new Map<string, Buffer>();
-  readonly types = new Map<string, string>();
-  readonly findings: Finding[] = [];
-  readonly shares: number[] = [];
-  readonly #store: FileStore;
-
-  constructor(store: FileStore) {
-    this.#store = store;
-  }
-
-  async add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void> {
-    const isStored = 'sha256' in content;
-    const file = isStored ? this.#store.pathOf(content.sha256) : content instanceof Uint8Array ? null : content.file;
-    const bytes = file === null ? Buffer.from(content as Uint8Array) : await readFile(file);
-    if (this.files.has(path)) throw new Error(`"${path}" is given twice`);
-    if (isStored) {
-      if (createHash('sha256').update(bytes).digest('hex') !== content.sha256) throw new Error(`"${path}" is damaged`);
-      this.types.set(path, content.type);
-    }
-    this.files.set(path, bytes);
-  }
-
-  find(finding: Finding): void {
-    this.findings.push(finding);
-  }
-
-  progress(done: number, total: number): void {
-    this.shares.push(done / total);
-  }
-
-  text(path: string): string {
-    const bytes = this.files.get(path);
-    if (bytes === undefined) throw new Error(`"${path}" is not among ${this.paths.join(', ')}`);
-    return bytes.toString('utf8');
-  }
-
-  found(kind: string): string[] {
-    return this.findings.filter((finding) => finding.kind === kind).map(({ detail }) => detail);
-  }
-
-  get paths(): string[] {
-    return [...this.files.keys()].sort();
   }
 }
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalName } from '../../src/archive/name.ts';
+import { canonicalName } from '../../src/archive/rules.ts';
 import { assignNames } from '../../src/crawl/names.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { resolvePath } from '../../src/web/resolve.ts';
-import { encodePath } from '../../src/web/rewrite/relative-url.ts';
+import { encodePath } from '../../src/web/rewrite/write.ts';
 
 const ORIGIN = 'http://docs.test';
 const HTML = 'text/html';

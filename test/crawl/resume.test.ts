@@ -3,45 +3,45 @@ import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { crawlBench } from './crawl-bench.ts';
 import { CrawlHome, crawlOf } from './crawled-site.ts';
-import { type Origin, originOf } from './origin.ts';
+import type { Origin, OriginFile } from './origin.ts';
 
 const PAGES = 300;
 const CONCURRENCY = 16;
 const page = (at: number) =>
   `<a href="/p${at + 1}">next</a><a href="/p${(at * 7) % PAGES}">other</a><img src="/i${at}.png">`;
 
-let home: CrawlHome;
+const bench = crawlBench();
 let site: Origin;
 let onAnswer: () => void = () => undefined;
 
 beforeEach(async () => {
-  home = await CrawlHome.make();
   const paths = Array.from({ length: PAGES }, (_, at) => [`/p${at}`, page(at)] as const);
   const links = paths.map(([path]) => `<a href="${path}">x</a>`).join('');
   const pages = [['/', links] as const, ...paths].map(([path, body]) => {
-    const answer: Parameters<typeof originOf>[0][string] = (_, response) => {
+    const answer: OriginFile = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(body);
       onAnswer();
     };
     return [path, answer] as const;
   });
   const images = paths.map((_, at) => [`/i${at}.png`, { type: 'image/png', body: `image ${at}` }] as const);
-  site = await originOf(Object.fromEntries([...pages, ...images]));
+  site = await bench.open(Object.fromEntries([...pages, ...images]));
 });
-afterEach(async () => {
+afterEach(() => {
   onAnswer = () => undefined;
-  await site.close();
-  await home.remove();
 });
 
 describe('a crawl that is killed', () => {
   it('goes on from what it has fetched, with no page lost or doubled', async () => {
-    const whole = await (await CrawlHome.make()).crawl(crawlOf(`${site.origin}/`));
+    const other = await CrawlHome.make();
+    const whole = await other.crawl(crawlOf(`${site.origin}/`));
+    await other.remove();
     const before = site.requests.length;
 
     const script = new URL('killed-crawl.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, [script, home.dir, `${site.origin}/`], { stdio: 'inherit' });
+    const child = spawn(process.execPath, [script, bench.home.dir, `${site.origin}/`], { stdio: 'inherit' });
     let answered = 0;
     onAnswer = () => {
       answered += 1;
@@ -50,7 +50,7 @@ describe('a crawl that is killed', () => {
     await once(child, 'exit');
     expect(child.signalCode).toBe('SIGKILL');
 
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
+    const crawled = await bench.home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
     expect(crawled.paths).toEqual(whole.paths);
     for (const path of whole.paths) expect(crawled.text(path)).toBe(whole.text(path));
     const asked = new Map<string, number>();
@@ -59,14 +59,14 @@ describe('a crawl that is killed', () => {
     expect(Math.max(...asked.values())).toBeLessThanOrEqual(2);
     // What was on its way, or being looked through, when the process died.
     expect(twice.length).toBeLessThanOrEqual(2 * CONCURRENCY + 2);
-  }, 60_000);
+  });
 
   it('passes over half a line of its journal', async () => {
-    await home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
-    const [name = ''] = await readdir(join(home.dir, 'journal-killed'));
-    await writeFile(join(home.dir, 'journal-killed', name), '{"url":"http', { flag: 'a' });
+    await bench.home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
+    const [name = ''] = await readdir(join(bench.home.dir, 'journal-killed'));
+    await writeFile(join(bench.home.dir, 'journal-killed', name), '{"url":"http', { flag: 'a' });
     const before = site.requests.length;
-    await home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
+    await bench.home.crawl(crawlOf(`${site.origin}/`), { job: 'killed' });
     expect(site.requests.length - before).toBe(0);
-  }, 60_000);
+  });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Traps } from '../../src/crawl/admission.ts';
+import { hasNoFollow, Robots, Traps } from '../../src/crawl/admission.ts';
 import { llmsLinks, readSitemap } from '../../src/crawl/listed-urls.ts';
-import { Robots, saysNoFollow } from '../../src/crawl/robots.ts';
 import { prefixOf, Scope } from '../../src/crawl/scope.ts';
 import { segmentsOf } from '../../src/web/rewrite/generators/next.ts';
 
@@ -128,7 +127,7 @@ describe('llmsLinks()', () => {
   });
 });
 
-describe('saysNoFollow()', () => {
+describe('hasNoFollow()', () => {
   it.each<[string, boolean]>([
     ['noindex,nofollow', true],
     ['NONE', true],
@@ -137,7 +136,7 @@ describe('saysNoFollow()', () => {
     ['nofollowing', false],
     ['', false],
   ])('%s: %s', (directives, isNoFollow) => {
-    expect(saysNoFollow(directives)).toBe(isNoFollow);
+    expect(hasNoFollow(directives)).toBe(isNoFollow);
   });
 });
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Pool } from 'pg';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Database } from '../../src/database/database.ts';
+import { MIGRATIONS } from '../../src/database/migrations.ts';
 import { statement } from '../../src/database/statement.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
@@ -11,6 +12,34 @@ const TLS = join(import.meta.dirname, '../fixtures/tls');
 const COUNT = statement('SELECT count(*)::int AS rows FROM docshelf.notes');
 const ADD = statement('INSERT INTO docshelf.notes (text) VALUES (:text)');
 const NOTES = 'CREATE TABLE docshelf.notes (text TEXT NOT NULL)';
+
+/** Number of migrations of the builds that kept running jobs in pg-boss. */
+const WITH_PG_BOSS = 5;
+
+/** Samples of what pg-boss 12.35 creates in the schema: partitions, a type, functions and tables that depend on each other. */
+const PG_BOSS = `
+  CREATE TYPE docshelf.job_state AS ENUM ('created', 'active');
+  CREATE TABLE docshelf.version (version INT PRIMARY KEY);
+  CREATE TABLE docshelf.queue (name TEXT PRIMARY KEY);
+  CREATE TABLE docshelf.schedule (name TEXT REFERENCES docshelf.queue ON DELETE CASCADE);
+  CREATE TABLE docshelf.job (id UUID NOT NULL, name TEXT NOT NULL, state docshelf.job_state) PARTITION BY LIST (name);
+  CREATE TABLE docshelf.job_common (LIKE docshelf.job INCLUDING ALL);
+  ALTER TABLE docshelf.job ATTACH PARTITION docshelf.job_common DEFAULT;
+  CREATE TABLE docshelf.queue_stats (at DATE NOT NULL) PARTITION BY RANGE (at);
+  CREATE TABLE docshelf.queue_stats_20261127 PARTITION OF docshelf.queue_stats FOR VALUES FROM ('2026-11-27') TO ('2026-11-28');
+  CREATE FUNCTION docshelf.job_now() RETURNS TIMESTAMPTZ LANGUAGE sql STABLE AS 'SELECT now()';
+  CREATE FUNCTION docshelf.create_queue(name TEXT, options JSONB) RETURNS VOID LANGUAGE sql AS 'SELECT 1';
+  INSERT INTO docshelf.job VALUES (gen_random_uuid(), 'exports', 'active')`;
+
+const JOBS = `
+  INSERT INTO docshelf.export_jobs (job_id, organization_id, domain, status, created_at_ms, updated_at_ms, is_canceled, place, completion, run_id)
+  VALUES ('se_1', 'acme', 'docs', 'completed', 1, 1, false, 0, 7, NULL), ('se_2', 'acme', 'docs', 'running', 1, 1, true, 0, NULL, gen_random_uuid()),
+    ('se_3', 'acme', 'blog', 'queued', 1, 1, false, -1, NULL, NULL)`;
+
+const OBJECTS = statement(`
+  SELECT relkind::text || ' ' || relname AS name FROM pg_class WHERE relnamespace = 'docshelf'::regnamespace
+  UNION ALL SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = 'docshelf'::regnamespace
+  UNION ALL SELECT 'type ' || typname FROM pg_type WHERE typnamespace = 'docshelf'::regnamespace ORDER BY name`);
 
 describe.skipIf(!HAS_POSTGRES)('Database', () => {
   let server: PostgresServer;
@@ -42,6 +71,26 @@ describe.skipIf(!HAS_POSTGRES)('Database', () => {
     await open(url, { migrations: [NOTES] }).run(ADD, { text: 'kept' });
     const newer = open(url, { migrations: [NOTES, 'ALTER TABLE docshelf.notes ADD COLUMN at INTEGER DEFAULT 7'] });
     expect(await newer.run(statement('SELECT text, at FROM docshelf.notes'))).toEqual([{ text: 'kept', at: 7 }]);
+  });
+
+  it('moves a schema with pg-boss forward, keeps its jobs and removes everything that pg-boss created', async () => {
+    const url = await server.createDatabase();
+    const former = open(url, { migrations: MIGRATIONS.slice(0, WITH_PG_BOSS) });
+    await former.execute(PG_BOSS);
+    await former.execute(JOBS);
+
+    const database = open(url);
+    const kept = statement(`
+      SELECT job_id, status, is_canceled, place, completion::int, holder,
+        leased_at_ms BETWEEN 1 AND docshelf.clock_us() / 1000 AS "isLeased" FROM docshelf.export_jobs ORDER BY seq`);
+    const same = { holder: null, is_canceled: 0, place: 0, completion: null, isLeased: null };
+    expect(await database.run(kept)).toEqual([
+      { ...same, job_id: 'se_1', status: 'completed', completion: 7 },
+      { ...same, job_id: 'se_2', status: 'running', is_canceled: 1, isLeased: true },
+      { ...same, job_id: 'se_3', status: 'queued', place: -1 },
+    ]);
+    const empty = open(await server.createDatabase());
+    expect(await database.run(OBJECTS)).toEqual(await empty.run(OBJECTS));
   });
 
   it('leaves the schema as it was where a step fails', async () => {

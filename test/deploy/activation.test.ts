@@ -108,16 +108,16 @@ describe('a swap', () => {
   test('is known to another daemon on the folder that looks again, of a release that was staged as well', async () => {
     const store = await copyOf(seed);
     const one = await openDaemon(store, { version: V1 });
-    await one.deployment.settle();
+    await one.deployment.reconcile();
     const isServed = () => one.site.older.find(({ digest }) => digest === seed.february.digest)?.servedAt !== null;
     expect(isServed()).toBe(false);
-    expect(await one.deployment.lookAgain()).toBe(false);
+    expect(await one.deployment.refreshFromDisk()).toBe(false);
     const other = await openDaemon(store, { version: V2 });
-    await other.deployment.settle();
-    expect(await one.deployment.lookAgain()).toBe(true);
+    await other.deployment.reconcile();
+    expect(await one.deployment.refreshFromDisk()).toBe(true);
     expect(isServed()).toBe(true);
     expect(one.deployment.active).toMatchObject({ version: V1 });
-    expect(await one.deployment.lookAgain()).toBe(false);
+    expect(await one.deployment.refreshFromDisk()).toBe(false);
   });
 
   test('ends on one of two that come together, and pointer and site agree', async () => {

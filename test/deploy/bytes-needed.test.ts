@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bytesNeeded, linkedBytes } from '../../src/deploy/take-in/bytes-needed.ts';
+import { bytesNeeded, linkedBytes } from '../../src/deploy/import/unpack.ts';
 
 const file = (name: string, size: number) => ({ name, kind: 'file' as const, size });
 

@@ -41,7 +41,7 @@ describe('after kill -9', () => {
     expect(await runningDaemons(store.paths)).toEqual([]);
     const { deployment, site } = await openDaemon(store, { keep: 9 });
     expect(await stagingOf(store)).toEqual([]);
-    await deployment.settle();
+    await deployment.reconcile();
     const { active } = site;
     expect(active?.version).toBe(served);
     expect(await readFile(join(active?.siteDir ?? '', 'index.html'), 'utf8')).toContain(served);

@@ -2,6 +2,8 @@
  * A daemon that kills itself, as `kill -9` does, at one step of taking an archive in and swapping to it. Run by
  * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
  */
+
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import {
   DaemonRegistration,
   Deployment,
@@ -10,7 +12,6 @@ import {
   SiteStore,
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { unpackHere } from './unpackers.ts';
 
@@ -73,9 +74,12 @@ const deployment = new Deployment({
   // A thread takes its time to start, and matters only for what ends while it runs.
   unpack: crashAt === 'while it is unpacked' ? unpackInThreads() : unpackHere,
   beforeSeal: [async () => step('before it is sealed')],
-  prepareSwap: () => () => step('in the swap'),
-  onOthers: () => undefined,
-  onOff: () => undefined,
+  serving: {
+    served: null,
+    prepare: () => () => step('in the swap'),
+    updateRetained: () => undefined,
+    turnOff: () => undefined,
+  },
   onEvent: (event) => {
     if (event.kind === 'progress' && event.phase === 'unpacking') step('while it is unpacked');
   },

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openDaemonSocket, removeDaemonSocket } from '../../src/deploy/daemon-socket.ts';
+import { openDaemonSocket, removeDaemonSocket } from '../../src/deploy/daemons.ts';
 
 const UID = process.getuid?.() ?? 0;
 let folder: string;

@@ -20,7 +20,7 @@ describe('runningDaemons()', () => {
       const { dataPaths } = await deploy('releases/data-folder.ts');
       const registration = new DaemonRegistration(dataPaths(${JSON.stringify(paths.dir)}));
       await registration.announce('http://127.0.0.1:9090');
-      await registration.siteOf(() => 'acme').serves(['abc']);
+      await registration.registerSite(() => 'acme').setServed(['abc']);
       say('announced');`);
     expect(await runningDaemons(paths)).toMatchObject([
       { adminUrl: 'http://127.0.0.1:9090', sites: [{ domain: 'acme', serves: ['abc'] }] },
@@ -95,7 +95,7 @@ describe('runningDaemons() of a folder that was copied or moved', () => {
     expect(await pidsOn(`${dir}-old`)).toEqual([process.pid]);
     await cp(`${dir}-old`, dir, { recursive: true });
     expect(await pidsOn(dir)).toEqual([process.pid]);
-    await registration.siteOf(() => 'acme').serves(['abc']);
+    await registration.registerSite(() => 'acme').setServed(['abc']);
     const [mark] = await runningDaemons(paths);
     expect(mark?.folder).toEqual(await identityOf(paths));
   });
@@ -119,15 +119,15 @@ describe('DaemonRegistration', () => {
     const [one, two] = [new DaemonRegistration(paths), new DaemonRegistration(paths)];
     await one.announce(null);
     await two.announce(null);
-    const [site, other] = [one.siteOf(() => 'acme'), two.siteOf(() => 'acme')];
-    await site.serves(['own']);
-    await other.serves(['abc']);
+    const [site, other] = [one.registerSite(() => 'acme'), two.registerSite(() => 'acme')];
+    await site.setServed(['own']);
+    await other.setServed(['abc']);
     // Of another site: that one needs it, and this one may lose it.
-    await two.siteOf(() => 'beta').serves(['of beta']);
-    expect(await site.othersServe()).toEqual(['abc']);
+    await two.registerSite(() => 'beta').setServed(['of beta']);
+    expect(await site.servedByOthers()).toEqual(['abc']);
     await two.withdraw();
-    await other.serves(['late']);
-    expect(await site.othersServe()).toEqual([]);
+    await other.setServed(['late']);
+    expect(await site.servedByOthers()).toEqual([]);
     await one.withdraw();
     expect(await readdir(paths.daemons)).toEqual([]);
   });
@@ -136,12 +136,12 @@ describe('DaemonRegistration', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    const [acme, beta] = [registration.siteOf(() => 'acme'), registration.siteOf(() => 'beta')];
-    await Promise.all([acme.serves(['a', 'shared']), beta.serves(['b', 'shared'])]);
+    const [acme, beta] = [registration.registerSite(() => 'acme'), registration.registerSite(() => 'beta')];
+    await Promise.all([acme.setServed(['a', 'shared']), beta.setServed(['b', 'shared'])]);
     expect(await runningDaemons(paths)).toMatchObject([
       { sites: [{ serves: ['a', 'shared'] }, { serves: ['b', 'shared'] }] },
     ]);
-    await acme.leave();
+    await acme.unregister();
     expect(await runningDaemons(paths)).toMatchObject([{ sites: [{ domain: 'beta', serves: ['b', 'shared'] }] }]);
     await registration.withdraw();
   });
@@ -150,8 +150,8 @@ describe('DaemonRegistration', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    const sites = Array.from({ length: 20 }, (_, at) => registration.siteOf(() => `site-${at}`));
-    await Promise.all(sites.flatMap((site, at) => [site.serves([`old-${at}`]), site.serves([`new-${at}`])]));
+    const sites = Array.from({ length: 20 }, (_, at) => registration.registerSite(() => `site-${at}`));
+    await Promise.all(sites.flatMap((site, at) => [site.setServed([`old-${at}`]), site.setServed([`new-${at}`])]));
     const [mark] = await runningDaemons(paths);
     expect(mark?.sites).toEqual(sites.map((_, at) => ({ domain: `site-${at}`, serves: [`new-${at}`] })));
     await registration.withdraw();
@@ -159,7 +159,7 @@ describe('DaemonRegistration', () => {
 
   test('writes nothing before it is announced', async () => {
     const { paths } = await newStore();
-    await new DaemonRegistration(paths).siteOf(() => 'acme').serves(['abc']);
+    await new DaemonRegistration(paths).registerSite(() => 'acme').setServed(['abc']);
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
@@ -168,7 +168,7 @@ describe('DaemonRegistration', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    await registration.siteOf(() => 'acme').serves(['abc']);
+    await registration.registerSite(() => 'acme').setServed(['abc']);
     for (const name of await readdir(paths.daemons)) await rm(join(paths.daemons, name));
     vi.advanceTimersByTime(10_000);
     await until(async () =>

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { settleFolderDomain } from '../../src/deploy/releases/site-domain.ts';
+import { settleFolderDomain } from '../../src/deploy/releases/data-folder.ts';
 import {
   type Bundle,
   codeOf,

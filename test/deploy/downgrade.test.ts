@@ -50,7 +50,7 @@ describe('a delivery that was made before the newest release that was ever activ
     await deployment.deliver(delivery(third));
     await reload({ version: 'v01' });
     expect(await codeOf(deployment.deliver(delivery(first)))).toBe('it resolved');
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.active?.version).toBe('v01');
   });
 
@@ -68,7 +68,7 @@ describe('a delivery that was made before the newest release that was ever activ
     expect(deployment.active?.version).toBe('v01');
     expect(deployment.lastError).toMatchObject({ code: 'downgrade', message: expect.stringContaining('v02') });
     await putInto(folder, await packBundle('d.tar.gz', '4', made('04')));
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.active?.version).toBe('v04');
   });
 

@@ -15,7 +15,7 @@ test.each([{ version: 'v1' }, { version: null }])(
     const source = new FakeSource().gives(LINK, arriving.promise);
     const settings = { link: LINK, version };
     const daemons = [await openDaemon(store, settings, source), await openDaemon(store, settings, source)];
-    const settled = daemons.map(({ deployment }) => deployment.settle());
+    const settled = daemons.map(({ deployment }) => deployment.reconcile());
     arriving.resolve(await readFile(bundle.file));
     await Promise.all(settled);
     expect(source.opened).toEqual([LINK]);

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { readFileTable } from '../../src/files/index.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';

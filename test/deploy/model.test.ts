@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
-import { DaemonRegistration, intakeSlots, openDataFolder, SiteStore } from '../../src/deploy/index.ts';
+import { DaemonRegistration, intakeSlots, openDataFolder, ServedRecord, SiteStore } from '../../src/deploy/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
@@ -163,7 +163,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
     this.#store = store;
     const shared = this.#registration === null ? {} : { registration: this.#registration };
     this.#daemon = await openDaemon(store, this.#settings(), this.#source, undefined, shared);
-    await this.#daemon.deployment.settle();
+    await this.#daemon.deployment.reconcile();
   }
 
   /** A deployment as a command opens it, which follows no settings. */
@@ -179,9 +179,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
       ownExports: null,
       unpack: unpackHere,
       beforeSeal: [],
-      prepareSwap: () => () => undefined,
-      onOthers: () => undefined,
-      onOff: () => undefined,
+      serving: new ServedRecord(),
       onEvent: () => undefined,
     });
   }

@@ -79,7 +79,7 @@ describe('activate()', () => {
     await daemon.deployment.accept(settingsOf(store, { version: V2 }));
     pin();
     expect(await activating).toBe('pinned');
-    await daemon.deployment.settle();
+    await daemon.deployment.reconcile();
     expect(versionOf(daemon)).toBe(V2);
   });
 

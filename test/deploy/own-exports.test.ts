@@ -94,7 +94,7 @@ describe('staticExport.from: exports', () => {
     service.complete(seed.january);
     service.complete(seed.february);
     const { deployment, site } = await open();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(site.active).toMatchObject({ version: '2024-02-01', digest: seed.february.digest });
     expect(deployment.state).toBe('ready');
     expect(service.asked).toEqual(['acme se_1']);
@@ -102,7 +102,7 @@ describe('staticExport.from: exports', () => {
 
   test('waits where there is none, says how one is made, and serves the first one when it is completed', async () => {
     const { deployment, site } = await open();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.state).toBe('waiting');
     expect(deployment.lastError).toMatchObject({ code: 'no_bundle', next: expect.stringContaining('export start') });
     service.complete(seed.march);
@@ -115,13 +115,13 @@ describe('staticExport.from: exports', () => {
   test('follows each newer one, and reads none anew that is stored', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open();
-    await deployment.settle();
+    await deployment.reconcile();
     service.complete(seed.february);
     deployment.exportCompleted();
     await until(() => expect(site.active?.digest).toBe(seed.february.digest));
     service.complete(seed.february);
     deployment.exportCompleted();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(site.active?.digest).toBe(seed.february.digest);
     expect(service.asked).toEqual(['acme se_0', 'acme se_1']);
   });
@@ -130,7 +130,7 @@ describe('staticExport.from: exports', () => {
     service.complete(seed.january);
     service.reading = new Promise(() => undefined);
     const { deployment, site } = await open();
-    const settled = deployment.settle();
+    const settled = deployment.reconcile();
     await until(() => expect(service.asked).toHaveLength(1));
     service.complete(seed.february);
     service.reading = Promise.resolve();
@@ -143,13 +143,13 @@ describe('staticExport.from: exports', () => {
   test('serves what was active last after a restart, and says that it is stale where the newest cannot be read', async () => {
     service.complete(seed.january);
     const first = await open();
-    await first.deployment.settle();
+    await first.deployment.reconcile();
     await first.stop();
     service.complete(seed.february);
     service.reading = Promise.reject(fault('bundle_gone'));
     service.reading.catch(() => undefined);
     const { deployment, site } = await open();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(site.active?.digest).toBe(seed.january.digest);
     expect(deployment.state).toBe('stale');
     expect(deployment.lastError?.code).toBe('bundle_gone');
@@ -158,7 +158,7 @@ describe('staticExport.from: exports', () => {
   test('serves of a pinned version its newest export, and waits for one', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open({ version: 'v9' });
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.state).toBe('waiting');
     expect(deployment.lastError?.message).toContain('version "v9" of "acme"');
     service.complete(v9, 'v9');
@@ -166,20 +166,20 @@ describe('staticExport.from: exports', () => {
     await until(() => expect(site.active).toMatchObject({ version: 'v9', digest: v9.digest }));
     service.complete(seed.february);
     deployment.exportCompleted();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(site.active?.version).toBe('v9');
   });
 
   test('holds what an operator has chosen until there is another export', async () => {
     service.complete(seed.january);
     const { deployment, site } = await open();
-    await deployment.settle();
+    await deployment.reconcile();
     service.complete(seed.february);
     deployment.exportCompleted();
     await until(() => expect(site.active?.digest).toBe(seed.february.digest));
     await deployment.activate('2024-01-01');
     deployment.exportCompleted();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(site.active?.version).toBe('2024-01-01');
     service.complete(seed.march);
     deployment.exportCompleted();
@@ -189,9 +189,9 @@ describe('staticExport.from: exports', () => {
   test('asks for nothing where the bundle comes from a link', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ fromExports: false });
-    await deployment.settle();
+    await deployment.reconcile();
     deployment.exportCompleted();
-    await deployment.settle();
+    await deployment.reconcile();
     expect(service.asked).toEqual([]);
     expect(deployment.lastError?.code).toBe('no_version');
   });
@@ -199,7 +199,7 @@ describe('staticExport.from: exports', () => {
   test('refuses another digest than the one that the config asks for', async () => {
     service.complete(seed.january);
     const { deployment } = await open({ sha256: seed.february.digest });
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.lastError?.code).toBe('wrong_digest');
     expect(service.asked).toEqual([]);
   });

@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { type Choice, type Progress, type Shelf, type Target, targetOf, type Wanted } from '../../src/deploy/plan.ts';
+import {
+  type Choice,
+  type ObservedState,
+  type Progress,
+  plan,
+  type Step,
+  type Target,
+  targetOf,
+  type Wanted,
+} from '../../src/deploy/plan.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
 const NOW = 'the settings as they are';
@@ -16,7 +25,7 @@ const wanted = (words: Partial<Wanted> = {}): Wanted => ({
   ...words,
 });
 
-const active = (lastFetched: string | null = null): NonNullable<Shelf['active']> => ({
+const active = (lastFetched: string | null = null): NonNullable<ObservedState['active']> => ({
   digest: A,
   version: 'v1',
   lastFetched,
@@ -28,7 +37,7 @@ const chosen = (fingerprint: string): Choice => ({ digest: A, version: 'v1', fin
 type Preloaded = Pick<Progress, 'preloaded'>;
 
 /** v1 is digest A, of January; v2 is B; C is stored and has no label. */
-const shelf = (words: Partial<Shelf & Preloaded> = {}): Shelf & Preloaded => ({
+const observed = (words: Partial<ObservedState & Preloaded> = {}): ObservedState & Preloaded => ({
   labels: new Map([
     ['v1', A],
     ['v2', B],
@@ -59,79 +68,91 @@ const fetch = (version: string | null): Target => ({ do: 'fetch', version });
 const missing = (version: string | null, sha256: string | null = null): Target => ({ do: 'missing', version, sha256 });
 
 describe('targetOf()', () => {
-  test.each<[what: string, Wanted, Shelf & Preloaded, mustFetch: boolean, Target]>([
-    ['off, whatever else is set', wanted({ enabled: false, pin: 'v1', hasLink: true }), shelf(), true, { do: 'off' }],
+  test.each<[what: string, Wanted, ObservedState & Preloaded, mustFetch: boolean, Target]>([
+    [
+      'off, whatever else is set',
+      wanted({ enabled: false, pin: 'v1', hasLink: true }),
+      observed(),
+      true,
+      { do: 'off' },
+    ],
 
-    ['a pin that is stored', wanted({ pin: 'v1' }), shelf(), true, serve('v1', A)],
+    ['a pin that is stored', wanted({ pin: 'v1' }), observed(), true, serve('v1', A)],
     [
       'a pin that is stored, with a link: no fetch',
       wanted({ pin: 'v1', hasLink: true }),
-      shelf(),
+      observed(),
       true,
       serve('v1', A),
     ],
-    ['a pin whatever is active', wanted({ pin: 'v2' }), shelf({ active: active() }), true, serve('v2', B)],
+    ['a pin whatever is active', wanted({ pin: 'v2' }), observed({ active: active() }), true, serve('v2', B)],
     [
       'a pin whatever an operator held',
       wanted({ pin: 'v2' }),
-      shelf({ active: active(), choice: chosen(NOW) }),
+      observed({ active: active(), choice: chosen(NOW) }),
       true,
       serve('v2', B),
     ],
     [
       'a pin whatever is preloaded',
       wanted({ pin: 'v1' }),
-      shelf({ preloaded: preloaded(MARCH, true) }),
+      observed({ preloaded: preloaded(MARCH, true) }),
       true,
       serve('v1', A),
     ],
-    ['a pin that is not stored', wanted({ pin: 'v9' }), shelf({ active: active() }), true, missing('v9')],
-    ['a pin that is not stored, with a link', wanted({ pin: 'v9', hasLink: true }), shelf(), false, fetch('v9')],
+    ['a pin that is not stored', wanted({ pin: 'v9' }), observed({ active: active() }), true, missing('v9')],
+    ['a pin that is not stored, with a link', wanted({ pin: 'v9', hasLink: true }), observed(), false, fetch('v9')],
     [
       'a pin with the digest that it has',
       wanted({ pin: 'v1', sha256: A, hasLink: true }),
-      shelf(),
+      observed(),
       true,
       serve('v1', A),
     ],
-    ['a pin with another digest that is stored', wanted({ pin: 'v1', sha256: C }), shelf(), true, serve('v1', C, true)],
+    [
+      'a pin with another digest that is stored',
+      wanted({ pin: 'v1', sha256: C }),
+      observed(),
+      true,
+      serve('v1', C, true),
+    ],
     [
       'a new pin with a digest that is stored',
       wanted({ pin: 'v9', sha256: B, hasLink: true }),
-      shelf(),
+      observed(),
       true,
       serve('v9', B, true),
     ],
-    ['a pin with a digest that is nowhere', wanted({ pin: 'v1', sha256: 'd' }), shelf(), true, missing('v1', 'd')],
+    ['a pin with a digest that is nowhere', wanted({ pin: 'v1', sha256: 'd' }), observed(), true, missing('v1', 'd')],
     [
       'a pin with a digest that is nowhere, with a link',
       wanted({ pin: 'v1', sha256: 'd', hasLink: true }),
-      shelf(),
+      observed(),
       false,
       fetch('v1'),
     ],
 
-    ['a link at a start', wanted({ hasLink: true }), shelf({ active: active() }), true, fetch(null)],
-    ['a link that was fetched', wanted({ hasLink: true }), shelf({ active: active() }), false, serve('v1', A)],
-    ['a link that was fetched, nothing active', wanted({ hasLink: true }), shelf(), false, fetch(null)],
+    ['a link at a start', wanted({ hasLink: true }), observed({ active: active() }), true, fetch(null)],
+    ['a link that was fetched', wanted({ hasLink: true }), observed({ active: active() }), false, serve('v1', A)],
+    ['a link that was fetched, nothing active', wanted({ hasLink: true }), observed(), false, fetch(null)],
     [
       'a link, whatever is preloaded',
       wanted({ hasLink: true }),
-      shelf({ preloaded: preloaded(MARCH, true) }),
+      observed({ preloaded: preloaded(MARCH, true) }),
       true,
       fetch(null),
     ],
     [
       'a link with a digest that is stored',
       wanted({ hasLink: true, sha256: B }),
-      shelf({ active: active() }),
+      observed({ active: active() }),
       true,
       asFetched('v2', B),
     ],
     [
       'a link with a digest that is stored and active: its label stays',
       wanted({ hasLink: true, sha256: A }),
-      shelf({
+      observed({
         active: active(),
         labels: new Map([
           ['v0', A],
@@ -144,106 +165,172 @@ describe('targetOf()', () => {
     [
       'a link with a digest that was served, and what was taken in or chosen since',
       wanted({ hasLink: true, sha256: B }),
-      shelf({ active: active(B) }),
+      observed({ active: active(B) }),
       false,
       serve('v1', A),
     ],
-    ['a link with a digest that has lost its label', wanted({ hasLink: true, sha256: C }), shelf(), true, fetch(null)],
+    [
+      'a link with a digest that has lost its label',
+      wanted({ hasLink: true, sha256: C }),
+      observed(),
+      true,
+      fetch(null),
+    ],
     [
       'a link with a digest that is nowhere',
       wanted({ hasLink: true, sha256: 'd' }),
-      shelf({ active: active() }),
+      observed({ active: active() }),
       true,
       fetch(null),
     ],
     [
       'a link with a stored digest, against which an operator chose',
       wanted({ hasLink: true, sha256: B }),
-      shelf({ active: active(B), choice: chosen(NOW) }),
+      observed({ active: active(B), choice: chosen(NOW) }),
       true,
       serve('v1', A),
     ],
     [
       'a link with a digest that changed since an operator chose',
       wanted({ hasLink: true, sha256: B }),
-      shelf({ active: active(B), choice: chosen(BEFORE) }),
+      observed({ active: active(B), choice: chosen(BEFORE) }),
       true,
       asFetched('v2', B),
     ],
     [
       'a fetched link and a choice that holds',
       wanted({ hasLink: true }),
-      shelf({ active: active(B), choice: chosen(NOW) }),
+      observed({ active: active(B), choice: chosen(NOW) }),
       false,
       serve('v1', A),
     ],
     [
       'a fetched link and a choice that the settings ended',
       wanted({ hasLink: true }),
-      shelf({ active: active(B), choice: chosen(BEFORE) }),
+      observed({ active: active(B), choice: chosen(BEFORE) }),
       false,
       serve('v2', B),
     ],
     [
       'a fetched link whose bundle is gone and a choice that the settings ended',
       wanted({ hasLink: true }),
-      shelf({ active: active('d'), choice: chosen(BEFORE) }),
+      observed({ active: active('d'), choice: chosen(BEFORE) }),
       false,
       fetch(null),
     ],
 
-    ['neither, nothing there', wanted(), shelf(), true, missing(null)],
-    ['neither, with what is active', wanted(), shelf({ active: active() }), true, serve('v1', A)],
+    ['neither, nothing there', wanted(), observed(), true, missing(null)],
+    ['neither, with what is active', wanted(), observed({ active: active() }), true, serve('v1', A)],
     [
       'neither, nothing active, one preloaded',
       wanted(),
-      shelf({ preloaded: preloaded(JANUARY) }),
+      observed({ preloaded: preloaded(JANUARY) }),
       true,
       serve('v2', B),
     ],
     [
       'neither, a newer one preloaded',
       wanted(),
-      shelf({ active: active(), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
+      observed({ active: active(), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v2', B),
     ],
     [
       'neither, an older one preloaded',
       wanted(),
-      shelf({ active: active(), activeCreatedAt: MARCH, preloaded: preloaded(JANUARY, true) }),
+      observed({ active: active(), activeCreatedAt: MARCH, preloaded: preloaded(JANUARY, true) }),
       true,
       serve('v1', A),
     ],
     [
       'neither, one of the same age preloaded',
       wanted(),
-      shelf({ active: active(), activeCreatedAt: MARCH, preloaded: preloaded(MARCH, true) }),
+      observed({ active: active(), activeCreatedAt: MARCH, preloaded: preloaded(MARCH, true) }),
       true,
       serve('v1', A),
     ],
     [
       "neither, an operator's choice against a newer one that was there",
       wanted(),
-      shelf({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
+      observed({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v1', A),
     ],
     [
       "neither, an operator's choice and a newer one that came since",
       wanted(),
-      shelf({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH, true) }),
+      observed({ active: active(), choice: chosen(NOW), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH, true) }),
       true,
       serve('v2', B),
     ],
     [
       "neither, an operator's choice that the settings ended",
       wanted(),
-      shelf({ active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
+      observed({ active: active(), choice: chosen(BEFORE), activeCreatedAt: JANUARY, preloaded: preloaded(MARCH) }),
       true,
       serve('v2', B),
     ],
   ])('decides on %s', (_, asked, there, mustFetch, step) => {
     expect(targetOf(asked, there, there.preloaded, mustFetch)).toEqual(step);
+  });
+});
+
+describe('plan()', () => {
+  const settled = (words: Partial<Progress> = {}): Progress => ({
+    nowMs: 1_000,
+    hasStartedRound: true,
+    hasCommand: false,
+    served: { version: 'v1', digest: A },
+    preload: 'done',
+    preloaded: null,
+    fetching: null,
+    fetchedFor: 'the link as it is',
+    exportAtMs: null,
+    isSettled: true,
+    fault: null,
+    serveLastAtMs: null,
+    pruneAtMs: null,
+    ...words,
+  });
+  const exporting = wanted({ hasLink: true, exportsAnew: true });
+  const fetchingExport = { key: 'the link as it is', isExport: true, isAborted: false };
+
+  test.each<[what: string, Wanted, Partial<Progress>, Step]>([
+    ['waits for nothing if all is done', exporting, {}, { do: 'wait', untilMs: null }],
+    ['waits for the next export', exporting, { exportAtMs: 5_000 }, { do: 'wait', untilMs: 5_000 }],
+    [
+      'waits for pruning before a later export',
+      exporting,
+      { exportAtMs: 5_000, pruneAtMs: 3_000 },
+      { do: 'wait', untilMs: 3_000 },
+    ],
+    ['exports when it is time', exporting, { exportAtMs: 1_000 }, { do: 'export' }],
+    [
+      'does not export if the settings ask for none',
+      wanted({ hasLink: true }),
+      { exportAtMs: 1_000 },
+      { do: 'wait', untilMs: null },
+    ],
+    [
+      'begins no second export',
+      exporting,
+      { exportAtMs: 1_000, fetching: fetchingExport },
+      { do: 'wait', untilMs: null },
+    ],
+    [
+      'exports after the preload folder is read',
+      exporting,
+      { exportAtMs: 1_000, preload: 'running' },
+      { do: 'wait', untilMs: null },
+    ],
+    ['runs a command before all else', exporting, { exportAtMs: 1_000, hasCommand: true }, { do: 'run-command' }],
+    [
+      'follows no settings before a round',
+      exporting,
+      { exportAtMs: 1_000, hasStartedRound: false },
+      { do: 'wait', untilMs: null },
+    ],
+  ])('%s', (_, asked, progress, step) => {
+    expect(plan(asked, observed({ active: active() }), settled(progress))).toEqual(step);
   });
 });

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { importPreload } from '../../src/deploy/import/preload.ts';
 import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
-import { takeInPreload } from '../../src/deploy/take-in/preload.ts';
 import {
   type Bundle,
   copyOf,
@@ -34,13 +34,13 @@ const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 /** Takes the folder in, with what was taken and what was asked. */
 async function run({ isWanted = false, mayBeMissing = true, pin = null as string | null } = {}) {
   const taken: string[] = [];
-  const { releases, failures } = await takeInPreload({
+  const { releases, failures } = await importPreload({
     store,
     folder,
     mayBeMissing,
     pin: { version: pin, sha256: null },
     signal: new AbortController().signal,
-    take: (file, fileName, digest) => {
+    importArchive: (file, fileName, digest) => {
       taken.push(fileName);
       return takeInBundle(store, { file, fileName }, { digest });
     },
@@ -53,7 +53,7 @@ async function run({ isWanted = false, mayBeMissing = true, pin = null as string
   };
 }
 
-describe('takeInPreload()', () => {
+describe('importPreload()', () => {
   test('takes archives in by name, without dot files, unfinished copies and folders', async () => {
     await putInto(folder, seed.january, seed.february);
     await mkdir(join(folder, 'folder'));
@@ -149,7 +149,7 @@ describe('a daemon with a preload folder', () => {
     const daemon = await openDaemon(store);
     await daemon.deployment.activate(V1);
     await putInto(folder, await later());
-    await daemon.deployment.settle();
+    await daemon.deployment.reconcile();
     expect(daemon.site.active?.version).toBe('2024-06-01');
   });
 
@@ -185,7 +185,7 @@ describe('a daemon with a preload folder', () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
     const daemon = await openDaemon(empty, { version: V3 });
-    const first = daemon.deployment.settle();
+    const first = daemon.deployment.reconcile();
     await until(() => expect(daemon.site.active?.version).toBe(V3));
     await daemon.reload({ version: V1 });
     await first;
@@ -209,7 +209,7 @@ describe('a daemon with a preload folder', () => {
     for (const version of [V1, null]) {
       const daemon = await startDaemon(store, { version });
       if (version === null) await daemon.deployment.activate(V2);
-      await daemon.deployment.settle();
+      await daemon.deployment.reconcile();
       const { state, lastError } = await daemon.deployment.status();
       expect({ state, code: lastError?.code }).toEqual({ state: 'ready', code: 'unknown_format' });
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { digestsToPrune, type PrunedRelease } from '../../src/deploy/releases/prune.ts';
+import { digestsToPrune, type PrunedRelease } from '../../src/deploy/activation.ts';
 
 const release = (digest: string, fetchedAt: string, servedAt: string | null = null): PrunedRelease => ({
   digest,

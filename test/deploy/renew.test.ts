@@ -93,18 +93,21 @@ beforeAll(async () => {
 let store: SiteStore;
 let source: FakeSource;
 let links: FakeLinks;
+let startedMs: number;
 beforeEach(async () => {
+  startedMs = Date.now();
   store = await newStore();
   source = new FakeSource();
   links = new FakeLinks(source);
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
 async function start(settings: SettingsOf): Promise<TestDaemon> {
   const daemon = await openDaemon(store, { renew: RENEW, ...settings }, source, links.open);
-  await daemon.deployment.settle();
+  await daemon.deployment.reconcile();
   return daemon;
 }
 
@@ -192,7 +195,7 @@ describe('a dead link', () => {
     expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'wrong_digest' });
     expect(source.opened).toEqual([LINK]);
     links.saysDigests = false;
-    await daemon.deployment.settle();
+    await daemon.deployment.reconcile();
     expect(stateOf(daemon).error).toBe('wrong_digest');
     expect(source.opened).toHaveLength(3);
   });
@@ -214,7 +217,7 @@ test('an export that was not seen to its end is waited for, and not started agai
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
   links.next = april;
-  await daemon.deployment.settle();
+  await daemon.deployment.reconcile();
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
   expect(links.asked).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
 });
@@ -223,10 +226,10 @@ test('an export whose start was under way when the settings changed is waited fo
   const answer = Promise.withResolvers<void>();
   links.startTakes = answer.promise;
   const { deployment } = await openDaemon(store, { renew: { ...RENEW, everyMs: DAY_MS } }, source, links.open);
-  const first = deployment.settle();
+  const first = deployment.reconcile();
   await until(() => expect(links.asked).toContain('start null'));
   links.next = april;
-  const second = deployment.settle();
+  const second = deployment.reconcile();
   answer.resolve();
   await Promise.all([first, second]);
   expect(deployment.active?.version).toBe('2024-04-01');
@@ -241,7 +244,7 @@ test('an export whose bundle could not be fetched is asked for a link once more,
   });
   const daemon = await start({});
   expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
-  await daemon.deployment.settle();
+  await daemon.deployment.reconcile();
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
   expect(links.asked.filter((call) => call.startsWith('start'))).toHaveLength(1);
   expect(given).toHaveBeenCalledTimes(2);
@@ -251,7 +254,7 @@ test('an export that failed is started anew', async () => {
   links.next = fault('job_failed');
   const daemon = await start({});
   links.next = april;
-  await daemon.deployment.settle();
+  await daemon.deployment.reconcile();
   expect(links.asked.filter((word) => word.startsWith('start'))).toHaveLength(2);
   expect(stateOf(daemon).state).toBe('ready');
 });
@@ -359,5 +362,61 @@ describe('every', () => {
     await vi.advanceTimersByTimeAsync(5 * DAY_MS);
     expect(links.asked).toHaveLength(2);
     expect(daemon.deployment.lastError).toBeNull();
+  });
+
+  test.each([
+    ['one interval after the start', 0, DAY_MS],
+    ['a tenth later, so that daemons which started together do not ask together', 1, 1.1 * DAY_MS],
+  ])('begins %s', async (_, random, waitMs) => {
+    vi.spyOn(Math, 'random').mockReturnValue(random);
+    await startServingMarch();
+    links.next = april;
+    await vi.advanceTimersByTimeAsync(waitMs - 10_000);
+    expect(links.asked).toEqual([]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    await until(() => expect(links.asked).toContain('start null'));
+  });
+
+  test('waits longer than a single timer can', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    links.newest = seed.march;
+    await start({ renew: { ...RENEW, everyMs: 30 * DAY_MS } });
+    links.asked.length = 0;
+    links.next = april;
+    // Each pass of the loop takes real time, after which it sets the next timer.
+    await until(async () => {
+      await vi.advanceTimersByTimeAsync(DAY_MS);
+      expect(links.asked).toContain('start null');
+    });
+    expect(Date.now() - startedMs).toBeGreaterThan(30 * DAY_MS);
+  });
+
+  test('retries after ten minutes if the service could not be reached', async () => {
+    const daemon = await startServingMarch();
+    links.next = fault('source_unreachable', true);
+    await nextRound();
+    await until(() => expect(stateOf(daemon).error).toBe('source_unreachable'));
+    links.next = april;
+    const failedMs = Date.now();
+    await until(async () => {
+      await vi.advanceTimersByTimeAsync(660_000);
+      expect(daemon.deployment.active?.version).toBe('2024-04-01');
+    });
+    expect(Date.now() - failedMs).toBeLessThan(DAY_MS);
+  });
+
+  test('begins again with another interval, and goes on with the same one', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const daemon = await startServingMarch();
+    links.next = april;
+    await vi.advanceTimersByTimeAsync(0.5 * DAY_MS);
+    await daemon.reload({ renew: { ...RENEW, everyMs: DAY_MS } });
+    await vi.advanceTimersByTimeAsync(0.4 * DAY_MS);
+    await daemon.reload({ renew: { ...RENEW, everyMs: 2 * DAY_MS } });
+    expect(links.asked.filter((call) => call.startsWith('start'))).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1.9 * DAY_MS);
+    expect(links.asked.filter((call) => call.startsWith('start'))).toEqual([]);
+    await vi.advanceTimersByTimeAsync(0.2 * DAY_MS);
+    await until(() => expect(links.asked.filter((call) => call.startsWith('start'))).toHaveLength(1));
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { extractArchive, inspectArchive } from '../../src/archive/index.ts';
 import type { SiteStore } from '../../src/deploy/index.ts';
-import { verifyRelease } from '../../src/deploy/releases/verify-release.ts';
+import { verifyRelease } from '../../src/deploy/releases/release-store.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';

@@ -162,7 +162,7 @@ describe('a pinned daemon', () => {
   test('serves what a delivery brings, when that is what it waits for, and ends the fetch for it', async () => {
     const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { version: 'v9', link: LINK }, source);
-    const settled = daemon.deployment.settle();
+    const settled = daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
     const delivered = await daemon.deployment.deliver({
       ...seed.january,
@@ -315,7 +315,7 @@ describe('an unpinned daemon with a link', () => {
   test('says that it fetches, and not when that has ended', async () => {
     const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
-    void daemon.deployment.settle();
+    void daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
     expect(daemon.deployment.activity).toContain('fetching');
     await daemon.stop();
@@ -328,14 +328,14 @@ describe('an unpinned daemon with a link', () => {
       override open(...order: Parameters<FakeSource['open']>): ReturnType<FakeSource['open']> {
         const opening = super.open(...order);
         // The loop is looking at the disk when the fetch ends.
-        if (stopped === undefined) void daemon.deployment.settle();
+        if (stopped === undefined) void daemon.deployment.reconcile();
         stopped ??= daemon.stop();
         return opening;
       }
     }
     const source = new StoppingSource().gives(LINK, new Promise<never>(() => undefined));
     const daemon = await openDaemon(store, { link: LINK }, source);
-    await daemon.deployment.settle();
+    await daemon.deployment.reconcile();
     await stopped;
     expect(daemon.events.filter(({ kind }) => kind === 'fetch-started')).toHaveLength(1);
     expect(daemon.deployment.activity).toBeNull();
@@ -354,7 +354,7 @@ describe('an unpinned daemon with a link', () => {
       arrive = resolve;
     });
     const daemon = await openDaemon(store, { link: LINK }, new FakeSource().gives(LINK, arriving));
-    const settled = daemon.deployment.settle();
+    const settled = daemon.deployment.reconcile();
     await until(() => expect(daemon.source.opened).toEqual([LINK]));
     expect(daemon.deployment.state).toBe('waiting');
     vi.advanceTimersByTime(3_000);
@@ -392,13 +392,13 @@ describe('an unpinned daemon with a link', () => {
       arrive = resolve;
     });
     const daemon = await openDaemon(store, { link: LINK }, source.gives(LINK, arriving));
-    const first = daemon.deployment.settle();
+    const first = daemon.deployment.reconcile();
     await until(() => expect(source.opened).toEqual([LINK]));
     // The new settings are accepted; before they are carried out, the old link's bundle is there and served.
     await daemon.deployment.accept(settingsOf(store, { link: OTHER_LINK }));
     arrive(await bytesOf(seed.march));
     await first;
-    await daemon.deployment.settle();
+    await daemon.deployment.reconcile();
     expect(source.opened).toEqual([LINK, OTHER_LINK]);
     expect(daemon.site.active?.version).toBe(V2);
   });
@@ -472,7 +472,7 @@ describe('a daemon with neither pin nor link', () => {
       }
       return found;
     };
-    const settling = daemon.deployment.settle();
+    const settling = daemon.deployment.reconcile();
     await hasRead.promise;
     const delivering = daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
     await until(() =>

@@ -3,8 +3,8 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
+import type { SignatureSettings } from '../../src/deploy/import/signature.ts';
 import { Inbox } from '../../src/deploy/index.ts';
-import type { SignatureSettings } from '../../src/deploy/take-in/signature.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import {

@@ -109,7 +109,7 @@ describe('sites of one daemon', () => {
       await daemon.open('acme', { link: LINK }, source),
       await daemon.open('beta', { link: LINK }, source),
     ];
-    await Promise.all(sites.map(({ deployment }) => deployment.settle()));
+    await Promise.all(sites.map(({ deployment }) => deployment.reconcile()));
     expect(sites.map(({ site }) => site.active?.version)).toEqual([V3, V3]);
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
@@ -120,19 +120,19 @@ describe('sites of one daemon', () => {
     const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
     const mustSettle = async (settings: SettingsOf) => {
       await deployment.accept(settingsOf(store, { domain: 'acme', ...settings }));
-      return deployment.mustSettle;
+      return deployment.mustReconcile;
     };
-    expect(deployment.mustSettle).toBe(true);
-    await deployment.settle();
+    expect(deployment.mustReconcile).toBe(true);
+    await deployment.reconcile();
     expect(await mustSettle({ link: LINK })).toBe(false);
     // Secrets are compared by what they hide.
     for (const other of [{ link: `${LINK}&again` }, { link: LINK, keep: 7 }, {}]) {
       expect(await mustSettle(other)).toBe(true);
       await deployment.accept(settingsOf(store, { domain: 'acme', link: LINK }));
-      await deployment.settle();
+      await deployment.reconcile();
     }
     expect(await mustSettle({ version: V2 })).toBe(true);
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.lastError?.code).toBe('version_not_found');
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
@@ -155,12 +155,12 @@ describe('sites of one daemon', () => {
     const { deployment, store } = await daemon.open('acme');
     const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
     await putInto(join(store.paths.dir, 'bundles', 'acme'), archive, seed.january);
-    await deployment.settle();
+    await deployment.reconcile();
     expect(deployment.lastError?.code).toBe('unknown_format');
     deployment.failed('reload', new Error('a refused config'));
     expect(deployment.lastError?.message).toBe('a refused config');
     await deployment.accept(settingsOf(store, { domain: 'acme' }));
-    expect([deployment.lastError?.code, deployment.mustSettle]).toEqual(['unknown_format', true]);
+    expect([deployment.lastError?.code, deployment.mustReconcile]).toEqual(['unknown_format', true]);
   });
 
   test('never see a label, a version or a digest of one another', async () => {
@@ -209,7 +209,7 @@ describe('a site whose part of the folder cannot be opened', () => {
 
   test('says so, refuses its acts, and is opened by an act that finds it mended', async () => {
     const { acme, mend } = await brokenSite();
-    await acme.deployment.settle();
+    await acme.deployment.reconcile();
     expect(await acme.deployment.status()).toMatchObject({ state: 'waiting', versions: [], notices: [] });
     expect(acme.deployment.lastError).not.toBe(null);
     await expect(acme.deployment.deliver(importOf(seed.march))).rejects.toThrow();
@@ -225,7 +225,7 @@ describe('a site whose part of the folder cannot be opened', () => {
     await putInto(join(acme.store.paths.dir, 'bundles', 'acme'), seed.march);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     onTestFinished(() => void vi.useRealTimers());
-    await acme.deployment.settle();
+    await acme.deployment.reconcile();
     await mend();
     await vi.advanceTimersByTimeAsync(11_000);
     await until(() => expect(acme.site.active?.version).toBe(V3));
@@ -251,7 +251,7 @@ describe('deploy.parallel', () => {
     const never = new Promise<Buffer>(() => undefined);
     const source = new FakeSource().gives(LINK, never);
     const sites = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => daemon.open(`site-${at}`, { link: LINK }, source)));
-    for (const { deployment } of sites) void deployment.settle();
+    for (const { deployment } of sites) void deployment.reconcile();
     await until(() => expect(source.opened).toHaveLength(4));
     await until(() =>
       expect(sites.map(({ deployment }) => deployment.activity?.split(' ')[0]).sort()).toEqual([
@@ -368,7 +368,7 @@ describe('a release that several sites have', () => {
     // A preloaded archive between the two dates is newer for one of them.
     await putInto(join(beta.store.paths.dir, 'bundles', 'acme'), seed.february);
     await putInto(join(beta.store.paths.dir, 'bundles', 'beta'), seed.february);
-    for (const { deployment } of [acme, beta]) await deployment.settle();
+    for (const { deployment } of [acme, beta]) await deployment.reconcile();
     expect([acme.site.active?.version, beta.site.active?.version]).toEqual([V2, V3]);
   });
 
@@ -400,7 +400,7 @@ describe('a release that several sites have', () => {
     const sites = [await daemon.open('acme'), await daemon.open('beta')];
     for (const { store, deployment, site } of sites) {
       await putInto(join(store.paths.dir, 'bundles', store.domain), seed.march);
-      await deployment.settle();
+      await deployment.reconcile();
       expect(site.active?.version).toBe(V3);
     }
     expect(gated.names).toHaveLength(1);
@@ -424,7 +424,11 @@ describe('pruning on a folder of several sites', () => {
   });
 
   /** A store of the site beta in which something happens once before an act of it. */
-  async function betaWhere(dir: string, act: 'setLabel' | 'claim', before: () => Promise<unknown>): Promise<SiteStore> {
+  async function betaWhere(
+    dir: string,
+    act: 'setLabel' | 'markOwned',
+    before: () => Promise<unknown>,
+  ): Promise<SiteStore> {
     const store = await storeOf(dir, 'beta');
     const original = store[act].bind(store) as (...args: unknown[]) => Promise<void>;
     Object.assign(store, {
@@ -489,7 +493,7 @@ describe('pruning on a folder of several sites', () => {
       await store.whileStored('shared', async () => {
         say('looks');
         await new Promise((resolve) => setTimeout(resolve, 500));
-        await store.claim(${JSON.stringify(seed.march.digest)});
+        await store.markOwned(${JSON.stringify(seed.march.digest)});
       });
       setTimeout(() => undefined, 600_000);`);
     await giveUp();
@@ -552,7 +556,7 @@ test('a stopped site is whole when it is opened again, and the others have gone 
   await beta.deployment.deliver(importOf(seed.february));
   expect(beta.site.active?.version).toBe(V2);
   const again = await daemon.open('acme');
-  await again.deployment.settle();
+  await again.deployment.reconcile();
   expect(again.site.active?.version).toBe(V1);
   await again.deployment.rollback();
   expect(again.site.active?.version).toBe(V2);

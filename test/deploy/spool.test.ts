@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Part, sweepSpool } from '../../src/deploy/fetch/spool.ts';
+import { Part, sweepSpool } from '../../src/deploy/fetch/fetch.ts';
 import { Secret } from '../../src/domain/secret.ts';
 
 const LINK = new Secret('https://store.example/b.tar.gz?sig=1');
@@ -116,7 +116,7 @@ describe('two fetches of one link', () => {
   });
 
   test('hold over processes, and a killed process holds nothing', async () => {
-    const spool = new URL('../../src/deploy/fetch/spool.ts', import.meta.url).href;
+    const spool = new URL('../../src/deploy/fetch/fetch.ts', import.meta.url).href;
     const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
     // Takes the part, writes, and dies without giving anything up.
     const script = (ending: string) => `

@@ -3,8 +3,8 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/import/staging.ts';
 import { foldsCase } from '../../src/deploy/releases/data-folder.ts';
-import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/take-in/staging.ts';
 import { isAlive, thisProcess } from '../../src/files/owner.ts';
 import { runAside } from './processes.ts';
 import { newStore } from './workbench.ts';
@@ -16,7 +16,7 @@ describe('sweepStaging()', () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
     const other = await runAside(`
-      const { createStaging } = await deploy('take-in/staging.ts');
+      const { createStaging } = await deploy('import/staging.ts');
       const { dataPaths } = await deploy('releases/data-folder.ts');
       say(await createStaging(dataPaths(${JSON.stringify(paths.dir)})));`);
     await sweepStaging(paths, Date.now());

@@ -4,9 +4,9 @@ import { utimesSync } from 'node:fs';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { signFile } from '../../src/archive/index.ts';
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
-import { takeIn } from '../../src/deploy/take-in/take-in.ts';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { rawTar } from '../helpers/archives.ts';
 import { unpackHere } from './unpackers.ts';
 import {
@@ -19,7 +19,6 @@ import {
   type Seed,
   seedShelf,
   stagingOf,
-  TAKE_IN,
   takeInBundle,
 } from './workbench.ts';
 
@@ -38,7 +37,7 @@ afterEach(async () => {
 
 const digestAt = async (label: string) => (await store.label(label))?.digest;
 
-describe('takeIn()', () => {
+describe('Importer', () => {
   test("labels a bundle by its manifest and keeps the manifest's time, in UTC", async () => {
     store = await newStore();
     const taken = await takeInBundle(
@@ -46,7 +45,7 @@ describe('takeIn()', () => {
       { ...named, fileName: 'acme-export-2023-01-01.tar.gz' },
       {},
       {},
-      unpackInThreads(),
+      { unpack: unpackInThreads() },
     );
     expect(taken).toEqual({
       digest: named.digest,
@@ -90,18 +89,23 @@ describe('takeIn()', () => {
     const bytes = rawTar([{ name: 'index.html', body: '<p>' }], Buffer.alloc(512));
     await writeFile(file, bytes);
     const bundle = { file, fileName: 'site-v1.0.0.tar' };
-    const signer = { keyId: 'x', trustedComment: '' };
+    const fixtures = join(import.meta.dirname, '../fixtures/minisign');
+    const [secret, publicKey] = await Promise.all(
+      ['throwaway.key', 'throwaway.pub'].map((name) => readFile(join(fixtures, name), 'utf8')),
+    );
+    const text = await signFile(file, secret as string, { trustedComment: '' });
+    const signature = { required: true, publicKeys: [publicKey as string], text, link: null };
     store = await newStore();
     expect(await codeOf(takeInBundle(store, bundle))).toBe('truncated');
     expect(await codeOf(takeInBundle(store, bundle, {}, { sha256: 'a'.repeat(64) }))).toBe('truncated');
     const ways = [
       [{ digest: hash('sha256', bytes), isVerified: true }, {}],
       [{}, { sha256: hash('sha256', bytes) }],
-      [{}, { checkSignature: async () => signer }],
+      [{}, { signature }],
     ] as const;
     for (const [request, settings] of ways) {
       store = await newStore();
-      const taken = await takeInBundle(store, bundle, request, settings, unpackInThreads());
+      const taken = await takeInBundle(store, bundle, request, settings, { unpack: unpackInThreads() });
       expect(taken).toMatchObject({ version: 'v1.0.0', unpacked: true });
     }
   });
@@ -172,9 +176,9 @@ describe('takeIn()', () => {
     const file = join(await newFolder(), 'cut.tar.gz');
     await copyFile(named.file, file);
     await truncate(file, 100);
-    expect(await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, unpackInThreads()))).toBe(
-      'truncated',
-    );
+    expect(
+      await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, { unpack: unpackInThreads() })),
+    ).toBe('truncated');
     expect(await store.list()).toEqual([]);
     expect(await store.labels()).toEqual(new Map());
   });
@@ -191,13 +195,13 @@ describe('takeIn()', () => {
     await copyFile(named.file, file);
     const request = { file, fileName: 'growing.tar.gz' };
     const onProgress = () => utimesSync(file, new Date(0), new Date(0));
-    const touched = takeInBundle(store, request, { onProgress }, {}, unpackInThreads());
+    const touched = takeInBundle(store, request, {}, {}, { unpack: unpackInThreads(), onProgress });
     expect(await codeOf(touched)).toBe('damaged_archive');
     expect(await store.list()).toEqual([]);
   });
 
   describe('with a pin', () => {
-    const pin = (sha256: string | null = null) => ({ pin: { version: '2024-01-01', sha256 } });
+    const pin = (sha256: string | null = null) => ({ version: '2024-01-01', sha256 });
 
     test('does not move the pinned label to another digest', async () => {
       store = await copyOf(seed);
@@ -240,22 +244,17 @@ describe('takeIn()', () => {
   test('unpacks the same archive once, under whatever name', async () => {
     store = await copyOf(seed);
     let unpackings = 0;
-    const request = {
-      file: seed.january.file,
-      fileName: 'other-name.tar.gz',
-      version: null,
-      source: 'inbox',
-      digest: null,
-      linkDigest: null,
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-      tell: () => undefined,
-    } as const;
     const counting = (...order: Parameters<typeof unpackHere>) => {
       unpackings += 1;
       return unpackHere(...order);
     };
-    const taken = await takeIn(store, request, { ...TAKE_IN, unpack: counting });
+    const taken = await takeInBundle(
+      store,
+      { ...seed.january, fileName: 'other-name.tar.gz' },
+      {},
+      {},
+      { unpack: counting },
+    );
     expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
     expect(unpackings).toBe(0);
   });
@@ -277,20 +276,7 @@ describe('takeIn()', () => {
   test('lets nothing in when a hook before sealing fails', async () => {
     store = await newStore();
     const failing = () => Promise.reject(new Error('no index'));
-    const taking = takeIn(
-      store,
-      {
-        ...named,
-        version: null,
-        source: 'import',
-        digest: null,
-        linkDigest: null,
-        signal: new AbortController().signal,
-        onProgress: () => undefined,
-        tell: () => undefined,
-      },
-      { ...TAKE_IN, beforeSeal: [failing] },
-    );
+    const taking = takeInBundle(store, named, {}, {}, { beforeSeal: [failing] });
     await expect(taking).rejects.toThrow('no index');
     expect(await store.list()).toEqual([]);
   });
@@ -300,7 +286,7 @@ describe('takeIn()', () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const onProgress = () => abort.abort(reason);
-    const taking = takeInBundle(store, named, { signal: abort.signal, onProgress }, {}, unpackInThreads());
+    const taking = takeInBundle(store, named, { signal: abort.signal }, {}, { unpack: unpackInThreads(), onProgress });
     await expect(taking).rejects.toBe(reason);
     expect(await store.list()).toEqual([]);
   });
@@ -316,7 +302,7 @@ function mountSmall(dir: string): string | null {
   }
 }
 
-test('takeIn() refuses for want of space before it writes, and that is no fault of the archive', async (context) => {
+test('Importer refuses for want of space before it writes, and that is no fault of the archive', async (context) => {
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {
@@ -333,6 +319,8 @@ test('takeIn() refuses for want of space before it writes, and that is no fault 
     const taking = takeInBundle(
       store,
       { file: large, fileName: 'large.tar.gz' },
+      {},
+      {},
       {
         onProgress: (phase) => {
           unpacking ||= phase === 'unpacking';

@@ -1,5 +1,5 @@
-import { unpack } from '../../src/deploy/take-in/unpack.ts';
-import type { Unpack } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpack } from '../../src/deploy/import/unpack.ts';
+import type { Unpack } from '../../src/deploy/import/unpack-thread.ts';
 
 /** Unpacks in this thread what is otherwise unpacked in one of its own, which takes a third of a second to start. */
 export const unpackHere: Unpack = async (order, onProgress, signal) => {

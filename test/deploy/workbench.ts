@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
+import { type ImportedBundle, Importer, type ImportRequest } from '../../src/deploy/import/importer.ts';
 import {
   DaemonRegistration,
   type DeployEvent,
@@ -11,16 +12,18 @@ import {
   type DeploySettings,
   intakeSlots,
   openDataFolder,
+  ServedRecord,
   SiteStore,
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in/take-in.ts';
+import type { SiteContext } from '../../src/deploy/site-context.ts';
+import { Journal } from '../../src/deploy/status.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { Scheduler } from '../../src/threads/scheduler.ts';
+import { NO_TRACES } from '../../src/traces/tracer.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { unpackHere } from './unpackers.ts';
@@ -61,42 +64,34 @@ export async function packBundle(fileName: string, page: string, manifest?: Mani
   return { file, fileName: basename(file), digest: sha256 };
 }
 
-/** Of no domain, with nothing pinned and no signature looked at. */
-export const TAKE_IN: TakeInSettings = {
-  domain: null,
-  limits: ARCHIVE_LIMITS,
-  pin: null,
-  minVersion: null,
-  checkSignature: async () => null,
-  unpack: unpackHere,
-  unpacking: new Scheduler(2),
-  beforeSeal: [],
+/** What an import says, and what it is made with. */
+type ImportParts = Partial<Pick<SiteContext, 'unpack' | 'beforeSeal'>> & {
+  readonly onProgress?: (phase: string) => void;
 };
 
 /** Takes a bundle in as `bundle import` does. */
-export async function takeInBundle(
+export function takeInBundle(
   store: SiteStore,
   { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
-  request: Partial<TakeInRequest> = {},
-  settings: Partial<TakeInSettings> = {},
-  unpack = unpackHere,
-): Promise<TakenIn> {
-  return takeIn(
+  request: Partial<ImportRequest> = {},
+  settings: Partial<DeploySettings> = {},
+  { unpack = unpackHere, beforeSeal = [], onProgress = () => undefined }: ImportParts = {},
+): Promise<ImportedBundle> {
+  const importer = new Importer({
     store,
-    {
-      file,
-      fileName,
-      version: null,
-      source: 'import',
-      digest: null,
-      linkDigest: null,
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-      tell: () => undefined,
-      ...request,
-    },
-    { ...TAKE_IN, ...settings, unpack },
-  );
+    settings: () => ({ ...settingsOf(store), ...settings }),
+    journal: new Journal((event) => {
+      if (event.kind === 'progress') onProgress(event.phase);
+    }),
+    slots: intakeSlots(() => 2),
+    sources: async () => [],
+    tracer: NO_TRACES,
+    unpack,
+    beforeSeal,
+  });
+  const { signal } = new AbortController();
+  const known = { file, fileName, version: null, source: 'import', digest: null, linkDigest: null, signal } as const;
+  return importer.import({ ...known, ...request });
 }
 
 /** Three bundles without a manifest, of the versions that their names end with, on a shelf that is copied and never changed. */
@@ -231,7 +226,15 @@ export async function openDaemon(
   shared: SharedByTest = {},
 ): Promise<TestDaemon> {
   const events: DeployEvent[] = [];
-  const site: TestDaemon['site'] = { active: null, older: [] };
+  const serving = new ServedRecord();
+  const site: TestDaemon['site'] = {
+    get active() {
+      return serving.served?.release ?? null;
+    },
+    get older() {
+      return serving.served?.retained ?? [];
+    },
+  };
   const own = shared.registration === undefined ? new DaemonRegistration(store.paths) : null;
   const deployment = new Deployment({
     store,
@@ -243,9 +246,7 @@ export async function openDaemon(
     ownExports: shared.ownExports ?? null,
     unpack: shared.unpack ?? unpackHere,
     beforeSeal: [],
-    prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
-    onOthers: (older) => Object.assign(site, { older }),
-    onOff: () => Object.assign(site, { active: null, older: [] }),
+    serving,
     onEvent: (event) => events.push(event),
   });
   const stop = () => deployment.stop().then(() => own?.withdraw());
@@ -263,7 +264,7 @@ export async function openDaemon(
     site,
     reload: async (next) => {
       await deployment.accept(settingsOf(store, next));
-      await deployment.settle();
+      await deployment.reconcile();
     },
     stop,
   };
@@ -272,7 +273,7 @@ export async function openDaemon(
 /** A daemon from its start to where it is settled. */
 export async function startDaemon(...options: Parameters<typeof openDaemon>): Promise<TestDaemon> {
   const daemon = await openDaemon(...options);
-  await daemon.deployment.settle();
+  await daemon.deployment.reconcile();
   return daemon;
 }
 

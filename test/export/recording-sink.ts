@@ -1,22 +1,38 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Finding } from '../../src/domain/job.ts';
-import type { SiteSink } from '../../src/domain/site-source.ts';
+import type { Finding, SiteSink, StoredContent } from '../../src/domain/job.ts';
+import type { FileStore } from '../../src/files/file-store.ts';
 
-/** Keeps what a source gives, as text. */
+/** A site that a source has given, in memory. */
 export class RecordingSink implements SiteSink {
-  readonly files = new Map<string, string>();
+  readonly files = new Map<string, Buffer>();
+  /** Media types of stored files. */
+  readonly types = new Map<string, string>();
   readonly findings: Finding[] = [];
   readonly shares: number[] = [];
   inFlight = 0;
   inFlightMax = 0;
+  readonly #store: FileStore | null;
 
-  async add(path: string, content: Uint8Array | { readonly file: string }): Promise<void> {
+  /** @param store with the content of stored files */
+  constructor(store: FileStore | null = null) {
+    this.#store = store;
+  }
+
+  async add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void> {
     this.inFlight += 1;
     this.inFlightMax = Math.max(this.inFlightMax, this.inFlight);
-    const bytes = content instanceof Uint8Array ? content : await readFile(content.file);
+    const isStored = 'sha256' in content;
+    if (isStored && this.#store === null) throw new Error(`"${path}" is stored, and no store is known`);
+    const file = isStored ? this.#store?.pathOf(content.sha256) : content instanceof Uint8Array ? null : content.file;
+    const bytes = content instanceof Uint8Array ? Buffer.from(content) : await readFile(file ?? '');
     this.inFlight -= 1;
     if (this.files.has(path)) throw new Error(`"${path}" is given twice`);
-    this.files.set(path, Buffer.from(bytes).toString('utf8'));
+    if (isStored) {
+      if (createHash('sha256').update(bytes).digest('hex') !== content.sha256) throw new Error(`"${path}" is damaged`);
+      this.types.set(path, content.type);
+    }
+    this.files.set(path, bytes);
   }
 
   find(finding: Finding): void {
@@ -31,8 +47,29 @@ export class RecordingSink implements SiteSink {
     return [...this.files.keys()].sort();
   }
 
+  /** A file as text. Throws if the site has no such file. */
+  text(path: string): string {
+    const bytes = this.files.get(path);
+    if (bytes === undefined) throw new Error(`the site has no "${path}", but ${this.paths.join(', ')}`);
+    return bytes.toString('utf8');
+  }
+
+  /** All files as text, by their paths. */
+  get texts(): Record<string, string> {
+    return Object.fromEntries(this.paths.map((path) => [path, this.text(path)]));
+  }
+
+  found(kind: string): Finding[] {
+    return this.findings.filter((finding) => finding.kind === kind);
+  }
+
+  /** Details of the findings of a kind. */
+  details(kind: string): string[] {
+    return this.found(kind).map(({ detail }) => detail);
+  }
+
   /** Paths of what was left out. */
   get leftOut(): string[] {
-    return this.findings.filter(({ kind }) => kind === 'left_out').map(({ page }) => page);
+    return this.found('left_out').map(({ page }) => page);
   }
 }

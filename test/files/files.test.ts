@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { openDatabase } from '../../src/export/jobs/queue/database.ts';
+import { openDatabase } from '../../src/export/jobs/queue/sqlite.ts';
 import { lockFile } from '../../src/files/file-lock.ts';
 import { flushTree, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
 import { newFolder, newStore } from '../deploy/workbench.ts';
@@ -37,7 +37,7 @@ describe('replaceFile()', () => {
 describe('a lock and a database', () => {
   test.each([
     ['lockFile()', (file: string) => lockFile(file, 'exclusive')],
-    ['openDatabase()', (file: string) => openDatabase(file)],
+    ['openDatabase()', (file: string) => openDatabase(file, { monotonicMs: () => 0 })],
   ])('are not made through a symbolic link by %s', async (_case, open) => {
     const folder = await newFolder();
     await symlink(join(folder, 'elsewhere'), join(folder, 'link'));

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { archiveOrder, type PackedArchive, packBundle } from '../../src/archive/pack/bundle.ts';
-import { encodeManifest, type ManifestWords } from '../../src/archive/pack/manifest.ts';
+import { encodeManifest, type ManifestFacts } from '../../src/archive/manifest.ts';
+import { archiveOrder, type PackedArchive, packBundle } from '../../src/archive/pack.ts';
 import { MANIFEST_PATH } from '../../src/domain/release.ts';
 
 /** A file to pack. */
@@ -16,7 +16,7 @@ export interface PackOptions {
   /** The archive's file; one that is there is replaced. */
   readonly to: string;
   /** Adds `_docshelf/manifest.json`; `typeOf` gives the media type of a path. */
-  readonly manifest?: ManifestWords & { readonly typeOf: (path: string) => string };
+  readonly manifest?: ManifestFacts & { readonly typeOf: (path: string) => string };
 }
 
 /** Packs a small site that is in memory, manifest and all, as `packBundle` does. @throws what that throws */

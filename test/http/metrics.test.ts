@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { Metrics } from '../../src/http/metrics/metrics.ts';
-import { SiteMetrics } from '../../src/http/metrics/site-metrics.ts';
+import { Metrics, SiteMetrics } from '../../src/http/metrics/metrics.ts';
 
 const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null, volume: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
@@ -47,7 +46,7 @@ describe('Metrics', () => {
 
   it('names one active version, the last one', async () => {
     const metrics = new Metrics();
-    const site = metrics.of(null);
+    const site = metrics.forSite(null);
     site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
     site.onDeployEvent({ kind: 'activated', version: 'v2', digest: DIGESTS.two, previous: 'v1' });
     const infos = (await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'));
@@ -57,7 +56,7 @@ describe('Metrics', () => {
 
   it('names no active version once serving is turned off', async () => {
     const metrics = new Metrics();
-    const site = metrics.of(null);
+    const site = metrics.forSite(null);
     site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
     site.onDeployEvent({ kind: 'turned-off' });
     expect(
@@ -69,7 +68,7 @@ describe('Metrics', () => {
 
   it('tells failed fetches from refused bundles', async () => {
     const metrics = new Metrics();
-    const site = metrics.of(null);
+    const site = metrics.forSite(null);
     const failed = (step: string, error: Error) => site.onDeployEvent({ kind: 'failed', step, error });
     failed('deploy', new DocshelfError('link_expired', 'Cannot'));
     failed('inbox', new DocshelfError('type_symlink', 'Cannot'));
@@ -157,7 +156,7 @@ describe('Metrics', () => {
 
   it('gives the counters and gauges of each site its domain, and histograms none', async () => {
     const metrics = new Metrics();
-    const [acme, beta] = [metrics.of('acme'), metrics.of('beta')];
+    const [acme, beta] = [metrics.forSite('acme'), metrics.forSite('beta')];
     acme.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
     beta.onDeployEvent({ kind: 'activated', version: 'v7', digest: DIGESTS.two, previous: null });
     beta.onDeployEvent({ kind: 'failed', step: 'deploy', error: new DocshelfError('link_expired', 'Cannot') });
@@ -192,7 +191,7 @@ describe('Metrics', () => {
 
   it('names no site where there are too many', async () => {
     const metrics = new Metrics(() => false);
-    metrics.of('acme').onCache(1, 0);
+    metrics.forSite('acme').onCache(1, 0);
     metrics.onRequest({ ...SERVED, site: 'acme' });
     const text = await metrics.expose(READINGS);
     expect(text).toContain('docshelf_cache_hits_total 1');
@@ -201,7 +200,7 @@ describe('Metrics', () => {
 
   it('moves each metric that it defines', async () => {
     const metrics = new Metrics();
-    const site = metrics.of('acme');
+    const site = metrics.forSite('acme');
     metrics.onRequest({ ...SERVED, site: 'acme' });
     metrics.onReload(true);
     metrics.onJobEnded('completed');
@@ -241,8 +240,8 @@ describe('Metrics', () => {
 
   it('shares nothing between two of them', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
-    one.of(null).onCache(1, 0);
-    other.of(null);
+    one.forSite(null).onCache(1, 0);
+    other.forSite(null);
     expect(await linesOf(other)).toContain('docshelf_cache_hits_total 0');
     expect(await linesOf(one)).toContain('docshelf_cache_hits_total 1');
   });

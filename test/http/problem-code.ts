@@ -7,3 +7,9 @@ export async function codeOf(response: Response): Promise<string> {
   expect([problem.error, problem.status]).toEqual([problem.detail, response.status]);
   return problem.code;
 }
+
+/** Status and code of a problem document. */
+export async function outcomeOf(answering: Response | Promise<Response>): Promise<[status: number, code: unknown]> {
+  const answer = await answering;
+  return [answer.status, await codeOf(answer)];
+}

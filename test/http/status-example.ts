@@ -1,4 +1,4 @@
-import type { StatusReport } from '../../src/domain/status.ts';
+import type { SiteStatusReport, StatusReport } from '../../src/domain/status.ts';
 
 const DIGEST = '3f1c5b9a7d20'.padEnd(64, '0');
 const OLDER = '9b07aa41e6cc'.padEnd(64, '1');
@@ -52,3 +52,13 @@ export const STATUS: StatusReport = {
   startedAt: '2024-05-30T12:00:00.000Z',
   programVersion: '0.1.0',
 };
+
+/** The site of a list of sites. */
+export const siteStatus = (domain: string, changes: Partial<SiteStatusReport> = {}): SiteStatusReport => ({
+  ...STATUS,
+  deployment: { type: 'air-gapped', domain },
+  title: null,
+  hosts: [],
+  basePath: `/${domain}/`,
+  ...changes,
+});

@@ -1,33 +1,17 @@
 import { HeadBucketCommand } from '@aws-sdk/client-s3';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type EgressRules, hostRulesOf, s3UrlOf } from '../../src/domain/egress.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import { openS3Client } from '../../src/net/s3.ts';
-import { httpServer, type LocalServer } from '../helpers/local-server.ts';
-import { egressRulesOf, httpClientOf } from './http-client-of.ts';
+import { clientBench, redirecting } from './client-bench.ts';
+import { egressRulesOf } from './http-client-of.ts';
 
-const NEVER = new AbortController().signal;
-const opened: { close(): Promise<void> }[] = [];
+const bench = clientBench();
+const { get } = bench;
 
-async function server(): Promise<LocalServer & { readonly port: number }> {
-  const started = await httpServer((request, response) => {
-    const to = /^\/to\?(.*)/.exec(request.url ?? '')?.[1];
-    if (to === undefined) response.end('own');
-    else response.writeHead(302, { location: decodeURIComponent(to) }).end();
-  });
-  opened.push(started);
+async function server() {
+  const started = await bench.server(redirecting('own'));
   return Object.assign(started, { port: Number(started.host.split(':')[1]) });
-}
-
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const thing of opened.splice(0).reverse()) await thing.close();
-});
-
-function get(url: string, rules: Partial<EgressRules>) {
-  const client = httpClientOf(rules);
-  opened.push(client);
-  return client.get(url, { signal: NEVER });
 }
 
 describe('our own listeners', () => {

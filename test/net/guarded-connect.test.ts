@@ -1,36 +1,14 @@
 import dns from 'node:dns';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { hostRulesOf } from '../../src/domain/egress.ts';
 import { admitBehindProxy } from '../../src/net/dispatcher.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
-import type { HttpClient } from '../../src/net/http-client.ts';
-import { httpServer, type LocalServer } from '../helpers/local-server.ts';
-import { type ClientSettings, egressRulesOf, httpClientOf } from './http-client-of.ts';
+import { clientBench, redirecting } from './client-bench.ts';
+import { egressRulesOf } from './http-client-of.ts';
 
-const NEVER = new AbortController().signal;
-const opened: { close(): Promise<void> }[] = [];
-
-async function server(): Promise<LocalServer> {
-  const started = await httpServer((request, response) => {
-    const to = /^\/to\?(.*)/.exec(request.url ?? '')?.[1];
-    if (to === undefined) response.end('secret');
-    else response.writeHead(302, { location: decodeURIComponent(to) }).end();
-  });
-  opened.push(started);
-  return started;
-}
-
-function client(settings: ClientSettings): HttpClient {
-  const made = httpClientOf(settings);
-  opened.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-  for (const thing of opened.splice(0).reverse()) await thing.close();
-});
+const bench = clientBench();
+const { get } = bench;
+const server = () => bench.server(redirecting('secret'));
 
 describe('a client that may not ask private addresses', () => {
   it.each([
@@ -46,7 +24,7 @@ describe('a client that may not ask private addresses', () => {
     '[64:ff9b::7f00:1]',
   ])('asks nothing of %s', async (host) => {
     const { host: own, requests, openSockets } = await server();
-    const asking = client({ allowPrivate: false }).get(`http://${host}:${own.split(':')[1]}/`, { signal: NEVER });
+    const asking = get(`http://${host}:${own.split(':')[1]}/`, { allowPrivate: false });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed', fields: { retryable: false } });
     expect(requests).toHaveLength(0);
     expect(openSockets()).toBe(0);
@@ -54,7 +32,7 @@ describe('a client that may not ask private addresses', () => {
 
   it('is not led there by a proxy either', async () => {
     const { origin, requests } = await server();
-    const asking = client({ allowPrivate: false, proxy: origin }).get('http://localhost:1/', { signal: NEVER });
+    const asking = get('http://localhost:1/', { allowPrivate: false, proxy: origin });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
     expect(requests).toHaveLength(0);
   });
@@ -78,7 +56,7 @@ describe('a name that only the proxy knows', () => {
 
   it('is not asked by a client that may not ask private addresses: the proxy gets no request', async () => {
     const { origin, requests } = await server();
-    const asking = client({ allowPrivate: false, proxy: origin }).get('http://intranet.invalid/', { signal: NEVER });
+    const asking = get('http://intranet.invalid/', { allowPrivate: false, proxy: origin });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
     expect(requests).toHaveLength(0);
   });
@@ -98,17 +76,17 @@ describe('a client that may ask private addresses', () => {
       to('http://169.254.169.254/'),
       to('http://2852039166/'),
     ]) {
-      const asking = client({}).get(url, { signal: NEVER });
+      const asking = get(url);
       await expect(asking, url).rejects.toMatchObject({ code: 'address_not_allowed' });
     }
-    const asking = client({ proxy: origin }).get('http://169.254.169.254/', { signal: NEVER });
+    const asking = get('http://169.254.169.254/', { proxy: origin });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
   });
 
   it('asks the proxy that the environment names for all others', async () => {
     const { origin, requests } = await server();
     vi.stubEnv('http_proxy', origin);
-    const response = await client({ proxy: 'env' }).get('http://nowhere.test/x', { signal: NEVER });
+    const response = await get('http://nowhere.test/x', { proxy: 'env' });
     expect(await response.text(10)).toBe('secret');
     expect(requests[0]?.url).toBe('http://nowhere.test/x');
   });

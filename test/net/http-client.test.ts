@@ -6,11 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect, promisify } from 'node:util';
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { HttpClient } from '../../src/net/http-client.ts';
+import { describe, expect, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/net/http-response.ts';
-import { answering, httpServer, type LocalServer, tcpServer, tlsServer } from '../helpers/local-server.ts';
-import { type ClientSettings, httpClientOf } from './http-client-of.ts';
+import { type Answer, answering, httpServer, type LocalServer, tcpServer, tlsServer } from '../helpers/local-server.ts';
+import { clientBench, NEVER } from './client-bench.ts';
+import type { ClientSettings } from './http-client-of.ts';
 
 const TLS = new URL('../fixtures/tls/', import.meta.url);
 const CERTIFICATE_FILE = new URL('certificate.pem', TLS).pathname;
@@ -18,26 +18,7 @@ const CERTIFICATE = {
   key: readFileSync(new URL('key.pem', TLS), 'utf8'),
   cert: readFileSync(CERTIFICATE_FILE, 'utf8'),
 };
-const NEVER = new AbortController().signal;
-
-const opened: { close(): Promise<void> }[] = [];
-
-async function server(starting: Promise<LocalServer>): Promise<LocalServer> {
-  const started = await starting;
-  opened.push(started);
-  return started;
-}
-
-function client(settings: ClientSettings = {}): HttpClient {
-  const made = httpClientOf(settings);
-  opened.push(made);
-  return made;
-}
-
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const thing of opened.splice(0).reverse()) await thing.close();
-});
+const { client, get, keep, server } = clientBench();
 
 async function bodyOf(response: HttpResponse): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -47,8 +28,8 @@ async function bodyOf(response: HttpResponse): Promise<string> {
 
 describe('get()', () => {
   test('gives the bytes as they are sent, and asks for no coding', async () => {
-    const { origin, requests } = await server(
-      httpServer((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all')),
+    const { origin, requests } = await server((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all'),
     );
     const response = await client().get(`${origin}/a?b=c`, { headers: { 'accept-encoding': 'br' }, signal: NEVER });
     expect(await bodyOf(response)).toBe('not gzip at all');
@@ -57,13 +38,11 @@ describe('get()', () => {
   });
 
   test('sends a user part as Basic credentials, and no credential after a redirect', async () => {
-    const { host, requests } = await server(
-      httpServer((request, response) => {
-        if (request.url === '/a') response.writeHead(302, { location: '/b' }).end();
-        else response.end();
-      }),
-    );
-    const response = await client().get(`http://us%65r:p%40ss@${host}/a`, { signal: NEVER });
+    const { host, requests } = await server((request, response) => {
+      if (request.url === '/a') response.writeHead(302, { location: '/b' }).end();
+      else response.end();
+    });
+    const response = await get(`http://us%65r:p%40ss@${host}/a`);
     await bodyOf(response);
     const sent = requests.map((request) => request.headers.authorization);
     expect(sent).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`, undefined]);
@@ -74,69 +53,53 @@ describe('get()', () => {
     ['/caf\u00e9.html', 'latin1', '/caf%E9.html'],
     ['/caf%C3%A9/\u5217?q=\u00e9', 'utf8', '/caf%C3%A9/%E5%88%97?q=%C3%A9'],
   ] as const)('asks for the address of a Location of "%s" in %s', async (location, encoding, path) => {
-    const { origin, requests } = await server(
-      httpServer((request, response) => {
-        const headers = { location: Buffer.from(location, encoding).toString('latin1') };
-        if (request.url === '/a') response.writeHead(302, headers).end();
-        else response.end();
-      }),
-    );
-    await bodyOf(await client().get(`${origin}/a`, { signal: NEVER }));
+    const { origin, requests } = await server((request, response) => {
+      const headers = { location: Buffer.from(location, encoding).toString('latin1') };
+      if (request.url === '/a') response.writeHead(302, headers).end();
+      else response.end();
+    });
+    await bodyOf(await get(`${origin}/a`));
     expect(requests[1]?.url).toBe(path);
   });
 
   test.each([301, 302, 303, 307, 308])('follows a %i and keeps Range', async (status) => {
-    const { origin, requests } = await server(
-      httpServer((request, response) => {
-        if (request.url === '/a') response.writeHead(status, { location: 'b?signed' }).end('moved');
-        else response.end('there');
-      }),
-    );
+    const { origin, requests } = await server((request, response) => {
+      if (request.url === '/a') response.writeHead(status, { location: 'b?signed' }).end('moved');
+      else response.end('there');
+    });
     const response = await client().get(`${origin}/a`, { headers: { range: 'bytes=1-' }, signal: NEVER });
     expect(await bodyOf(response)).toBe('there');
     expect(response.link.reveal()).toBe(`${origin}/b?signed`);
     expect(requests[1]?.headers.range).toBe('bytes=1-');
   });
 
-  test('refuses a loop of redirects, after as many as are allowed', async () => {
-    const { origin, requests } = await server(
-      httpServer((_, response) => response.writeHead(302, { location: '/again' }).end()),
-    );
-    await expect(client({ redirectsMax: 2 }).get(origin, { signal: NEVER })).rejects.toMatchObject({
-      code: 'too_many_redirects',
-      fields: { retryable: false },
-    });
-    expect(requests.length).toBe(3);
-  });
-
-  test.each(['file:///etc/passwd', 'data:text/html,x', 'ftp://127.0.0.1/'])(
-    'refuses a redirect to %s',
-    async (location) => {
-      const { origin } = await server(httpServer((_, response) => response.writeHead(302, { location }).end()));
-      await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({ code: 'source_failed' });
-    },
-  );
-
-  test('refuses a redirect without a target', async () => {
-    const { origin } = await server(httpServer((_, response) => response.writeHead(302).end()));
-    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({ code: 'source_failed' });
+  test.each<[location: string | undefined, code: string, asked: number]>([
+    ['/again', 'too_many_redirects', 3],
+    ['file:///etc/passwd', 'source_failed', 1],
+    ['data:text/html,x', 'source_failed', 1],
+    ['ftp://127.0.0.1/', 'source_failed', 1],
+    [undefined, 'source_failed', 1],
+  ])('refuses to be redirected to %s: %s after %i requests', async (location, code, asked) => {
+    const headers = location === undefined ? {} : { location };
+    const { origin, requests } = await server((_, response) => response.writeHead(302, headers).end());
+    const fault = { code, fields: { retryable: false } };
+    await expect(get(origin, { redirectsMax: 2 })).rejects.toMatchObject(fault);
+    expect(requests.length).toBe(asked);
   });
 
   test('refuses a redirect from https to http, without asking', async () => {
-    const plain = await server(httpServer((_, response) => response.end()));
+    const plain = await server((_, response) => response.end());
     const { origin } = await server(
       tlsServer(CERTIFICATE, (_, response) => response.writeHead(302, { location: plain.origin }).end()),
     );
-    const get = client({ caFile: CERTIFICATE_FILE }).get(origin, { signal: NEVER });
-    await expect(get).rejects.toMatchObject({ code: 'source_failed', fields: { retryable: false } });
+    const fault = { code: 'source_failed', fields: { retryable: false } };
+    await expect(get(origin, { caFile: CERTIFICATE_FILE })).rejects.toMatchObject(fault);
     expect(plain.requests.length).toBe(0);
   });
 
   test('asks allowed hosts only, at each hop', async () => {
-    const other = await server(httpServer((_, response) => response.end()));
-    const { host, origin } = await server(
-      httpServer((_, response) => response.writeHead(302, { location: other.origin }).end()),
-    );
+    const other = await server((_, response) => response.end());
+    const { host, origin } = await server((_, response) => response.writeHead(302, { location: other.origin }).end());
     const limited = client({ allowedHosts: ['example.org', host] });
     await expect(limited.get(origin, { signal: NEVER })).rejects.toMatchObject({ code: 'host_not_allowed' });
     expect(other.requests.length).toBe(0);
@@ -155,103 +118,85 @@ describe('get()', () => {
   });
 
   test('asks no host at all where none is allowed', async () => {
-    const { origin, requests } = await server(httpServer((_, response) => response.end()));
-    await expect(client({ allowsUnnamed: false }).get(origin, { signal: NEVER })).rejects.toMatchObject({
+    const { origin, requests } = await server((_, response) => response.end());
+    await expect(get(origin, { allowsUnnamed: false })).rejects.toMatchObject({
       code: 'host_not_allowed',
     });
     expect(requests.length).toBe(0);
   });
 });
 
+/** Address of a server that is no longer there. */
+async function closedOrigin(): Promise<string> {
+  const { origin, close } = await httpServer(() => {});
+  await close();
+  return origin;
+}
+
 describe('get() names what failed', () => {
-  test('nothing listens', async () => {
-    const { origin, close } = await httpServer(() => {});
-    await close();
-    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
-      code: 'source_unreachable',
-      fields: { retryable: true },
-    });
+  test.each<[string, () => Promise<string>, code: string, retryable: boolean, next?: string]>([
+    ['nothing listens', closedOrigin, 'source_unreachable', true],
+    [
+      'the connection is reset before an answer',
+      async () => (await server(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())))).origin,
+      'source_unreachable',
+      true,
+    ],
+    [
+      'the answer is not HTTP',
+      async () => (await server(tcpServer(answering('SSH-2.0-OpenSSH_9.2\r\n')))).origin,
+      'source_failed',
+      false,
+    ],
+    [
+      'the certificate is not trusted',
+      async () => (await server(tlsServer(CERTIFICATE, () => undefined))).origin,
+      'source_unreachable',
+      false,
+      'caFile',
+    ],
+    [
+      'the port does not speak TLS',
+      async () => `https://${(await server((_, response) => response.end())).host}/`,
+      'source_unreachable',
+      false,
+    ],
+  ])('%s', async (_, start, code, retryable, next = '') => {
+    const fault = { code, next: expect.stringContaining(next), fields: { retryable } };
+    await expect(get(await start())).rejects.toMatchObject(fault);
   });
 
-  test('the connection is reset before an answer', async () => {
-    const { origin } = await server(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
-    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
-      code: 'source_unreachable',
-      fields: { retryable: true },
-    });
-  });
-
-  test('the answer is not HTTP', async () => {
-    const { origin } = await server(tcpServer(answering('SSH-2.0-OpenSSH_9.2\r\n')));
-    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
-      code: 'source_failed',
-      fields: { retryable: false },
-    });
-  });
-
-  test('the certificate is not trusted, and is with caFile', async () => {
+  test('nothing, if caFile has the authority', async () => {
     const { origin } = await server(tlsServer(CERTIFICATE, (_, response) => response.end('whole')));
-    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
-      code: 'source_unreachable',
-      next: expect.stringContaining('caFile'),
-      fields: { retryable: false },
-    });
-    const trusting = client({ caFile: CERTIFICATE_FILE });
-    expect(await bodyOf(await trusting.get(origin, { signal: NEVER }))).toBe('whole');
-  });
-
-  test('the port does not speak TLS', async () => {
-    const { host } = await server(httpServer((_, response) => response.end()));
-    await expect(client().get(`https://${host}/`, { signal: NEVER })).rejects.toMatchObject({
-      code: 'source_unreachable',
-      fields: { retryable: false },
-    });
+    expect(await bodyOf(await get(origin, { caFile: CERTIFICATE_FILE }))).toBe('whole');
   });
 });
 
 describe('get() is bounded in time', () => {
-  const closesSockets = (local: LocalServer) => vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
+  const dripping: Answer = (_, response) => {
+    const timer = setInterval(() => response.write('.'), 20);
+    response.on('close', () => clearInterval(timer));
+  };
+  const redirectingSlowly: Answer = (_, response) =>
+    void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80);
 
-  test('no connection: a TLS handshake that never ends', async () => {
-    // Reads, or it would not see that the other side is gone.
-    const local = await server(tcpServer((socket) => void socket.resume()));
-    const get = client({ connectTimeoutMs: 150 }).get(`https://${local.host}/`, { signal: NEVER });
-    await expect(get).rejects.toMatchObject({ code: 'source_timeout', fields: { retryable: true } });
-    await closesSockets(local);
-  });
-
-  test('no answer', async () => {
-    const local = await server(httpServer(() => {}));
-    const get = client({ idleTimeoutMs: 150 }).get(local.origin, { signal: NEVER });
-    await expect(get).rejects.toMatchObject({ code: 'source_timeout', fields: { retryable: true } });
-    await closesSockets(local);
-  });
-
-  test('no byte for too long in the body', async () => {
-    const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
-    const response = await client({ idleTimeoutMs: 150 }).get(local.origin, { signal: NEVER });
-    await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_timeout' });
-    await closesSockets(local);
-  });
-
-  test('a body that drips for ever', async () => {
-    const local = await server(
-      httpServer((_, response) => {
-        const timer = setInterval(() => response.write('.'), 20);
-        response.on('close', () => clearInterval(timer));
-      }),
-    );
-    const response = await client({ totalTimeoutMs: 200 }).get(local.origin, { signal: NEVER });
-    await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_timeout', fields: { retryable: true } });
-    await closesSockets(local);
-  });
-
-  test('redirects count into the whole', async () => {
-    const local = await server(
-      httpServer((_, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80)),
-    );
-    const get = client({ totalTimeoutMs: 200, redirectsMax: 100 }).get(local.origin, { signal: NEVER });
-    await expect(get).rejects.toMatchObject({ code: 'source_timeout' });
+  test.each<[string, () => Promise<LocalServer> | Answer, ClientSettings]>([
+    // The server reads, or it would not see that the other side is gone.
+    ['a TLS handshake', () => tcpServer((socket) => void socket.resume()), { connectTimeoutMs: 150 }],
+    ['an answer', () => () => {}, { idleTimeoutMs: 150 }],
+    [
+      'a body without a byte',
+      () => (_, response) => void response.writeHead(200).write('begin'),
+      { idleTimeoutMs: 150 },
+    ],
+    ['a body that drips for ever', () => dripping, { totalTimeoutMs: 200 }],
+    ['redirects, which count into the whole', () => redirectingSlowly, { totalTimeoutMs: 200, redirectsMax: 100 }],
+  ])('by %s', async (name, start, settings) => {
+    const local = await server(start());
+    const url = name === 'a TLS handshake' ? `https://${local.host}/` : local.origin;
+    const fault = { code: 'source_timeout', fields: { retryable: true } };
+    await expect(get(url, settings).then(bodyOf)).rejects.toMatchObject(fault);
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 });
 
@@ -268,7 +213,7 @@ describe('the signal', () => {
   });
 
   test('ends a body and its socket', async () => {
-    const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
+    const local = await server((_, response) => void response.writeHead(200).write('begin'));
     const abort = new AbortController();
     const response = await client().get(local.origin, { signal: abort.signal });
     setTimeout(() => abort.abort(REASON), 30);
@@ -277,7 +222,7 @@ describe('the signal', () => {
   });
 
   test('that is aborted already sends nothing', async () => {
-    const { origin, requests } = await server(httpServer((_, response) => response.end()));
+    const { origin, requests } = await server((_, response) => response.end());
     await expect(client().get(origin, { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON);
     expect(requests.length).toBe(0);
   });
@@ -294,7 +239,7 @@ describe('the body', () => {
     ],
   ])('is source_truncated with %s', async (_, text) => {
     const { origin } = await server(tcpServer(answering(text)));
-    const response = await client().get(origin, { signal: NEVER });
+    const response = await get(origin);
     await expect(bodyOf(response)).rejects.toMatchObject({
       code: 'source_truncated',
       fields: { receivedBytes: 5, retryable: true },
@@ -306,20 +251,20 @@ describe('the body', () => {
     const { origin } = await server(
       tcpServer(answering(head, (socket) => void setTimeout(() => socket.resetAndDestroy(), 50))),
     );
-    const response = await client().get(origin, { signal: NEVER });
+    const response = await get(origin);
     await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_truncated' });
   });
 
   test('that is closed unread frees its socket', async () => {
-    const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
-    const response = await client().get(local.origin, { signal: NEVER });
+    const local = await server((_, response) => void response.writeHead(200).write('begin'));
+    const response = await get(local.origin);
     response.close();
     await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 
   test('is read as text up to a bound', async () => {
-    const local = await server(httpServer((_, response) => void response.writeHead(200).write('x'.repeat(100_000))));
-    const response = await client().get(local.origin, { signal: NEVER });
+    const local = await server((_, response) => void response.writeHead(200).write('x'.repeat(100_000)));
+    const response = await get(local.origin);
     expect(await response.text(4096)).toBe('x'.repeat(4096));
     await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
@@ -327,15 +272,15 @@ describe('the body', () => {
 
 describe('the proxy', () => {
   test('is the one of the settings', async () => {
-    const proxy = await server(httpServer((_, response) => response.end('by proxy')));
-    const response = await client({ proxy: proxy.origin }).get('http://docs.invalid/a?b', { signal: NEVER });
+    const proxy = await server((_, response) => response.end('by proxy'));
+    const response = await get('http://docs.invalid/a?b', { proxy: proxy.origin });
     expect(await bodyOf(response)).toBe('by proxy');
     expect(proxy.requests[0]?.url).toBe('http://docs.invalid/a?b');
   });
 
   test('is the environment’s, except for NO_PROXY', async () => {
-    const proxy = await server(httpServer((_, response) => response.end('by proxy')));
-    const direct = await server(httpServer((_, response) => response.end('direct')));
+    const proxy = await server((_, response) => response.end('by proxy'));
+    const direct = await server((_, response) => response.end('direct'));
     vi.stubEnv('http_proxy', proxy.origin);
     vi.stubEnv('no_proxy', '127.0.0.1');
     const proxied = client({ proxy: 'env' });
@@ -347,7 +292,7 @@ describe('the proxy', () => {
   async function goesDirect(noProxy: string, host: string): Promise<boolean> {
     vi.stubEnv('http_proxy', 'http://127.0.0.1:1');
     vi.stubEnv('no_proxy', noProxy);
-    const direct = await server(httpServer((_, response) => response.end('direct')));
+    const direct = await server((_, response) => response.end('direct'));
     const { port } = new URL(direct.origin);
     const outcome = await client({ proxy: 'env' })
       .get(`http://${host}:${port}/`, { signal: NEVER })
@@ -401,16 +346,16 @@ describe('the proxy', () => {
     const direct = createServer((_, response) => response.end('direct'));
     direct.listen(0, '::1');
     await once(direct, 'listening');
-    opened.push({ close: async () => void (await promisify(direct.close.bind(direct))()) });
+    keep({ close: promisify(direct.close.bind(direct)) });
     const { port } = direct.address() as AddressInfo;
-    const response = await client({ proxy: 'env' }).get(`http://[::1]:${port}/`, { signal: NEVER });
+    const response = await get(`http://[::1]:${port}/`, { proxy: 'env' });
     expect(await bodyOf(response)).toBe('direct');
   });
 
   test('tunnels https, and is timed when it never answers', async () => {
     const proxy = await server(tcpServer(() => {}));
-    const get = client({ proxy: proxy.origin, idleTimeoutMs: 150 }).get('https://docs.invalid/', { signal: NEVER });
-    await expect(get).rejects.toMatchObject({ code: 'source_timeout' });
+    const asking = get('https://docs.invalid/', { proxy: proxy.origin, idleTimeoutMs: 150 });
+    await expect(asking).rejects.toMatchObject({ code: 'source_timeout' });
   });
 
   test('that is no URL is a fault of the config, and its password is not told', () => {
@@ -441,11 +386,7 @@ describe('caFile', () => {
 describe('the query of the link', () => {
   const CANARY = 'X-Amz-Signature=canary0123456789';
   const faults: Record<string, (canary: string) => Promise<[string, ClientSettings]>> = {
-    'nothing listens': async () => {
-      const { origin, close } = await httpServer(() => {});
-      await close();
-      return [origin, {}];
-    },
+    'nothing listens': async () => [await closedOrigin(), {}],
     'unknown host': async () => ['http://docs.invalid', {}],
     'not HTTP, and echoes the query': async (canary) => [
       (await server(tcpServer(answering(`garbage /?${canary}\r\n\r\n`)))).origin,
@@ -457,27 +398,23 @@ describe('the query of the link', () => {
       {},
     ],
     'a loop that carries it along': async (canary) => [
-      (await server(httpServer((_, response) => response.writeHead(302, { location: `/?${canary}` }).end()))).origin,
+      (await server((_, response) => response.writeHead(302, { location: `/?${canary}` }).end())).origin,
       {},
     ],
     'a redirect to an unknown host': async (canary) => {
       const location = `http://docs.invalid/?${canary}`;
-      return [(await server(httpServer((_, response) => response.writeHead(302, { location }).end()))).origin, {}];
+      return [(await server((_, response) => response.writeHead(302, { location }).end())).origin, {}];
     },
-    'no answer': async () => [(await server(httpServer(() => {}))).origin, { idleTimeoutMs: 100 }],
-    'not done in time': async () => [(await server(httpServer(() => {}))).origin, { totalTimeoutMs: 100 }],
-    'a proxy that is not there': async () => {
-      const { origin, close } = await httpServer(() => {});
-      await close();
-      return ['http://docs.invalid', { proxy: origin }];
-    },
+    'no answer': async () => [(await server(() => {})).origin, { idleTimeoutMs: 100 }],
+    'not done in time': async () => [(await server(() => {})).origin, { totalTimeoutMs: 100 }],
+    'a proxy that is not there': async () => ['http://docs.invalid', { proxy: await closedOrigin() }],
     'host not allowed': async () => ['http://docs.invalid', { allowsUnnamed: false }],
     'no URL': async () => ['http://', {}],
   };
 
   test.each(Object.keys(faults))('is in no part of the error: %s', async (name) => {
     const [origin, settings] = (await faults[name]?.(CANARY)) ?? ['', {}];
-    const failing = client(settings).get(`${origin}/bundle.tar.gz?${CANARY}#canary`, { signal: NEVER }).then(bodyOf);
+    const failing = get(`${origin}/bundle.tar.gz?${CANARY}#canary`, settings).then(bodyOf);
     const error = await failing.then(
       () => expect.unreachable('it must fail'),
       (reason: unknown) => reason,

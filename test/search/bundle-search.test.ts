@@ -9,7 +9,7 @@ import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/sear
 import { BundleVectors } from '../../src/search/bundle-data/bundle-vectors.ts';
 import { EmbeddedEngine, EmbeddedIndex } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { VectorTable } from '../../src/search/semantic/index.ts';
+import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 

@@ -7,8 +7,8 @@ import { writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { VectorTable } from '../../src/search/semantic/index.ts';
 import { VectorCache } from '../../src/search/semantic/vector-cache.ts';
+import { VectorTable } from '../../src/search/semantic/vector-table.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const NEVER = new AbortController().signal;
@@ -95,7 +95,7 @@ async function serve(release: Release) {
   const events: SearchEvent[] = [];
   const onEvent = (event: SearchEvent) => void events.push(event);
   const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic: true, embedAfterMs: 0, onEvent });
-  search.follow(release, 'v1');
+  search.switchTo(release, 'v1');
   await waitFor(
     () => (search.status.semantic === 'ready' ? true : null),
     () => JSON.stringify([search.status, events]),
@@ -217,7 +217,7 @@ describe('vectors of a bundle', { timeout: 120_000 }, () => {
     const second = await serve(release);
     expect(second.search.notices).toEqual(first.search.notices);
     expect([second.refusals, embedded.length]).toEqual([[], 3]);
-    second.search.forget();
+    second.search.close();
     expect(second.search.notices).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Fingerprints } from '../../src/search/fingerprints.ts';
+import { Fingerprints } from '../../src/search/compact.ts';
 
 describe('Fingerprints', () => {
   it('numbers different texts in the order of their coming, equal ones alike', () => {

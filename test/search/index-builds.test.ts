@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import type { IndexOrder } from '../../src/search/indexing/build-index.ts';
-import { IndexBuilds } from '../../src/search/processes/index-builds.ts';
-import { IndexTurns } from '../../src/search/processes/index-turns.ts';
+import type { BuildIndexRequest } from '../../src/search/indexing/build-index.ts';
+import { IndexBuilds, IndexTurns } from '../../src/search/indexing/index-builds.ts';
 import type { SearchCalls } from '../../src/search/worker.ts';
 import type { Thread } from '../../src/threads/index.ts';
 
@@ -25,12 +24,12 @@ async function release(name: string) {
 type OnPage = (path: string | null) => void;
 
 function buildsBy(
-  fill: (order: IndexOrder, onPage: OnPage, ended: Promise<never>) => Promise<void>,
+  fill: (order: BuildIndexRequest, onPage: OnPage, ended: Promise<never>) => Promise<void>,
   text = '',
 ): IndexBuilds {
   let ended = Promise.withResolvers<never>();
   const process = {
-    call: async (_: string, order: IndexOrder, { onProgress }: { readonly onProgress: OnPage }) => {
+    call: async (_: string, order: BuildIndexRequest, { onProgress }: { readonly onProgress: OnPage }) => {
       ended = Promise.withResolvers();
       ended.promise.catch(() => undefined);
       await mkdir(order.searchDir);
@@ -95,7 +94,7 @@ it('is built by the next one where the first fails, and nobody waits for what wa
 });
 
 it('leaves out a page that takes too long to read, and says which page it reads', async () => {
-  const orders: IndexOrder[] = [];
+  const orders: BuildIndexRequest[] = [];
   const told: string[] = [];
   const builds = buildsBy(async (order, onPage, ended) => {
     orders.push(order);
@@ -111,7 +110,7 @@ it('leaves out a page that takes too long to read, and says which page it reads'
 });
 
 it('leaves out all large pages of a release after three that ended its process', async () => {
-  const orders: IndexOrder[] = [];
+  const orders: BuildIndexRequest[] = [];
   const builds = buildsBy(async (order, onPage) => {
     orders.push(order);
     if (order.leavesOutLarge === true) return;

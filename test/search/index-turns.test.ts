@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { IndexTurns } from '../../src/search/processes/index-turns.ts';
+import { IndexTurns } from '../../src/search/indexing/index-builds.ts';
 
 const TURN_MS = 10;
 const NEVER = new AbortController().signal;

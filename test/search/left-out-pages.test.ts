@@ -45,7 +45,7 @@ async function follow(releaseDir: string): Promise<SiteSearch> {
     embedAfterMs: 0,
     onEvent: () => undefined,
   });
-  search.follow({ digest: RELEASE_DIGEST, releaseDir, trailingSlash: 'never' }, 'v1');
+  search.switchTo({ digest: RELEASE_DIGEST, releaseDir, trailingSlash: 'never' }, 'v1');
   await waitFor(
     () => (search.status.keyword === 'ready' ? true : null),
     () => JSON.stringify([search.status, search.notices]),

@@ -98,7 +98,7 @@ it('answers each site from its own release, in one thread for all', async () => 
     })),
   );
   const before = threads.started.length;
-  for (const { search, release } of sites) search.follow(release, 'v1');
+  for (const { search, release } of sites) search.switchTo(release, 'v1');
   for (const { until } of sites) expect(await until('keyword')).toMatchObject({ sections: 1, semantic: 'off' });
   expect(await Promise.all(sites.map(({ found }) => found('dough')))).toEqual([null, 'Bread dough 0.', null]);
   expect(await Promise.all(sites.map(({ found }) => found('lantern')))).toEqual(['Lantern oil 0.', null, null]);
@@ -108,20 +108,20 @@ it('answers each site from its own release, in one thread for all', async () => 
 it('shares the index of two sites with the same release, and what one forgets stays for the other', async () => {
   const both = await built(await release('Lantern oil'));
   const [one, other] = [site(), site()];
-  one.search.follow(both, 'v1');
-  other.search.follow(both, 'v2');
+  one.search.switchTo(both, 'v1');
+  other.search.switchTo(both, 'v2');
   await Promise.all([one.until('keyword'), other.until('keyword')]);
   expect(await Promise.all([one.found('lantern'), other.found('lantern')])).toEqual([
     'Lantern oil 0.',
     'Lantern oil 0.',
   ]);
-  one.search.forget();
+  one.search.close();
   expect(await one.fault('lantern')).toBe('index_building');
   expect(await other.found('lantern')).toBe('Lantern oil 0.');
-  other.search.follow(await built(await release('Bread dough')), 'v3');
+  other.search.switchTo(await built(await release('Bread dough')), 'v3');
   await other.until('keyword');
   expect(await other.found('lantern')).toBeNull();
-  one.search.follow(both, 'v1');
+  one.search.switchTo(both, 'v1');
   await one.until('keyword');
   expect(await one.found('lantern')).toBe('Lantern oil 0.');
 });
@@ -130,10 +130,10 @@ it('builds an index once that two sites find damaged, and leaves a third be', as
   const [shared, sound] = [await built(await release('Lantern oil')), await built(await release('Bread dough'))];
   await damage(shared);
   const [one, other, third] = [site(), site(), site()];
-  third.search.follow(sound, 'v1');
+  third.search.switchTo(sound, 'v1');
   await third.until('keyword');
-  one.search.follow(shared, 'v1');
-  other.search.follow(shared, 'v1');
+  one.search.switchTo(shared, 'v1');
+  other.search.switchTo(shared, 'v1');
   expect(await third.found('dough')).toBe('Bread dough 0.');
   await Promise.all([one.until('keyword'), other.until('keyword')]);
   expect(await Promise.all([one.found('lantern'), other.found('lantern')])).toEqual([
@@ -148,8 +148,8 @@ it('says the fault of the site whose release cannot be read, and no other', asyn
   const [bad, good] = [await release('Lantern oil'), await built(await release('Bread dough'))];
   await rm(join(bad.releaseDir, 'files.table'));
   const [one, other] = [site(), site()];
-  one.search.follow(bad, 'v1');
-  other.search.follow(good, 'v1');
+  one.search.switchTo(bad, 'v1');
+  other.search.switchTo(good, 'v1');
   await other.until('keyword');
   expect(await other.found('dough')).toBe('Bread dough 0.');
   await waitFor(
@@ -165,7 +165,7 @@ it('answers every site from another thread where that of the queries has died', 
   const sites = await Promise.all(
     ['Lantern oil', 'Bread dough'].map(async (text) => ({ ...site(), release: await built(await release(text)) })),
   );
-  for (const { search, release } of sites) search.follow(release, 'v1');
+  for (const { search, release } of sites) search.switchTo(release, 'v1');
   for (const { until } of sites) await until('keyword');
   await threads.started.at(-1)?.terminate();
   expect(await Promise.all(sites.map(({ found }) => found('lantern OR dough')))).toEqual([
@@ -178,7 +178,7 @@ it('answers every site from another thread where that of the queries has died', 
 it('answers or says that it cannot, and goes on, where the thread of the queries dies with questions in it', async () => {
   const made = await built(await release('Lantern oil', 200));
   const { search, until, found, fault, kinds } = site();
-  search.follow(made, 'v1');
+  search.switchTo(made, 'v1');
   await until('keyword');
   expect(threads.started.at(-1)?.resourceLimits?.maxOldGenerationSizeMb).toBe(HEAPS.query.maxOldGenerationSizeMb);
   const asked = Array.from({ length: 50 }, () => fault('lantern'));
@@ -204,7 +204,7 @@ it('does not let a small site wait for the index of a large one', { timeout: 120
   await Promise.all([both, index('small', small)]);
   expect(order).toEqual(['small indexed', 'large indexed']);
   const { search, until, found } = site();
-  search.follow(small, 'v1');
+  search.switchTo(small, 'v1');
   await until('keyword');
   expect(await found('dough')).toBe('Knead the dough 0.');
 });
@@ -215,16 +215,16 @@ it('embeds one site after another in one process, and all are searchable by word
   const huge = await built(await release('Fixing the engine of a vehicle', 400));
   const small = await built(await release('Knead the dough and let it rise'));
   const [one, other] = [site({ isSemantic: true }), site({ isSemantic: true })];
-  one.search.follow(huge, 'v1');
+  one.search.switchTo(huge, 'v1');
   await waitFor(
     () => (one.search.status.embedded > 0 ? true : null),
     () => JSON.stringify(one.search.status),
   );
-  other.search.follow(small, 'v1');
+  other.search.switchTo(small, 'v1');
   expect(await other.until('keyword')).toMatchObject({ semantic: 'building', embedded: 0 });
   expect(await other.found('dough')).toMatch(/^Knead the dough/);
   expect(threads.alive()).toBe(2);
-  one.search.forget();
+  one.search.close();
   expect(await other.until('semantic')).toMatchObject({ sections: 1, embedded: 1 });
   expect(await other.found('how to make bread')).toMatch(/^Knead the dough/);
   expect(other.kinds()).toEqual(['embedded']);

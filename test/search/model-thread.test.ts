@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ModelThread } from '../../src/search/query/model-thread.ts';
+import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { EmbeddingModel } from '../../src/search/semantic/model.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 
@@ -17,10 +17,10 @@ beforeEach(() => {
 });
 afterEach(() => threads.stop());
 
-describe('ModelThread', () => {
+describe('ModelThreads', () => {
   it('gives the vectors of the model, to the bit, and knows what it reads', async () => {
     const here = await EmbeddingModel.load(MODEL);
-    const there = await ModelThread.load(MODEL);
+    const there = await ModelThreads.load(MODEL);
     const texts = ['rotate the signing keys', 'a link expires after an hour'];
     expect([there.digest, there.dims]).toEqual([here.digest, here.dims]);
     expect(await there.embedQuery(texts[0] as string)).toEqual(await here.embedQuery(texts[0] as string));
@@ -30,7 +30,7 @@ describe('ModelThread', () => {
   });
 
   it('answers what was asked before it was closed, ends its thread, and starts none after that', async () => {
-    const model = await ModelThread.load(MODEL);
+    const model = await ModelThreads.load(MODEL);
     const asked = Promise.all(Array.from({ length: 20 }, (_, at) => model.embedQuery(`question ${at}`)));
     await model.close();
     expect((await asked).map(({ length }) => length)).toEqual(Array(20).fill(model.dims));
@@ -40,7 +40,7 @@ describe('ModelThread', () => {
   });
 
   it('fails what was asked of a thread that died, and starts another one for the next', async () => {
-    const model = await ModelThread.load(MODEL);
+    const model = await ModelThreads.load(MODEL);
     // Idle, so not in the middle of native code.
     const ended = threads.started[0]?.terminate();
     await expect(model.embedQuery('lost')).rejects.toMatchObject({ code: 'embedder_failed' });
@@ -54,7 +54,19 @@ describe('ModelThread', () => {
     mkdirSync(folder);
     cpSync(MODEL, folder, { recursive: true });
     writeFileSync(join(folder, 'onnx/model_quantized.onnx'), 'no graph');
-    await expect(ModelThread.load(folder)).rejects.toMatchObject({ code: 'model_invalid' });
+    await expect(ModelThreads.load(folder)).rejects.toMatchObject({ code: 'model_invalid' });
     expect([threads.started.length, threads.alive()]).toEqual([1, 0]);
+  });
+
+  it('starts another thread only while all others work, and no more than it may', async () => {
+    const model = await ModelThreads.load(MODEL, 2);
+    await model.embedPassages(['a link expires']);
+    expect(threads.started.length).toBe(1);
+    const texts = ['rotate the keys', 'a link', 'an hour'];
+    const vectors = await Promise.all(texts.map(async (text) => (await model.embedPassages([text]))[0]));
+    expect(threads.started.length).toBe(2);
+    expect(await Promise.all(texts.map((text) => model.embedQuery(text)))).toEqual(vectors);
+    await model.close();
+    expect(threads.alive()).toBe(0);
   });
 });

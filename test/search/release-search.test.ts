@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { KeywordIndex } from '../../src/search/keyword/index.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ReleaseSearch } from '../../src/search/query/release-search.ts';
-import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
+import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/vector-index.ts';
 import { indexPath, writeIndex } from './keyword/index-folder.ts';
 import { memoryRows } from './semantic/memory-rows.ts';
 
@@ -72,10 +71,6 @@ const turns = async (count: number) => {
 };
 
 describe('ReleaseSearch', () => {
-  const read = vi.spyOn(KeywordIndex.prototype, 'sections');
-  beforeEach(() => void read.mockClear());
-  afterEach(() => vi.clearAllMocks());
-
   it('shows the passage that is nearest in meaning, and of a heading without text its words', async () => {
     const { search, asked } = await openRelease();
     const searching = search();
@@ -113,31 +108,5 @@ describe('ReleaseSearch', () => {
     expect(of['/p2']?.meaning).toBeGreaterThan(1.5);
     const sums = explained.map(({ reasons }) => (reasons ? reasons.words + (reasons.meaning ?? 0) + reasons.lift : 0));
     expect(sums).toEqual(sums.toSorted((a, b) => b - a));
-  });
-
-  it('works ahead while the model reads the query, and answers the same whenever that ends', async () => {
-    const { search, asked } = await openRelease();
-    const answers = new Set<string>();
-    for (const spent of [0, 1, 2, 3, 20]) {
-      read.mockClear();
-      const searching = search();
-      await turns(spent);
-      if (spent > 3) expect(read.mock.calls.flatMap(([numbers]) => numbers).sort()).toEqual([0, 1]);
-      await vi.waitFor(() => expect(asked).toHaveLength(1), 30_000);
-      asked[0]?.resolve(like(1));
-      answers.add(JSON.stringify(await searching));
-      asked.length = 0;
-    }
-    expect(answers.size).toBe(1);
-  });
-
-  it('does nothing ahead while another search is under way', async () => {
-    const { search, asked } = await openRelease();
-    const both = [search(), search('invoices')];
-    await turns(20);
-    expect(asked).toHaveLength(2);
-    expect(read).not.toHaveBeenCalled();
-    for (const { resolve } of asked) resolve(like(1));
-    for (const results of await Promise.all(both)) expect(results.length).toBeGreaterThan(0);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { KeywordIndex } from '../../src/search/keyword/index.ts';
+import { KeywordIndex } from '../../src/search/keyword/keyword-index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { SemanticLeg } from '../../src/search/query/semantic-leg.ts';
-import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
+import { SemanticLeg } from '../../src/search/query/release-search.ts';
+import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/vector-index.ts';
 import { indexPath, writeIndex } from './keyword/index-folder.ts';
 import { memoryRows } from './semantic/memory-rows.ts';
 

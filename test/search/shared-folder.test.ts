@@ -102,7 +102,7 @@ it('embeds a release once, and each answers with the vectors', async () => {
   const both = await release();
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);
-  for (const { search } of [one, other]) search.follow(both, 'v1');
+  for (const { search } of [one, other]) search.switchTo(both, 'v1');
   expect(await one.until('semantic')).toMatchObject({ sections: PAGES, embedded: PAGES });
   expect(await other.until('semantic')).toMatchObject({ sections: PAGES, embedded: PAGES });
   const asked = [...one.asked, ...other.asked];
@@ -115,12 +115,12 @@ it('embeds on where another one has failed, from where that one was', async () =
   const both = await release();
   const [one, other] = [replica({ failures: Number.POSITIVE_INFINITY }), replica()];
   await one.search.index(both, new AbortController().signal);
-  one.search.follow(both, 'v1');
+  one.search.switchTo(both, 'v1');
   await waitFor(
     () => (one.asked.length > 0 ? true : null),
     () => 'nothing is embedded',
   );
-  other.search.follow(both, 'v1');
+  other.search.switchTo(both, 'v1');
   await one.until('semantic', 'failed');
   await other.until('semantic');
   expect(new Set([...one.asked, ...other.asked]).size).toBe(PAGES);
@@ -134,7 +134,7 @@ it('embeds a release after a while whose holder gets nowhere', async () => {
   const lock = lockFile(join(both.releaseDir, 'search/vectors.lock'), 'exclusive');
   if (lock === null || lock === 'taken') throw new Error(`the lock is ${lock}`);
   try {
-    one.search.follow(both, 'v1');
+    one.search.switchTo(both, 'v1');
     expect(await one.until('semantic')).toMatchObject({ embedded: PAGES });
   } finally {
     lock.close();
@@ -146,7 +146,7 @@ it('is well again on each where both find an index damaged', async () => {
   const [one, other] = [replica(), replica()];
   await one.search.index(both, new AbortController().signal);
   await truncate(join(both.releaseDir, 'search/keyword.sqlite'), 5_000);
-  for (const { search } of [one, other]) search.follow(both, 'v1');
+  for (const { search } of [one, other]) search.switchTo(both, 'v1');
   await Promise.all([one, other].map(({ until }) => until('keyword')));
   for (const { found } of [one, other]) expect(await found('number7')).toBe('Leaf number7.');
   for (const { kinds } of [one, other]) expect(kinds()).not.toContain('failed');

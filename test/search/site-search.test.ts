@@ -49,7 +49,7 @@ it('is off, and answers 503 with a time, before there is a version', async () =>
 it('goes from building to ready, keywords first, and counts what is embedded', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   expect(search.status).toEqual({ keyword: 'building', semantic: 'building', sections: 0, embedded: 0 });
   expect(await until(({ keyword }) => keyword === 'ready')).toEqual({
     keyword: 'ready',
@@ -69,7 +69,7 @@ it('goes from building to ready, keywords first, and counts what is embedded', a
 it('embeds nothing where the model is off', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index, { isSemantic: false });
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   expect(await path()).toBe('/june/v1');
   expect(search.status).toEqual({ keyword: 'ready', semantic: 'off', sections: SECTIONS, embedded: 0 });
   expect(index.embeddings).toEqual([]);
@@ -80,7 +80,7 @@ it('lets a query wait while the index is being opened', async () => {
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
   const { search, path } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   const asked = path();
   await sleep(20);
   expect(index.calls).toEqual(['open june']);
@@ -93,7 +93,7 @@ it('builds an index that is missing, says so, and answers 503 until it is there'
   const building = Promise.withResolvers<void>();
   index.gates.build = building.promise;
   const { search, path, fault, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   expect(await fault()).toEqual(BUILDING);
   expect(kinds()).toEqual(['rebuilding']);
   building.resolve();
@@ -104,7 +104,7 @@ it('builds an index that is missing, says so, and answers 503 until it is there'
 it('builds an index anew that turns out to be damaged by a query', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   expect(await path()).toBe('/june/v1');
   index.sound.delete('june');
   expect(await fault()).toEqual(BUILDING);
@@ -118,11 +118,11 @@ it('is failed where the index cannot be built, and follows the next version all 
   const index = new FakeIndex(JULY);
   index.buildFault = new DocshelfError('cannot_write', 'Cannot write the index: the disk is full');
   const { search, path, fault, until, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   expect(await until(({ keyword }) => keyword === 'failed')).toMatchObject({ semantic: 'failed', sections: 0 });
   expect(await fault()).toEqual(BUILDING);
   expect(kinds()).toEqual(['rebuilding', 'failed index']);
-  search.follow(JULY, 'v2');
+  search.switchTo(JULY, 'v2');
   expect(await path()).toBe('/july/v2');
   expect(search.status.keyword).toBe('ready');
 });
@@ -130,7 +130,7 @@ it('is failed where the index cannot be built, and follows the next version all 
 it('stays searchable by keywords where embedding fails', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await until(({ keyword }) => keyword === 'ready');
   index.embeddings[0]?.end.reject(new DocshelfError('embedder_failed', 'Cannot embed: no answer'));
   expect(await until(({ semantic }) => semantic === 'failed')).toMatchObject({ keyword: 'ready', embedded: 0 });
@@ -141,14 +141,14 @@ it('stays searchable by keywords where embedding fails', async () => {
 it('follows another version: the former’s embedding ends, it is closed, and nothing is answered from it', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await until(({ keyword }) => keyword === 'ready');
   const former = index.embeddings[0];
   former?.onProgress({ passages: 10, embedded: 9 });
 
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
-  search.follow(JULY, 'v2');
+  search.switchTo(JULY, 'v2');
   expect(search.status).toEqual({ keyword: 'building', semantic: 'building', sections: 0, embedded: 0 });
   expect(former?.signal.aborted).toBe(true);
   former?.onProgress({ passages: 10, embedded: 10 });
@@ -170,12 +170,12 @@ it('follows another version: the former’s embedding ends, it is closed, and no
 it('asks the next version a query that the former answers too late', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await until(({ keyword }) => keyword === 'ready');
   const searching = Promise.withResolvers<void>();
   index.gates.search = searching.promise;
   const asked = path();
-  search.follow(JULY, 'v2');
+  search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'ready');
   searching.resolve();
   expect(await asked).toBe('/july/v2');
@@ -186,10 +186,10 @@ it('asks the next version a query that waited for the former to open, and closes
   const opening = Promise.withResolvers<void>();
   index.gates.open = opening.promise;
   const { search, path, until } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   const asked = path();
   delete index.gates.open;
-  search.follow(JULY, 'v2');
+  search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'ready');
   opening.resolve();
   expect(await asked).toBe('/july/v2');
@@ -200,9 +200,9 @@ it('asks the next version a query that waited for the former to open, and closes
 it('takes a new label of the same release without closing it', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   expect(await path()).toBe('/june/v1');
-  search.follow(JUNE, 'v2');
+  search.switchTo(JUNE, 'v2');
   expect(await path()).toBe('/june/v2');
   expect(index.calls).not.toContain('close june');
 });
@@ -210,9 +210,9 @@ it('takes a new label of the same release without closing it', async () => {
 it('forgets: off, closed, and 503', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await path();
-  search.forget();
+  search.close();
   expect(search.status).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
   expect(index.embeddings[0]?.signal.aborted).toBe(true);
   expect(await fault()).toEqual(BUILDING);
@@ -222,7 +222,7 @@ it('forgets: off, closed, and 503', async () => {
 it('passes on what is no fault of the index', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, fault, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await path();
   index.gates.search = Promise.reject(new DocshelfError('queue_full', 'Cannot search now', {}));
   expect((await fault())?.code).toBe('queue_full');
@@ -251,12 +251,12 @@ it('index() rejects with the reason of an abort, and says nothing', async () => 
 it('says nothing of the end of the daemon', async () => {
   const index = new FakeIndex(JUNE);
   const { search, path, until, kinds } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await path();
   index.embeddings[0]?.end.reject(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
   await until(({ semantic }) => semantic === 'failed');
   index.gates.open = Promise.reject(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
-  search.follow(JULY, 'v2');
+  search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'failed');
   expect(kinds()).toEqual([]);
 });
@@ -264,12 +264,12 @@ it('says nothing of the end of the daemon', async () => {
 it('keeps the next version open where readers ask the one before', async () => {
   const index = new FakeIndex(JUNE, JULY);
   const { search, path, until } = siteSearch(index);
-  search.follow(JUNE, 'v1');
+  search.switchTo(JUNE, 'v1');
   await path();
-  search.follow(JULY, 'v2');
+  search.switchTo(JULY, 'v2');
   await until(({ keyword }) => keyword === 'ready');
-  search.forget();
-  search.follow(JUNE, 'v3');
+  search.close();
+  search.switchTo(JUNE, 'v3');
   await until(({ keyword }) => keyword === 'ready');
   expect(index.kept).toEqual([false, true, false]);
 });

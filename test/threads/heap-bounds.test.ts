@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PageThreads } from '../../src/crawl/pages/page-threads.ts';
-import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpackInThreads } from '../../src/deploy/import/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
-import { openJobThread } from '../../src/export/jobs/job-thread.ts';
-import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openJobThread } from '../../src/export/jobs/run-job.ts';
 import { writeFileTable } from '../../src/files/index.ts';
-import { PasswordCheck } from '../../src/http/sign-in/passwords/password-check.ts';
-import { mayPass } from '../../src/net/retry.ts';
+import { PasswordCheck } from '../../src/http/sign-in/basic-passwords.ts';
+import { isTransient } from '../../src/net/retry.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { ModelThread } from '../../src/search/query/model-thread.ts';
+import { ModelThreads } from '../../src/search/semantic/embedders.ts';
 import { HEAPS, type Heap } from '../../src/threads/index.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { waitFor } from '../helpers/wait-for.ts';
@@ -77,7 +77,7 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
     // A refusal, as of any archive that is too large: tried again, it would need as much.
     const refused = await unpack('small').catch((error: unknown) => error);
     expect(refused).toMatchObject({ ...DIED, code: 'total_too_large', next: expect.stringContaining('fewer') });
-    expect(mayPass(refused)).toBe(false);
+    expect(isTransient(refused)).toBe(false);
     restore();
     expect(await unpack('sound')).toMatchObject({ pages: 1 });
     // It waits a moment for the next bundle, and ends by itself.
@@ -126,18 +126,18 @@ describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
   it('while it asks for jobs', async () => {
     const restore = shrink('queue');
     const file = join(dir, 'jobs.sqlite');
-    await expect(SqliteJobQueue.open({ file })).rejects.toMatchObject(DIED);
+    await expect(openSqliteJobQueue({ file })).rejects.toMatchObject(DIED);
     restore();
-    const queue = await SqliteJobQueue.open({ file });
+    const queue = await openSqliteJobQueue({ file });
     expect(await queue.counts()).toEqual({ queued: 0, running: 0 });
     await queue.close();
   });
 
   it('while it reads for a query', async () => {
     const restore = shrink('model');
-    await expect(ModelThread.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
+    await expect(ModelThreads.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
     restore();
-    const model = await ModelThread.load(MODEL);
+    const model = await ModelThreads.load(MODEL);
     expect(await model.embedQuery('lantern')).toHaveLength(model.dims);
     await model.close();
   });
@@ -190,8 +190,8 @@ describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
     const engine = engineOf(20 * MIB);
     onTestFinished(() => engine.stop());
     const [one, other] = [siteOf(engine), siteOf(engine)];
-    other.search.follow(release, 'v1');
-    one.search.follow(await releaseOf('b', PAGES), 'v1');
+    other.search.switchTo(release, 'v1');
+    one.search.switchTo(await releaseOf('b', PAGES), 'v1');
     // Of the first attempt, and of the second after its back-off.
     await waitFor(
       () => (one.faults().length >= 2 ? true : null),
@@ -209,7 +209,7 @@ describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
     onTestFinished(() => engine.stop());
     const release = await releaseOf('a', PAGES);
     const { search, faults, until } = siteOf(engine);
-    search.follow(release, 'v1');
+    search.switchTo(release, 'v1');
     await expect.poll(() => workerProcesses()).toHaveLength(1);
     for (const pid of workerProcesses()) process.kill(pid, 'SIGKILL');
     await until('keyword');
@@ -222,7 +222,7 @@ describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
     const engine = engineOf(384 * MIB);
     onTestFinished(() => engine.stop());
     const { search, faults, found, until } = siteOf(engine, { isSemantic: true });
-    search.follow(await releaseOf('a', 120), 'v1');
+    search.switchTo(await releaseOf('a', 120), 'v1');
     await waitFor(
       () => (search.status.embedded > 0 ? true : null),
       () => JSON.stringify(search.status),

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
 import { HEAPS } from '../../src/threads/index.ts';
-import { TestReleases } from '../serve/helpers.ts';
+import { TestReleases } from '../site/helpers.ts';
 
 /** What works for readers is ended in the midst of it: what was asked for then is answered 503, and what comes after it as ever. */
 
@@ -24,7 +24,7 @@ async function endOfNext(): Promise<void> {
 describe('a thread that ends', () => {
   // Threads of these modules that other tests have begun live on: new ones begin with new modules.
   beforeEach(() => void vi.resetModules());
-  const server = async () => (await import('../serve/helpers.ts')).serve;
+  const server = async () => (await import('../site/helpers.ts')).serve;
 
   it('while it rewrites a page for another base path', async () => {
     const { ask } = (await server())([releases.make({ 'a.html': PAGE, 'b.html': PAGE })], { basePath: '/docs/' });
@@ -51,7 +51,7 @@ describe('a thread that ends', () => {
       }),
     );
     const [before = '', after = ''] = folders;
-    const { diffVersions } = await import('../../src/serve/versions/diff-versions.ts');
+    const { diffVersions } = await import('../../src/site/versions/diff-versions.ts');
     const ending = endOfNext();
     const failed = diffVersions({ before, after }, NEVER).catch((error: unknown) => error);
     expect(await failed).toMatchObject({ code: 'worker_ended' });

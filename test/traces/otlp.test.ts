@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { otlpRequest } from '../../src/traces/otlp.ts';
-import type { EndedSpan } from '../../src/traces/recorder.ts';
+import { type EndedSpan, otlpRequest } from '../../src/traces/recorder.ts';
 
 const SPAN: EndedSpan = {
   traceId: '0af7651916cd43dd8448eb211c80319c',

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { SingleFlight } from '../../src/deploy/single-flight.ts';
+import { WorkQueue } from '../../src/deploy/work-queue.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { type EndedSpan, Recorder } from '../../src/traces/recorder.ts';
-import { readTraceparent } from '../../src/traces/traceparent.ts';
+import { type EndedSpan, Recorder, readTraceparent } from '../../src/traces/recorder.ts';
 
 const CAUSE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -93,17 +92,17 @@ describe('Recorder', () => {
   test('an order of a loop is in the trace of its giver, and what the loop does later is not', async () => {
     const { tracer, named } = recorder();
     let pass = async (): Promise<null> => null;
-    const loop = new SingleFlight({
+    const loop = new WorkQueue({
       pass: () => pass(),
       isBusy: () => false,
       stopping: new AbortController().signal,
     });
     pass = async () => {
-      while (loop.hasOrder) await loop.carryOutOrder();
+      while (loop.hasCommand) await loop.runCommand();
       await tracer.span('pass', {}, async () => undefined);
       return null;
     };
-    await tracer.span('deploy', {}, () => loop.inTurn(() => tracer.span('swap', {}, async () => undefined)));
+    await tracer.span('deploy', {}, () => loop.enqueue(() => tracer.span('swap', {}, async () => undefined)));
     expect(named('swap').parentSpanId).toBe(named('deploy').spanId);
     expect(named('pass').parentSpanId).toBeNull();
   });

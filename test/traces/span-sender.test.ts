@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import type { EndedSpan } from '../../src/traces/recorder.ts';
-import { type SendSpans, SpanSender } from '../../src/traces/span-sender.ts';
+import { type EndedSpan, type SendSpans, SpanSender } from '../../src/traces/recorder.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const span = (name: string) => ({ name }) as EndedSpan;

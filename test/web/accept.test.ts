@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prefersType } from '../../src/web/accept.ts';
+import { prefersType } from '../../src/web/media-type.ts';
 
 it.each<[string, boolean]>([
   ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', true],

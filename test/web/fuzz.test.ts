@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cutPassages, extractPage } from '../../src/search/extract/index.ts';
+import { extractPage } from '../../src/search/extract/extract-page.ts';
+import { cutPassages } from '../../src/search/extract/passages.ts';
 import { readFirstPage } from '../../src/web/first-page.ts';
 import { findLinks, htmlCharset, outlinePage } from '../../src/web/index.ts';
 import { markdownOf } from '../../src/web/markdown/index.ts';
@@ -61,7 +62,7 @@ function mounted(path: string, type: string) {
 function readReferences(type: SourceType) {
   return (bytes: Buffer): void => {
     let last = 0;
-    for (const { start, end } of referencesOf(findReferences({ type, bytes, charset: null, path: '/a' }))) {
+    for (const { start, end } of referencesOf(findReferences({ type, bytes, path: '/a' }))) {
       expect(start).toBeGreaterThanOrEqual(0);
       expect(end).toBeGreaterThanOrEqual(start);
       last = Math.max(last, end);
@@ -133,10 +134,10 @@ describe('a seeded variation is read', { timeout: 600_000 }, () => {
             expect(URL.parse(location, 'https://site.test')?.origin).toBe('https://site.test');
           }
         }
-        for (const [, address = ''] of (rules.headers.of(path).set.get('Link') ?? '').matchAll(/<([^>]*)/g)) {
+        for (const [, address = ''] of (rules.headers.headersFor(path).set.get('Link') ?? '').matchAll(/<([^>]*)/g)) {
           expect(URL.parse(address, 'https://site.test')?.origin).toBe('https://site.test');
         }
-        expect(rules.headers.of(path)).toBeDefined();
+        expect(rules.headers.headersFor(path)).toBeDefined();
       }
     }));
 });

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { OWN_SEARCH_KINDS } from '../../src/web/own-search/kinds.ts';
-import { failing, OwnSearchSurvey } from '../../src/web/own-search/survey.ts';
+import { BundledSearchSurvey, failingSearches, OWN_SEARCH_KINDS } from '../../src/web/own-search.ts';
 
 function judge(page: string, files: readonly string[] = []) {
-  const survey = new OwnSearchSurvey(1);
+  const survey = new BundledSearchSurvey(1);
   for (const path of ['index.html', ...files]) survey.add(path);
   expect(survey.pages).toEqual(['index.html']);
   return survey.judge([page]);
@@ -55,7 +54,7 @@ describe('searches that a site brings', () => {
     expect(judge(page, files)).toMatchObject([{ kind, state: 'no-index' }]);
     const there = judge(page, [...files, index]);
     expect(there).toMatchObject([{ kind, state: 'works' }]);
-    expect(failing(there)).toEqual([]);
+    expect(failingSearches(there)).toEqual([]);
   });
 
   it.each([
@@ -85,7 +84,7 @@ describe('searches that a site brings', () => {
   });
 
   it('reads some pages of many, and the first', () => {
-    const survey = new OwnSearchSurvey(1_000);
+    const survey = new BundledSearchSurvey(1_000);
     for (let page = 0; page < 999; page += 1) survey.add(`a/${page}.html`);
     survey.add('index.html');
     expect(survey.pages).toEqual(['a/0.html', 'a/200.html', 'a/400.html', 'a/600.html', 'a/800.html', 'index.html']);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type MatchedRule, readSiteRules, type SiteRules, Work } from '../../src/web/rules/index.ts';
 import { PathPattern } from '../../src/web/rules/path-pattern.ts';
-import { REQUEST_UNITS } from '../../src/web/rules/work.ts';
+import { REQUEST_UNITS } from '../../src/web/rules/rule-file.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { cases } from '../helpers/runs.ts';
 
@@ -33,7 +33,7 @@ function useRules({ redirects, headers }: SiteRules, path: string): { work: Work
   }
   expect(work.spent).toBeLessThanOrEqual(REQUEST_UNITS + OVERSHOOT);
   const headerWork = new Work();
-  const chars = [...headers.of(path, headerWork).set].reduce(
+  const chars = [...headers.headersFor(path, headerWork).set].reduce(
     (sum, [name, value]) => sum + name.length + value.length,
     0,
   );
@@ -71,7 +71,7 @@ describe('a request to a site with 10,000 rules', () => {
     expect(rules.notices).toEqual([]);
     const steps = stepsOf(() => {
       expect([...rules.redirects.others(path)].length).toBeLessThanOrEqual(2);
-      rules.headers.of(path);
+      rules.headers.headersFor(path);
     });
     expect(steps).toBeLessThan(500);
     expect(useRules(rules, path).work.spent).toBeLessThan(10_000);

@@ -253,7 +253,7 @@ describe('_redirects', () => {
 });
 
 const of = (text: string, path: string): Record<string, string> =>
-  Object.fromEntries(headers(text).headers.of(path).set);
+  Object.fromEntries(headers(text).headers.headersFor(path).set);
 
 describe('_headers', () => {
   it.each<[string, string, Record<string, string>]>([
@@ -312,7 +312,7 @@ describe('_headers', () => {
     ],
   ])('takes the parts of %j that stay on the site, and tells of the others', (line, expected, reason) => {
     const { headers: rules, notices } = headers(`/*\n  ${line}`);
-    expect([...rules.of('/').set.values()]).toEqual([expected]);
+    expect([...rules.headersFor('/').set.values()]).toEqual([expected]);
     expect(notices).toHaveLength(1);
     expect(notices[0]).toMatch(/^_headers of the bundle, line 2, .*; the other parts hold\.$/);
     expect(notices[0]).toContain(reason);
@@ -408,7 +408,7 @@ describe('_headers', () => {
     ['Content-Security-Policy: report-uri https://x.example', 'nothing that stays on the site'],
   ])('leaves out %j, and tells it', (line, reason) => {
     const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
-    const { set } = rules.of('/');
+    const { set } = rules.headersFor('/');
     expect(set.get('Referrer-Policy')).toBe('origin');
     expect(set.get('Content-Language')).toBe('de');
     if (reason === null) expect(notices).toEqual([]);
@@ -422,7 +422,7 @@ describe('_headers', () => {
 
   it('cannot be made to say two headers by any end of a line', () => {
     const { headers: rules } = headers('/*\n  X-Robots-Tag: a\rSet-Cookie: b\r\n  Content-Language: de\u2028X: y');
-    expect(Object.fromEntries(rules.of('/').set)).toEqual({ 'X-Robots-Tag': 'a' });
+    expect(Object.fromEntries(rules.headersFor('/').set)).toEqual({ 'X-Robots-Tag': 'a' });
   });
 
   it('leaves out rules of other hosts with their headers, and headers without a path', () => {
@@ -430,13 +430,13 @@ describe('_headers', () => {
       'X-Robots-Tag: a\nhttps://x.example/*\n  X-Robots-Tag: b\n/c*d*\n  X-Robots-Tag: c\n/d\n  X-Robots-Tag: d';
     const { headers: rules, notices } = headers(text);
     expect(notices.map((notice) => /line (\d+)/.exec(notice)?.[1])).toEqual(['1', '2', '4']);
-    expect(rules.of('/x').set.size).toBe(0);
-    expect(rules.of('/d').set.get('X-Robots-Tag')).toBe('d');
+    expect(rules.headersFor('/x').set.size).toBe(0);
+    expect(rules.headersFor('/d').set.get('X-Robots-Tag')).toBe('d');
   });
 
   it('bounds what ten thousand rules say of one address together', () => {
     const rules = headers(`/*\n  X-Robots-Tag: ${'a'.repeat(50)}\n`.repeat(9_000)).headers;
-    expect(rules.of('/a').set.get('X-Robots-Tag')?.length).toBeLessThanOrEqual(4096);
+    expect(rules.headersFor('/a').set.get('X-Robots-Tag')?.length).toBeLessThanOrEqual(4096);
   });
 
   it('bounds all headers of one response together, and keeps the first ones', () => {
@@ -444,24 +444,24 @@ describe('_headers', () => {
     const rules = headers(
       `/*\n  Referrer-Policy: ${value}\n  X-Robots-Tag: ${value}\n  Permissions-Policy: ${value}`,
     ).headers;
-    expect([...rules.of('/').set.keys()]).toEqual(['Referrer-Policy', 'X-Robots-Tag']);
+    expect([...rules.headersFor('/').set.keys()]).toEqual(['Referrer-Policy', 'X-Robots-Tag']);
     const text = `/*\n  Referrer-Policy: ${value}\n  X-Robots-Tag: ${value}\n/a\n  ! X-Robots-Tag\n  Permissions-Policy: ${value}`;
-    expect([...headers(text).headers.of('/a').set.keys()]).toEqual(['Referrer-Policy', 'Permissions-Policy']);
+    expect([...headers(text).headers.headersFor('/a').set.keys()]).toEqual(['Referrer-Policy', 'Permissions-Policy']);
   });
 
   it('gives the same object for the same rules', () => {
     const rules = headers('/a/*\n  X-Robots-Tag: a').headers;
-    expect(rules.of('/a/b')).toBe(rules.of('/a/c'));
-    expect(rules.of('/b')).toBe(rules.of('/c'));
+    expect(rules.headersFor('/a/b')).toBe(rules.headersFor('/a/c'));
+    expect(rules.headersFor('/b')).toBe(rules.headersFor('/c'));
   });
 
   it('moves links with the site', () => {
     const rules = headers('/*\n  Link: </docs/a.css>; rel=preload, </b.css>; rel=preload').headers;
     const moved = rules.mounted({ from: '/docs/', to: '/team/' });
-    expect(moved.of('/').set.get('Link')).toBe('</team/a.css>; rel=preload, </b.css>; rel=preload');
+    expect(moved.headersFor('/').set.get('Link')).toBe('</team/a.css>; rel=preload, </b.css>; rel=preload');
     const image = '</docs/a.png>; rel=preload; imagesrcset="/docs/a.png 1x,/docs/b.png 2x, c.png 3x"; title="/docs/"';
     const images = headers(`/*\n  Link: ${image}`).headers.mounted({ from: '/docs/', to: '/team/' });
-    expect(images.of('/').set.get('Link')).toBe(
+    expect(images.headersFor('/').set.get('Link')).toBe(
       '</team/a.png>; rel=preload; imagesrcset="/team/a.png 1x,/team/b.png 2x, c.png 3x"; title="/docs/"',
     );
   });

@@ -1,13 +1,13 @@
 import type { SiteConfig } from '../../config/index.ts';
 import type { FaultHooks } from '../../http/problem.ts';
-import { publicOrigin } from '../../http/site/shelf-address.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { Search } from '../../search/index.ts';
-import type { BodyCache } from '../../serve/index.ts';
-import { once } from '../sites/once.ts';
+import type { BodyCache } from '../../site/index.ts';
+import { once } from '../once.ts';
 import type { DocumentedVersions } from './site-documentation.ts';
 
-export interface McpAnswerOptions extends FaultHooks {
+interface McpAnswerOptions extends FaultHooks {
   readonly site: {
     readonly domain: string;
     readonly config: SiteConfig;
@@ -25,10 +25,9 @@ export function mcpAnswer(options: McpAnswerOptions): AnswerSiteSearch {
 }
 
 async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Promise<AnswerSiteSearch> {
-  const [{ mcpDoor }, { siteDocumentation }, { SitePages }] = await Promise.all([
-    import('../../http/mcp/mcp-door.ts'),
+  const [{ mcpEndpoint: mcpDoor }, { siteDocumentation }] = await Promise.all([
+    import('../../http/mcp/mcp-endpoint.ts'),
     import('./site-documentation.ts'),
-    import('./site-pages.ts'),
   ]);
   const documented = {
     get domain() {
@@ -47,7 +46,7 @@ async function open({ site, versions, bodies, ...hooks }: McpAnswerOptions): Pro
   };
   return mcpDoor({
     ...hooks,
-    site: siteDocumentation(documented, { pages: new SitePages(), bodies }),
+    site: siteDocumentation(documented, bodies),
     place: () => ({ publicUrl: site.config.config.server.publicUrl, hosts: site.config.hosts }),
     trustedProxies: site.config.config.server.trustedProxies,
   });

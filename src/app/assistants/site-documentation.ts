@@ -1,7 +1,16 @@
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { type FileEntry, isPage, type ReleaseView } from '../../domain/release.ts';
+import { readBeginning } from '../../files/index.ts';
 import type { Documentation, DocumentationRelease } from '../../http/mcp/documentation.ts';
+import { PageForms, type ReaderForm, readerUrl } from '../../search/extract/reader-url.ts';
 import type { Search } from '../../search/index.ts';
-import { type BodyCache, readMarkdown, type SiteSnapshot } from '../../serve/index.ts';
-import type { SitePages } from './site-pages.ts';
+import { type BodyCache, type PagePaths, readMarkdown, type SiteSnapshot } from '../../site/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import { readFirstPage } from '../../web/first-page.ts';
+import { pageText } from '../../web/media-type.ts';
+import { isWithheld } from '../../web/resolve.ts';
 
 /** Versions of a site that its readers may read. */
 export interface DocumentedVersions {
@@ -18,13 +27,9 @@ export interface DocumentedSite {
   readonly versions: DocumentedVersions;
 }
 
-interface DocumentationParts {
-  readonly pages: SitePages;
-  readonly bodies: BodyCache;
-}
-
-/** A site as assistants read it. @param site as it is now: what it has is read with each question */
-export function siteDocumentation(site: DocumentedSite, parts: DocumentationParts): Documentation {
+/** A site as assistants read it. @param site its properties are read with each question */
+export function siteDocumentation(site: DocumentedSite, bodies: BodyCache): Documentation {
+  const pages = new SitePages();
   return {
     get domain() {
       return site.domain;
@@ -40,13 +45,13 @@ export function siteDocumentation(site: DocumentedSite, parts: DocumentationPart
     },
     release: async (version) => {
       const snapshot = await site.versions.at(version);
-      return snapshot && documentationOf(snapshot, parts);
+      return snapshot && documentationOf(snapshot, pages, bodies);
     },
     versions: () => site.versions.labels(),
   };
 }
 
-function documentationOf(snapshot: SiteSnapshot, { pages, bodies }: DocumentationParts): DocumentationRelease {
+function documentationOf(snapshot: SiteSnapshot, pages: SitePages, bodies: BodyCache): DocumentationRelease {
   return {
     version: snapshot.version,
     basePath: snapshot.basePath,
@@ -59,4 +64,100 @@ function documentationOf(snapshot: SiteSnapshot, { pages, bodies }: Documentatio
       return read && path !== null ? { ...read, path } : null;
     },
   };
+}
+
+/** Beginning of a page, with its title and its first links. */
+const HEAD_BYTES = 64 * 1024;
+/** At once. */
+const READS_MAX = 8;
+/** Pages that show how the site writes its addresses; more of them take this thread's time. */
+const FORM_SAMPLE_MAX = 12;
+/** Of some 200 bytes. */
+const TITLES_MAX = 10_000;
+
+/** Addresses that are made in one turn of this thread: 2 ms. */
+const TURN_PAGES = 1_000;
+
+/** Answers where nothing else does: no page of the documentation. */
+const NOT_FOUND = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
+
+interface AddressBook {
+  readonly form: ReaderForm;
+  /** In the order of UTF-16 code units. */
+  readonly addresses: readonly string[];
+  readonly entries: ReadonlyMap<string, FileEntry>;
+}
+
+/** Pages of releases: their addresses, as search has them, and titles. Each is read when it is first asked for. */
+class SitePages {
+  readonly #scheduler = new Scheduler(READS_MAX);
+  readonly #books = new WeakMap<ReleaseView, Promise<AddressBook>>();
+  /** By digest: versions share most pages. */
+  readonly #titles = new LRUCache<string, { readonly title: string | null }>({
+    maxSize: TITLES_MAX,
+    sizeCalculation: () => 1,
+  });
+
+  async list(snapshot: SiteSnapshot): Promise<readonly string[]> {
+    return (await this.#bookOf(snapshot)).addresses;
+  }
+
+  /** Null for what is no page of the documentation. @param path of the page's file */
+  async addressOf(snapshot: SiteSnapshot, path: string): Promise<string | null> {
+    if (NOT_FOUND.test(path)) return null;
+    return readerUrl(path, (await this.#bookOf(snapshot)).form, snapshot.release.files);
+  }
+
+  /** Null for a page that says none or cannot be read. @param addresses of `list` */
+  async titles(snapshot: SiteSnapshot, addresses: readonly string[]): Promise<readonly (string | null)[]> {
+    const { release } = snapshot;
+    const { entries } = await this.#bookOf(snapshot);
+    const titleAt = (address: string) => {
+      const entry = entries.get(address);
+      return entry === undefined ? null : this.#titleOf(release, entry);
+    };
+    return Promise.all(addresses.map(titleAt));
+  }
+
+  async #titleOf(release: ReleaseView, entry: FileEntry): Promise<string | null> {
+    const known = this.#titles.get(entry.sha256);
+    if (known !== undefined) return known.title;
+    const html = await this.#scheduler.run(() => readHead(release, entry)).catch(() => null);
+    if (html === null) return null;
+    const { title } = readFirstPage(html);
+    this.#titles.set(entry.sha256, { title });
+    return title;
+  }
+
+  #bookOf({ release, pages }: SiteSnapshot): Promise<AddressBook> {
+    const known = this.#books.get(release);
+    if (known !== undefined) return known;
+    const made = this.#write(release, pages);
+    this.#books.set(release, made);
+    return made;
+  }
+
+  async #write(release: ReleaseView, paths: PagePaths): Promise<AddressBook> {
+    const pages = [...release.files.values()].filter(
+      ({ path }) => isPage(path) && !isWithheld(path) && !NOT_FOUND.test(path),
+    );
+    const forms = new PageForms(release.files);
+    const stride = Math.max(1, Math.ceil(pages.length / FORM_SAMPLE_MAX));
+    for (const entry of pages.filter((_, at) => at % stride === 0)) {
+      const html = await this.#scheduler.run(() => readHead(release, entry)).catch(() => null);
+      if (html !== null) forms.addPage(entry.path, html);
+    }
+    const form = { trailingSlash: release.trailingSlash, extension: forms.extension() };
+    const entries = new Map<string, FileEntry>();
+    const { open } = await paths.openOf(pages);
+    for (const [at, entry] of open.entries()) {
+      if (at % TURN_PAGES === 0) await setImmediate();
+      entries.set(readerUrl(entry.path, form, release.files), entry);
+    }
+    return { form, addresses: [...entries.keys()].sort(), entries };
+  }
+}
+
+async function readHead({ siteDir }: ReleaseView, { path, type, size }: FileEntry): Promise<string> {
+  return pageText(await readBeginning(join(siteDir, path), Math.min(size, HEAD_BYTES)), type);
 }

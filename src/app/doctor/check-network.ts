@@ -1,44 +1,46 @@
 import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
-import { expiryOfLink } from '../../deploy/sources/http-refusal.ts';
+import { expiryOfLink } from '../../deploy/sources/http-bundle-source.ts';
 import { askedUrl } from '../../domain/bundle-link.ts';
 import { bareHost, type S3Place, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { counted } from '../../domain/text.ts';
+import { collect } from '../../files/index.ts';
 import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient } from '../../net/http-client.ts';
-import { openSources } from '../open-sources.ts';
+import { openSources } from '../sites/open-shelf.ts';
 import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
-import { askIssuer } from './ask-issuer.ts';
-import { certificateState } from './certificate-state.ts';
-import { type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
+import { certificateState, type Diagnosis, faulty, skipped, sound, warning } from './diagnosis.ts';
 
 const STEP_MS_MAX = 10_000;
-/** Links are made for an hour; one that ends sooner is of no use to a rollout. */
+/** Links are valid for an hour. One that ends sooner than this can expire during a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
-/** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
+/** S3 rejects presigned links at 15 minutes of skew. A synchronized clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
-/** What is looked at: a site, or what the sites of a list share. */
+/** Discovery documents of providers have a few kilobytes. */
+const DOCUMENT_BYTES_MAX = 1024 ** 2;
+
+/** A config to check: that of a site, or the part that the sites of a list share. */
 export interface CheckedConfig {
-  /** Of an entry of `sites`, else null. */
+  /** Domain of an entry of `sites`, else null. */
   readonly domain: string | null;
   readonly config: Config;
   readonly store: SiteStore;
 }
 
 /**
- * As the daemon asks: name, answer, certificate, clock. Behind an air gap only hosts of `network.allowedHosts`.
- * @param checked of a list what its sites share, then each; what they share is asked once
+ * Sends the requests that the daemon would send, and checks names, responses, certificates and clocks. Behind an air gap,
+ * only to hosts of `network.allowedHosts`. @param checked the shared part first: targets in it are checked once
  */
 export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
   const shared = new Set<string>();
   const checks: (() => Promise<Diagnosis[]>)[] = [];
   for (const { domain, config, store } of checked) {
-    // A pin that is stored is served without its link.
+    // A stored pinned version is served without its link.
     const { version } = config.staticExport;
     const pinned = version === null ? null : await store.label(version).catch(() => null);
     for (const target of networkTargets(config)) {
@@ -76,7 +78,7 @@ async function checkTarget(
   const isNeeded = needsLink || kind !== 'bundle';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
   const isDead = found.some(({ code }) => code === 'link_expired');
-  const url = askedUrl(link, inEnvironment(config.network.s3));
+  const url = askedUrl(link, withRegion(config.network.s3));
   try {
     const name = url === null ? null : await checkName(url, setting, target, config, signal);
     if (name !== null) found.push(name);
@@ -86,7 +88,7 @@ async function checkTarget(
     const client = new HttpClient(target.policy, config.network);
     try {
       if (kind === 'bundle' && !isDead) await openBundle(client, target, config, bounded);
-      else if (kind === 'issuer') await askIssuer(client, link, bounded);
+      else if (kind === 'issuer') await checkIssuer(client, link, bounded);
       else await callService(client, link, bounded);
     } finally {
       await client.close();
@@ -95,12 +97,14 @@ async function checkTarget(
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
   } catch (cause) {
     const { code, fields } = toDocshelfError(cause);
-    const isBehindGap = config.deployment.type === 'air-gapped' && code === 'host_not_allowed';
-    found.push(
-      isBehindGap
-        ? behindGap(setting, shown, String(fields.host))
-        : faulty('reach', setting, unreached(cause, shown), isNeeded),
-    );
+    if (config.deployment.type === 'air-gapped' && code === 'host_not_allowed') {
+      const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
+      const next = `Where it stands inside, add "${fields.host}" to network.allowedHosts.`;
+      found.push(skipped('reach', setting, state, next));
+    } else {
+      const diagnosis = faulty('reach', setting, unreachable(cause, shown));
+      found.push(isNeeded ? diagnosis : { ...diagnosis, state: 'warning' });
+    }
   }
   return found;
 }
@@ -112,10 +116,9 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   const leftMs = endsAtMs - Date.now();
   const next = 'Generate a fresh link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
   if (leftMs <= 0) {
-    const error = new DocshelfError('link_expired', `Cannot fetch "${shown}": the link has expired at ${end}`, {
-      next,
-    });
-    return [faulty('link', setting, error, isNeeded)];
+    const message = `Cannot fetch "${shown}": the link has expired at ${end}`;
+    const expired = faulty('link', setting, { code: 'link_expired', message, next });
+    return [isNeeded ? expired : { ...expired, state: 'warning' }];
   }
   const minutes = Math.floor(leftMs / 60_000);
   const state = `The link to "${shown}" expires at ${end}, in ${counted(minutes, 'minute')}.`;
@@ -133,15 +136,14 @@ async function checkName(
   const host = bareHost(url.hostname);
   if (isIP(host) !== 0 || usesProxy(config)) return null;
   try {
-    const found = await within(policy.addressesOf(url), signal);
+    const found = await withTimeout(policy.addressesOf(url), signal);
     return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
     if (cause instanceof DocshelfError) throw cause;
     const state = errnoOf(cause) ?? 'the name service does not answer in time';
-    const error = new DocshelfError('source_unreachable', `Cannot look up "${host}": ${state}`, {
-      next: 'Check the name, and the name service of this machine (/etc/resolv.conf).',
-    });
-    return faulty('name', setting, error);
+    const message = `Cannot look up "${host}": ${state}`;
+    const next = 'Check the name, and the name service of this machine (/etc/resolv.conf).';
+    return faulty('name', setting, { code: 'source_unreachable', message, next });
   }
 }
 
@@ -173,25 +175,49 @@ async function callService(client: HttpClient, link: string, signal: AbortSignal
   });
 }
 
-async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * Checks that the discovery document names this issuer (OpenID Connect Discovery 1.0, section 4).
+ * @throws DocshelfError `source_failed` if it does not, or an error of the network
+ */
+async function checkIssuer(client: HttpClient, issuer: string, signal: AbortSignal): Promise<void> {
+  const fault = (state: string): DocshelfError =>
+    new DocshelfError('source_failed', `Cannot sign readers in by "${issuer}": ${state}`, {
+      next: 'Set server.auth.issuer to the issuer as the provider writes it in its discovery document.',
+    });
+  const link = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await client.get(link, { signal, redirects: 'answer' });
+  if (response.status !== 200) {
+    response.close();
+    throw fault(`its discovery document is answered with ${response.status}`);
+  }
+  const named = issuerIn(await collect(response.stream(), DOCUMENT_BYTES_MAX));
+  if (named === null) throw fault('its discovery document names no issuer');
+  if (new URL(named).href !== new URL(issuer).href) throw fault(`its discovery document is that of "${named}"`);
+}
+
+function issuerIn(document: Buffer | null): string | null {
+  try {
+    const { issuer } = JSON.parse(String(document)) as { readonly issuer?: unknown };
+    return typeof issuer === 'string' && URL.canParse(issuer) ? issuer : null;
+  } catch {
+    return null;
+  }
+}
+
+async function withTimeout<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const ended = Promise.withResolvers<never>();
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
   bounded.addEventListener('abort', () => ended.reject(bounded.reason), { once: true });
   return Promise.race([work, ended.promise]);
 }
 
-function unreached(cause: unknown, shown: string): DocshelfError {
+function unreachable(cause: unknown, shown: string): DocshelfError {
   if (cause instanceof DocshelfError) return cause;
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   if (!isTimeout) return toDocshelfError(cause);
   return new DocshelfError('source_timeout', `Cannot reach "${shown}": no answer within ${STEP_MS_MAX / 1000} s`, {
     next: 'Check the network between here and there, and network.proxy.',
   });
-}
-
-function behindGap(setting: string, shown: string, host: string): Diagnosis {
-  const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
-  return skipped('reach', setting, state, `Where it stands inside, add "${host}" to network.allowedHosts.`);
 }
 
 function observed(watch: ExchangeWatch): Diagnosis[] {
@@ -217,7 +243,7 @@ function clockState(origin: string, aheadMs: number): Diagnosis {
 interface NetworkTarget {
   readonly setting: string;
   readonly link: Secret | string;
-  /** `bundle`: opened as by a fetch; `issuer`: it names itself; `service`: any answer will do. */
+  /** A `bundle` is opened as for a fetch, an `issuer` must name itself, a `service` must respond. */
   readonly kind: 'bundle' | 'issuer' | 'service';
   readonly policy: EgressPolicy;
 }
@@ -243,24 +269,24 @@ function networkTargets(config: Config): NetworkTarget[] {
   add('traces.endpoint', traces.endpoint);
   const store = s3Slice(config);
   if (exportApi.enabled && store !== null) {
-    const link = s3UrlOf({ ...store, ...inEnvironment(store) });
+    const link = s3UrlOf({ ...store, ...withRegion(store) });
     targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(() => store.caFile) });
   }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
 }
 
-/** With the region that the SDK finds there. */
-function inEnvironment({ region, endpoint, pathStyle }: S3Place): S3Place {
+/** Adds the region that the SDK reads from the environment. */
+function withRegion({ region, endpoint, pathStyle }: S3Place): S3Place {
   return { region: region ?? process.env.AWS_REGION ?? null, endpoint, pathStyle };
 }
 
-/** As the daemon's own, which it never asks; 0 is a free one, that nobody can name. */
+/** Ports of the daemon, to which it never sends requests. Port 0 means any free port, so it is left out. */
 function portsOf({ server, admin, api }: Config): number[] {
   return [server.port, admin.port, api.port].filter((port) => port !== 0);
 }
 
-/** Start addresses of crawls. */
+/** The start addresses of crawls. */
 function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)
     .flatMap(({ sites }) => sites)

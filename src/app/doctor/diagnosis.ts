@@ -1,6 +1,7 @@
 import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
 
-export type DiagnosisCheck =
+type DiagnosisCheck =
   | 'config'
   | 'folder'
   | 'keys'
@@ -18,11 +19,11 @@ export type DiagnosisCheck =
 export interface Diagnosis {
   readonly check: DiagnosisCheck;
   readonly subject: string;
-  /** `skipped`: not checked; the message says why. */
+  /** For `skipped`, the message says why it was not checked. */
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   readonly message: string;
   readonly next: string | null;
-  /** Also of a warning that would be a fault elsewhere. */
+  /** Also set for a warning that would be a fault in another situation. */
   readonly code: ErrorCode | null;
 }
 
@@ -43,8 +44,27 @@ export function skipped(
   return { check, subject, state: 'skipped', message, next, code: null };
 }
 
-/** @param isNeeded false: nothing depends on it now, a warning is enough */
-export function faulty(check: DiagnosisCheck, subject: string, error: DocshelfError, isNeeded = true): Diagnosis {
-  const { code, message, next = null } = error;
-  return { check, subject, state: isNeeded ? 'fault' : 'warning', message, next, code };
+export function faulty(
+  check: DiagnosisCheck,
+  subject: string,
+  { code, message, next }: Pick<DocshelfError, 'code' | 'message'> & { readonly next?: string | undefined },
+): Diagnosis {
+  return { check, subject, state: 'fault', message, next: next ?? null, code };
+}
+
+const DAY_MS = 86_400_000;
+/** Leaves a person time to get a new certificate. */
+const SOON_MS = 21 * DAY_MS;
+
+export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
+  const day = new Date(endsAtMs).toISOString().slice(0, 10);
+  if (endsAtMs <= nowMs) {
+    const message = `${whose} has a certificate that ended on ${day}`;
+    const next = 'Have it renewed by who runs the server; until then nothing is fetched from there.';
+    return faulty('certificate', subject, { code: 'source_unreachable', message, next });
+  }
+  const days = Math.floor((endsAtMs - nowMs) / DAY_MS);
+  const state = `${whose} has a certificate until ${day} (${counted(days, 'day')}).`;
+  if (endsAtMs - nowMs < SOON_MS) return warning('certificate', subject, state, 'Have it renewed before that day.');
+  return sound('certificate', subject, state);
 }

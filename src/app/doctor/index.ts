@@ -1,20 +1,28 @@
-import type { LoadedConfig } from '../../config/index.ts';
-import { dataPaths, SiteStore } from '../../deploy/index.ts';
+import { createServer } from 'node:net';
+import type { Config, LoadedConfig } from '../../config/index.ts';
+import { dataPaths, runningDaemons, SiteStore } from '../../deploy/index.ts';
+import { errnoOf } from '../../domain/errors.ts';
+import type { SiteReport, StatusReport } from '../../domain/status.ts';
+import { askDaemon } from '../../net/daemon-request.ts';
 import { listedDomain, readStore } from '../slices.ts';
-import { checkBundle, checkExportSources, checkPreload } from './check-bundles.ts';
-import { checkCertificates } from './check-certificates.ts';
-import { checkDaemon } from './check-daemon.ts';
-import { checkKeys } from './check-keys.ts';
-import { checkNamedFiles } from './check-named-files.ts';
+import {
+  checkBundle,
+  checkCertificates,
+  checkDataFolder,
+  checkExportSources,
+  checkKeys,
+  checkNamedFiles,
+  checkPreload,
+  checkSpace,
+} from './check-files.ts';
 import { type CheckedConfig, checkNetwork } from './check-network.ts';
-import { checkDataFolder, checkSpace } from './check-storage.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import { type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
 
 const TOTAL_MS_MAX = 30_000;
 
 /**
- * Checks machine and network against a sound config. Changes nothing, save a probe file in the data folder. Subjects of a
- * site of a list begin with its domain.
+ * Checks machine and network against a sound config. Changes nothing except for a probe file in the data folder. If the
+ * config lists sites, the subjects of a site begin with its domain.
  */
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config, sites } = loaded;
@@ -49,4 +57,73 @@ async function openStore({ domain, config }: Omit<CheckedConfig, 'store'>): Prom
 
 function prefixed(domain: string | null, found: readonly Diagnosis[]): Diagnosis[] {
   return found.map((each) => (domain === null ? each : { ...each, subject: `${domain}: ${each.subject}` }));
+}
+
+const ANSWER_MS_MAX = 3_000;
+
+/** Reads the status of the running daemon, or tries its ports if none runs. */
+async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
+  const daemons = await runningDaemons(dataPaths(config.storage.dir)).catch(() => []);
+  const daemon = daemons[0];
+  if (daemon === undefined) return checkPorts(config);
+  const url = daemon.adminUrl;
+  const status = url === null ? null : await statusOf(url, signal);
+  if (status === null) {
+    const message = `Cannot reach the daemon at ${url}: it does not answer`;
+    const next = 'Look at its log; where it hangs, end it and start it again.';
+    return [faulty('daemon', 'the running daemon', { code: 'daemon_unreachable', message, next })];
+  }
+  const { sites, pending } = status;
+  const found = sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '');
+  if (pending.length > 0) {
+    const state = `It has not taken ${pending.join(', ')} yet.`;
+    found.push(warning('daemon', 'the running daemon', state, 'Restart it: those settings need that.'));
+  }
+  return found;
+}
+
+function stateOf({ state, active, lastError }: SiteReport, prefix: string): Diagnosis[] {
+  const subject = `${prefix}the running daemon`;
+  const serving = active === null ? 'serves no version' : `serves version ${active.version}`;
+  const found: Diagnosis[] = [
+    state === 'ready' || state === 'off'
+      ? sound('daemon', subject, `It is ${state}, and ${serving}.`)
+      : warning('daemon', subject, `It is ${state}, and ${serving}.`, NEXT_OF_STATE),
+  ];
+  if (lastError !== null) {
+    const { code, message, next } = lastError;
+    found.push({ check: 'daemon', subject: `${prefix}its last error`, state: 'warning', message, next, code });
+  }
+  return found;
+}
+
+const NEXT_OF_STATE = 'Its last error says why; "docshelf bundle list" shows what could be served.';
+
+async function statusOf(adminUrl: string, signal: AbortSignal): Promise<StatusReport | null> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
+  const response = await askDaemon(new URL('/v1/status', adminUrl), bounded);
+  return response?.ok === true ? ((await response.json()) as StatusReport) : null;
+}
+
+async function checkPorts({ server, admin, api, search, exportApi }: Config): Promise<Diagnosis[]> {
+  const needsApi = search.enabled || (exportApi.enabled && exportApi.role !== 'worker');
+  const listeners = { server, admin, ...(needsApi ? { api } : {}) };
+  return Promise.all(
+    Object.entries(listeners).map(async ([name, { host, port }]) => {
+      const errno = await tryToListen(host, port);
+      if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
+      const isTaken = errno === 'EADDRINUSE';
+      const message = `Cannot listen on ${host}:${port}: ${isTaken ? 'another program does' : errno}`;
+      const next = `End that program, or set ${name}.port and ${name}.host to what is free here.`;
+      return faulty('port', `${name}.port`, { code: isTaken ? 'port_taken' : 'cannot_listen', message, next });
+    }),
+  );
+}
+
+function tryToListen(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(errnoOf(error) ?? 'failed'));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
 }

@@ -1,28 +1,28 @@
 import type { Config } from '../../config/index.ts';
 import type { LastReload } from '../../domain/status.ts';
 import type { AdminActions, AdminOptions } from '../../http/admin/actions.ts';
-import type { AuditTrail } from '../../http/audit/audit-trail.ts';
+import type { AuditTrail } from '../../http/audit/audit.ts';
 import { auditedActions } from '../../http/audit/audited-actions.ts';
-import { JobDesk } from '../../http/jobs/job-desk.ts';
+import { JobDesk } from '../../http/job-desk.ts';
 import type { Exports } from '../open-exports.ts';
-import { siteActions } from '../sites/site-actions.ts';
 import type { Sites } from '../sites/sites.ts';
+import { siteActions } from '../sites/status.ts';
 import { organizationsSlice } from '../slices.ts';
 import type { ServiceKeys } from './service-keys.ts';
 
 interface DaemonActionsParts {
   readonly reload: () => Promise<LastReload>;
   readonly sites: Sites;
-  /** Of the site listener. */
+  /** Port of the site listener. */
   readonly sitePort: () => number;
   readonly keys: ServiceKeys;
   readonly audit: AuditTrail;
-  /** Null where exports are off. */
+  /** Null if exports are off. */
   readonly exports: Promise<Exports> | null;
   readonly config: () => Config;
 }
 
-/** For who looks whether anything has changed. */
+/** Texts that change with the state of the daemon. */
 export function daemonRevisions({
   keys,
   audit,
@@ -34,7 +34,7 @@ export function daemonRevisions({
   };
 }
 
-/** What can be done to a daemon, each by somebody, with its audit line. */
+/** Actions on a daemon. Each has an actor and an audit line. */
 export function daemonActions(parts: DaemonActionsParts): AdminOptions['actions'] {
   const { reload, sites, sitePort, keys, audit, exports, config } = parts;
   const actions: AdminActions = {

@@ -1,18 +1,63 @@
+import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
+import type { Database } from '../../database/database.ts';
 import { type Organization, organizationsOf, withKeys } from '../../domain/organization.ts';
-import { type Access, accessOf } from '../../http/api/keys.ts';
+import { type Access, accessOf } from '../../http/api/auth.ts';
+import { FolderKeys } from '../../http/keys/folder-keys.ts';
 import { type KeyActions, KeyDesk } from '../../http/keys/key-desk.ts';
 import type { KeyStore } from '../../http/keys/key-store.ts';
+import { OrganizationRates } from '../../http/limits/organization-rates.ts';
+import type { Logger } from '../log/log.ts';
+import { logFailure } from '../log/log-events.ts';
 import type { Sites } from '../sites/sites.ts';
 import { organizationsSlice } from '../slices.ts';
+
+export interface OpenedRates {
+  readonly rates: OrganizationRates;
+  close(): void;
+}
+
+interface RatesParts {
+  readonly config: Config;
+  readonly current: () => Config;
+  /** Null: requests are counted for the daemons on this data folder. */
+  readonly database: Database | null;
+  readonly log: Logger;
+}
+
+export async function openRates({ config, current, database, log }: RatesParts): Promise<OpenedRates> {
+  const report = (error: unknown): void => logFailure(log, 'rates', error);
+  if (database === null) {
+    const { FolderCounter } = await import('../../http/limits/folder-counter.ts');
+    const counter = new FolderCounter({ dir: join(config.storage.dir, 'rates'), onFault: report });
+    return { rates: new OrganizationRates(counter), close: () => counter.close() };
+  }
+  const { GuardedCounter, PostgresCounter } = await import('../../http/limits/postgres-counter.ts');
+  const onFault = () => current().rateLimits.onFault;
+  const counter = new GuardedCounter(new PostgresCounter(database), { onFault, report });
+  return { rates: new OrganizationRates(counter), close: () => undefined };
+}
+
+interface KeyStoreParts {
+  /** Null: keys made at run time are of this data folder. */
+  readonly database: Database | null;
+  readonly dir: string;
+  readonly onFault: (error: unknown) => void;
+}
+
+export async function openKeyStore({ database, dir, onFault }: KeyStoreParts): Promise<KeyStore> {
+  if (database === null) return FolderKeys.open({ dir, onFault });
+  const { PostgresKeys } = await import('../../http/keys/postgres-keys.ts');
+  return PostgresKeys.open({ database, onFault });
+}
 
 interface ServiceKeysParts {
   readonly store: KeyStore;
   readonly current: () => Config;
-  readonly sites: Pick<Sites, 'entries' | 'names' | 'only'>;
+  readonly sites: Pick<Sites, 'all' | 'names' | 'only'>;
 }
 
-/** Keys of the config and those of the store, as one. */
+/** The keys of the config and of the store together. */
 export class ServiceKeys {
   readonly actions: KeyActions;
   readonly #parts: ServiceKeysParts;
@@ -25,24 +70,24 @@ export class ServiceKeys {
     this.actions = new KeyDesk({ store: parts.store, organizations: () => this.organizations });
   }
 
-  /** With the keys of the config. */
+  /** Organizations with the keys of the config. */
   get organizations(): readonly Organization[] {
     const { current, sites } = this.#parts;
     const config = current();
     return organizationsOf(organizationsSlice(config), { sites: sites.names, keys: config.search.keys });
   }
 
-  /** Made anew when the config or a key changes, or a first bundle settles a domain. */
+  /** Built again if the config or a key changes, or a first bundle determines a domain. */
   get access(): Access {
     const { current, sites, store } = this.#parts;
-    const of = [current(), sites.entries, sites.only?.domain, store.keys];
+    const of = [current(), sites.all, sites.only?.domain, store.keys];
     if (this.#made?.of.every((each, at) => each === of[at]) !== true) {
       this.#made = { of, access: accessOf(withKeys(this.organizations, store.keys), () => store.fault) };
     }
     return this.#made.access;
   }
 
-  /** Of the keys made at run time: another number with each change that was noticed. */
+  /** A number that changes with the keys made at run time. */
   revision(): number {
     const { keys } = this.#parts.store;
     if (keys !== this.#seen) this.#revision += 1;

@@ -3,7 +3,7 @@ import { toDocshelfError } from '../../domain/errors.ts';
 import type { Job } from '../../domain/job.ts';
 import { counted } from '../../domain/text.ts';
 import type { JobEvent } from '../../export/index.ts';
-import type { AuditLine } from '../../http/audit/audit-line.ts';
+import type { AuditLine } from '../../http/audit/audit.ts';
 import type { SearchEvent } from '../../search/index.ts';
 import type { Logger } from './log.ts';
 

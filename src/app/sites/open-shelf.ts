@@ -5,25 +5,45 @@ import {
   type DataPaths,
   type DeployEvent,
   Deployment,
-  type DeploymentOptions,
   type IntakeSlots,
   intakeSlots,
   openDataFolder,
-  type PrepareSwap,
   type RenewSettings,
+  type Serving,
   SiteStore,
   sweepDataFolder,
   type Unpack,
   unpackInThreads,
 } from '../../deploy/index.ts';
-import type { LinkSource, OwnExportService } from '../../deploy/ports.ts';
+import type { BundleSource, LinkSource, OwnExportService } from '../../deploy/ports.ts';
 import { OwnExports } from '../../deploy/sources/own-exports.ts';
+import type { HttpClient } from '../../net/http-client.ts';
 import type { SiteSearch } from '../../search/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import type { Network } from '../network.ts';
-import { openSources } from '../open-sources.ts';
+import { tracedClient } from '../open-traces.ts';
 import { deploySlice, listedDomain } from '../slices.ts';
-import { tracedClient } from '../traces/traced-client.ts';
+
+/** Loaded when the first bundle is fetched. @param preloads where `file:` links may lead by default */
+export async function openSources(
+  config: Config,
+  client: HttpClient,
+  preloads: readonly string[],
+): Promise<readonly BundleSource[]> {
+  const { registryAuthFile: authFile, tokenHosts, fileRoots, s3 } = config.network;
+  const [{ FileBundleSource }, { HttpBundleSource }, { OciBundleSource }, { S3BundleSource }] = await Promise.all([
+    import('../../deploy/sources/file-bundle-source.ts'),
+    import('../../deploy/sources/http-bundle-source.ts'),
+    import('../../deploy/sources/oci-bundle-source.ts'),
+    import('../../deploy/sources/s3-bundle-source.ts'),
+  ]);
+  return [
+    new FileBundleSource(fileRoots.length > 0 ? fileRoots : preloads),
+    new HttpBundleSource(client),
+    new OciBundleSource(client, { authFile, tokenHosts }),
+    new S3BundleSource(client, s3),
+  ];
+}
 
 /** The data folder, shared by the sites of a daemon. */
 export interface ShelfFolder {
@@ -51,27 +71,21 @@ export async function openFolder(
 interface ShelfHooks {
   readonly folder: ShelfFolder;
   readonly tracer?: Tracer;
-  readonly prepareSwap: PrepareSwap;
-  readonly onOthers: DeploymentOptions['onOthers'];
-  readonly onOff: DeploymentOptions['onOff'];
+  readonly serving: Serving;
   readonly onEvent: (event: DeployEvent) => void;
   readonly search: SiteSearch | null;
 }
 
-export interface OpenedShelf {
+interface OpenedShelf {
   readonly store: SiteStore;
   readonly deployment: Deployment;
 }
 
-/**
- * An entry of a list is there also where its part of the folder cannot be opened: its loop tells why, and tries again.
- * @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`
- */
-export async function openShelf(
+export function createShelf(
   config: Config,
   network: Network,
   { folder, search, tracer = NO_TRACES, ...hooks }: ShelfHooks,
-): Promise<OpenedShelf> {
+): OpenedShelf {
   const { paths, registration, slots, unpack } = folder;
   const store = new SiteStore(paths, listedDomain(config));
   const own = folder.ownExports && new OwnExports(folder.ownExports, () => store.domain);
@@ -93,22 +107,26 @@ export async function openShelf(
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
   });
-  try {
-    await deployment.open();
-  } catch (error) {
-    if (store.isListed) return { store, deployment };
-    // The daemon's mark no longer says that it has the site.
-    await deployment.stop().catch(() => undefined);
-    throw error;
-  }
   return { store, deployment };
 }
 
+/**
+ * An entry of a list exists also if its part of the folder cannot be opened: its loop reports the error and tries again.
+ * @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`
+ */
+export async function openShelf({ store, deployment }: OpenedShelf): Promise<void> {
+  try {
+    await deployment.open();
+  } catch (error) {
+    if (store.isListed) return;
+    // The daemon's mark must no longer list the site.
+    await deployment.stop().catch(() => undefined);
+    throw error;
+  }
+}
+
 async function openLinks(network: Network, renew: RenewSettings, tracer: Tracer): Promise<LinkSource> {
-  const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([
-    import('../../deploy/sources/export-links.ts'),
-    import('../../deploy/sources/export-service.ts'),
-  ]);
+  const { ExportLinks, ExportServiceClient } = await import('../../deploy/sources/export-service.ts');
   const client = tracedClient(await network.client(), tracer);
   return new ExportLinks(new ExportServiceClient(client, renew), renew);
 }

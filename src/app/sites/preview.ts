@@ -1,9 +1,30 @@
-import type { SiteConfig } from '../../config/index.ts';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config, SiteConfig } from '../../config/index.ts';
+import { writeOnce } from '../../files/index.ts';
 import { PREVIEW_MS, PreviewPasses } from '../../http/site/preview-passes.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
-import { sessionKeys } from './session-keys.ts';
+import { siteOrigin } from '../../http/site/site-routes.ts';
 
-/** What `docshelf bundle preview` answers. */
+const KEY_BYTES = 32;
+
+/**
+ * Keys of readers' sessions and previews. The first one seals. Created once, for all daemons on the folder.
+ * @throws DocshelfError `cannot_read`, `cannot_write`
+ */
+export async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
+  const given = server.auth.sessionKeyFile?.text.reveal();
+  if (given !== undefined)
+    return given
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => !/^(?:#|$)/.test(line));
+  const file = join(storage.dir, 'session.key');
+  await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
+  return [(await readFile(file, 'utf8')).trim()];
+}
+
+/** The result of `docshelf bundle preview`. */
 export interface VersionPreview {
   readonly version: string;
   readonly digest: string;
@@ -20,7 +41,7 @@ export function previewPasses({ config, basePath }: SiteConfig, domain: string):
 }
 
 /**
- * A link that opens a version for who has it.
+ * A link that opens a version for everybody who has it.
  *
  * @param port of the site listener
  * @throws DocshelfError `cannot_read`, `cannot_write`
@@ -38,7 +59,7 @@ export async function previewLink(
 
 const ANY_HOST = /^(?:0\.0\.0\.0|::)$/;
 
-/** As this machine reaches it, where nobody says how readers do. @param port of the site listener */
+/** The public origin, or the one by which this machine reaches the site. @param port of the site listener */
 export function originOf({ config, hosts }: SiteConfig, port: number): string {
   const { publicUrl, host, tls } = config.server;
   const scheme = tls.certFile === null ? 'http' : 'https';

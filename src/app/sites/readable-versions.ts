@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { SiteConfig } from '../../config/index.ts';
 import {
   type KeptVersion,
@@ -9,52 +10,114 @@ import {
   type SiteStore,
 } from '../../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import { type ReleaseView, versionRoot } from '../../domain/release.ts';
+import type { ReleaseView } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
 import type { PreviewPasses } from '../../http/site/preview-passes.ts';
-import { publicOrigin } from '../../http/site/shelf-address.ts';
 import type { SiteAssets } from '../../http/site/site-assets.ts';
+import { publicOrigin } from '../../http/site/site-routes.ts';
 import type { ListedVersion, OpenedVersion, VersionSource } from '../../http/site/version-answers.ts';
+import type { SiteSearch } from '../../search/index.ts';
 import {
   type BodyCache,
-  loadSiteRules,
+  buildVersion,
   NOTICES,
   noticeResponse,
+  ownVersions,
+  readVersion,
+  SamePages,
   type SiteRequest,
   SiteServer,
-  SiteSnapshot,
-} from '../../serve/index.ts';
-import { OwnSearches } from '../../serve/notices/own-search.ts';
-import { joinAdditions, NO_ADDITIONS } from '../../web/additions/page-additions.ts';
-import { encodeAddress } from '../../web/percent-encode.ts';
+  type SiteSnapshot,
+  type SiteState,
+  type VersionSurvey,
+} from '../../site/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import { encodeAddress } from '../../web/escape.ts';
 import type { DocumentedVersions } from '../assistants/site-documentation.ts';
-import type { OpenVersion, OpenVersions } from './open-versions.ts';
-import { searchBoxAdditions, searchBoxForm } from './page-additions.ts';
 import { previewPasses } from './preview.ts';
-import { snapshotForm } from './site-switch.ts';
-import { switcherFilesOf, versionBeside } from './version-switcher.ts';
+import { type ServedSettings, switcherFilesOf } from './site-form.ts';
+
+export interface OpenVersion {
+  readonly server: SiteServer;
+  readonly snapshot: SiteSnapshot;
+}
+
+/** Memory of all open versions. */
+const OPEN_BYTES_MAX = 64 * 1024 ** 2;
+/** Memory of a file in a table: 110,000 files take 14 MiB (`files/file-table.ts`). */
+const FILE_BYTES = 136;
+/** Memory of the prepared files of a version. */
+const PREPARED_BYTES = 1024 ** 2;
+/** A version is closed this long after its last request. Readers who compare two versions return sooner. */
+const IDLE_MS = 10 * 60_000;
+/** The engine bounds the memory of their indexes. */
+const SEARCHES_MAX = 32;
+
+/** The versions beside the active ones that readers used last, over all sites of a daemon. */
+export class OpenVersions {
+  readonly pages = new SamePages();
+  readonly #open: LRUCache<string, OpenVersion>;
+  /** Concurrent readers share the opening. It bounds nothing. */
+  readonly #opening = new Scheduler(Number.POSITIVE_INFINITY);
+  readonly #searches: LRUCache<string, SiteSearch>;
+
+  constructor({ bytesMax = OPEN_BYTES_MAX, idleMs = IDLE_MS } = {}) {
+    const untilIdle = { ttl: idleMs, updateAgeOnGet: true, ttlAutopurge: true };
+    this.#open = new LRUCache({
+      ...untilIdle,
+      maxSize: bytesMax,
+      sizeCalculation: ({ snapshot }) => Math.min(bytesMax, PREPARED_BYTES + FILE_BYTES * snapshot.release.files.size),
+    });
+    this.#searches = new LRUCache({ ...untilIdle, max: SEARCHES_MAX, dispose: (search) => search.close() });
+  }
+
+  /** Number of versions with their tables in memory. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** @throws what `open` throws */
+  async get(key: string, open: () => Promise<OpenVersion>): Promise<OpenVersion> {
+    const known = this.#open.get(key);
+    if (known !== undefined) return known;
+    const task = async (): Promise<OpenVersion> => {
+      const opened = await open();
+      this.#open.set(key, opened);
+      return opened;
+    };
+    return this.#opening.run(task, { share: key });
+  }
+
+  /** The first question opens the index. */
+  search(key: string, make: () => SiteSearch): SiteSearch {
+    const known = this.#searches.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    this.#searches.set(key, made);
+    return made;
+  }
+}
 
 export interface ReadableVersionsOptions {
   readonly store: SiteStore;
   readonly bodies: BodyCache;
   readonly assets: SiteAssets;
   readonly open: OpenVersions;
-  /** What is served; null where nothing is. */
-  readonly current: () => SiteSnapshot | null;
-  readonly config: () => SiteConfig;
+  readonly site: { readonly state: SiteState<ServedSettings> };
   readonly onFault: (error: DocshelfError, requestId: string | null) => void;
 }
 
 interface List {
   readonly readMs: number;
-  readonly of: readonly [ReleaseView, SiteConfig];
+  readonly state: SiteState<ServedSettings>;
   readonly rows: Promise<readonly ListedVersion[]>;
 }
 
+/** Derived from the settings and the domain. */
 interface Current {
-  readonly config: SiteConfig;
+  readonly settings: ServedSettings;
   readonly domain: string;
-  /** What is open is as the config was. */
+  /** Part of the keys of open versions: versions that were opened by former settings are not used. */
   readonly key: string;
   readonly passes: PreviewPasses;
 }
@@ -63,10 +126,10 @@ type Admitted =
   | Exclude<OpenedVersion, { readonly kind: 'kept' }>
   | { readonly kind: 'kept'; readonly kept: KeptVersion; readonly isStaged: boolean };
 
-/** Pages may ask for it each time that they are opened. */
+/** The list is read at most once in this time: each page may request it. */
 const LIST_MS = 1_000;
 
-/** Versions of a site that its readers may read. The disk says which at each request: commands and other daemons change it, too. */
+/** Versions of a site that its readers may read. Each request reads the disk, which commands and other daemons change, too. */
 export class ReadableVersions implements VersionSource, DocumentedVersions {
   readonly #options: ReadableVersionsOptions;
   #list: List | null = null;
@@ -77,14 +140,12 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   async list(): Promise<readonly ListedVersion[]> {
-    const active = this.#active;
-    const config = this.#options.config();
-    if (active === null) return [];
+    const { state } = this.#options.site;
+    if (state.version === null) return [];
     const known = this.#list;
-    const isFresh = known !== null && performance.now() - known.readMs < LIST_MS;
-    if (isFresh && known.of[0] === active && known.of[1] === config) return known.rows;
-    const rows = this.#readList(active);
-    this.#list = { readMs: performance.now(), of: [active, config], rows };
+    if (known?.state === state && performance.now() - known.readMs < LIST_MS) return known.rows;
+    const rows = this.#readList(state.version.release);
+    this.#list = { readMs: performance.now(), state, rows };
     return rows;
   }
 
@@ -99,24 +160,23 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return source && target ? encodeAddress(await this.#options.open.pages.find(path, source, target)) : null;
   }
 
-  /** Of those that are open to every reader. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Only versions that every reader may read. @throws DocshelfError `cannot_read`, `release_damaged` */
   async at(version: string | null): Promise<SiteSnapshot | null> {
-    const current = this.#options.current();
+    const current = this.#options.site.state.version?.snapshot ?? null;
     if (current === null || version === null || version === current.version) return current;
     const kept = isVersion(version) ? await keptVersion(this.#options.store, version) : null;
     if (kept === null || !this.#isReadable(kept)) return null;
-    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).server.current;
+    return kept.digest === current.digest ? current : (await this.#openedOnce(kept)).snapshot;
   }
 
   async labels(): Promise<readonly string[]> {
     return (await this.list()).flatMap(({ version, aliases }) => [version, ...aliases]);
   }
 
-  /** What the reader of a request may know of. */
+  /** Null if the version does not exist, or the reader may not know of it. */
   async #admitted(version: string, request: SiteRequest): Promise<Admitted | null> {
-    const { store, config } = this.#options;
-    const kept = await keptVersion(store, version);
-    const { enabled } = config().config.staticExport;
+    const kept = await keptVersion(this.#options.store, version);
+    const { enabled } = this.#config.config.staticExport;
     // A label that was moved may be the active version's, too.
     const mayBeStaged = enabled && kept !== null && kept.digest !== this.#active?.digest && !this.#isReadable(kept);
     const staged = mayBeStaged ? await this.#staged(kept, request) : null;
@@ -126,33 +186,35 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return kept.digest === this.#active?.digest ? { kind: 'active' } : { kind: 'kept', kept, isStaged: false };
   }
 
-  /** For who has a pass; null for others. */
+  /** Null if the reader has no pass. */
   async #staged(kept: KeptVersion, request: SiteRequest): Promise<Admitted | null> {
-    const cookie = await this.#passes.cookieFor(kept, request);
+    const { passes } = this.#current;
+    const cookie = await passes.cookieFor(kept, request);
     if (cookie !== null) return { kind: 'preview', cookie };
-    return (await this.#passes.admits(kept, request)) ? { kind: 'kept', kept, isStaged: true } : null;
+    return (await passes.admits(kept, request)) ? { kind: 'kept', kept, isStaged: true } : null;
   }
 
-  /** Null, too, where it cannot be read. */
+  /** Null also if the release cannot be read. */
   async #viewOf(version: string, request: SiteRequest): Promise<ReleaseView | null> {
     const admitted = await this.#admitted(version, request);
     if (admitted?.kind === 'active') return this.#active;
     if (admitted?.kind !== 'kept') return null;
     return this.#openedOnce(admitted.kept).then(
-      ({ release }) => release,
+      ({ snapshot }) => snapshot.release,
       () => null,
     );
   }
 
   get #active(): ReleaseView | null {
-    return this.#options.current()?.release ?? null;
+    return this.#options.site.state.version?.release ?? null;
   }
 
-  get #passes(): PreviewPasses {
-    return this.#current.passes;
+  /** The config that holds until the next start. */
+  get #config(): SiteConfig {
+    return this.#options.site.state.settings.held;
   }
 
-  /** A version beside the active one that readers may search; null for every other. */
+  /** Null if the version is active, or readers may not search it. */
   async searched(version: string): Promise<KeptVersion | null> {
     const { store } = this.#options;
     if (!this.#areKept || this.#active?.version === version) return null;
@@ -161,7 +223,7 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
   }
 
   get #areKept(): boolean {
-    return this.#options.config().config.staticExport.serveVersions === 'kept';
+    return this.#config.config.staticExport.serveVersions === 'kept';
   }
 
   #isReadable(kept: KeptVersion): boolean {
@@ -169,10 +231,10 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     return this.#areKept && active !== null && mayBeRead(kept, active);
   }
 
-  /** Of a release with several labels the active one counts, else the first that it had; the others are aliases. */
+  /** A release with several labels is listed by the active one, or by its first one. The other labels are aliases. */
   async #readList({ version, digest, createdAt }: ReleaseView): Promise<readonly ListedVersion[]> {
     const stored = this.#areKept ? await keptVersions(this.#options.store) : [];
-    // Its label may lead to a release that was staged since.
+    // A label may lead to a release that was staged since.
     const others = stored.filter((each) => each.version !== version && this.#isReadable(each)).reverse();
     const byRelease = Map.groupBy([{ version, digest, createdAt }, ...others], (each) => each.digest);
     return [...byRelease.values()]
@@ -190,8 +252,8 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     const { store, onFault } = this.#options;
     const isThere = async (): Promise<boolean> => (await keptVersion(store, version))?.digest === digest;
     try {
-      const { server, release } = await this.#openedOnce(kept);
-      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, release) };
+      const { server, snapshot } = await this.#openedOnce(kept);
+      return { kind: 'kept', server, isStaged, isThere, canonical: (path) => this.#canonical(path, snapshot.release) };
     } catch (error) {
       if (!(await isThere())) return null;
       const respond: SiteServer['respond'] = (request) => {
@@ -202,60 +264,56 @@ export class ReadableVersions implements VersionSource, DocumentedVersions {
     }
   }
 
-  /** By the active version, too, which its pages name. */
+  /** The key contains the active version, because pages of the opened one name it. */
   #openedOnce(kept: KeptVersion): Promise<OpenVersion> {
     const active = this.#active;
     const key = [this.#current.key, kept.version, kept.digest, active?.version, active?.digest].join('\n');
     return this.#options.open.get(key, () => this.#read(kept, active));
   }
 
-  /** As the config is. */
   get #current(): Current {
-    const { config, store } = this.#options;
-    const known = this.#known;
-    if (known?.config === config() && known.domain === store.domain) return known;
+    const { site, store } = this.#options;
+    const { settings } = site.state;
     const { domain } = store;
-    this.#known = { config: config(), domain, key: randomUUID(), passes: previewPasses(config(), domain) };
+    if (this.#known?.settings !== settings || this.#known.domain !== domain) {
+      this.#known = { settings, domain, key: randomUUID(), passes: previewPasses(settings.held, domain) };
+    }
     return this.#known;
   }
 
   async #read({ version, digest }: KeptVersion, active: ReleaseView | null): Promise<OpenVersion> {
-    const { store, bodies, assets, config, onFault } = this.#options;
-    const { pages } = this.#options.open;
+    const { store, bodies, assets, open, site, onFault } = this.#options;
+    const { settings } = site.state;
     const release = await store.view(digest, version);
-    // Judged by, and never answered from: a label that moves may bring other bytes under a name.
+    // Only compared, never served from: a label that moves may bring other bytes under a name.
     const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
-    const older = others.map((info) => store.kept(info, null));
-    const basePath = versionRoot(config().basePath, version);
-    const switcher = switcherFilesOf(config(), assets);
-    const beside =
-      switcher && active && versionBeside(switcher, { release, active, basePath: config().basePath, pages });
-    const added = (await beside?.toAll()) ?? NO_ADDITIONS;
-    const box = searchBoxForm(config(), assets);
-    const boxed = searchBoxAdditions(box, box?.replaces ? await new OwnSearches().of(release) : [], version);
-    const { search = null, additions: toAll = NO_ADDITIONS, ...form } = snapshotForm(config());
-    const additions = joinAdditions([boxed, toAll, added]);
-    const own = { ...form, basePath, additions, search: search && { ...search, version } };
-    const server = new SiteServer(bodies, {
-      onFault: (error, requestId) => {
-        // One that is removed while it is read is no fault.
-        void keptVersion(store, version).then(
-          (known) => known?.digest === digest && onFault(error, requestId),
-          () => onFault(error, requestId),
-        );
-      },
-    });
-    const settings = beside === null ? own : { ...own, additionsOf: beside.toPage };
-    server.swap(new SiteSnapshot(release, older, settings, await loadSiteRules(release)));
-    return { server, release };
+    const retained = others.map((info) => store.kept(info, null));
+    const form = { ...settings.form, switcher: active && switcherFilesOf(settings.held, assets) };
+    const surveyKept = async (): Promise<VersionSurvey> => ({ hasOthers: true, own: await ownVersions(release) });
+    const parts = await readVersion(release, retained, form, surveyKept);
+    const { snapshot } = buildVersion(parts, form, { active, pages: open.pages });
+    const unlessRemoved: ReadableVersionsOptions['onFault'] = (error, requestId) => {
+      void keptVersion(store, version).then(
+        (known) => known?.digest === digest && onFault(error, requestId),
+        () => onFault(error, requestId),
+      );
+    };
+    return { snapshot, server: new SiteServer(bodies, { current: snapshot }, { onFault: unlessRemoved }) };
   }
 
   async #canonical(path: string, release: ReleaseView): Promise<string | null> {
     const active = this.#active;
     if (active === null) return null;
-    const { config, hosts, basePath } = this.#options.config();
+    const { config, hosts, basePath } = this.#config;
     const page = await this.#options.open.pages.find(path, release, active);
     const origin = publicOrigin(config.server.publicUrl, hosts) ?? '';
     return origin + basePath + encodeAddress(page);
   }
+}
+
+/** @throws the system's own errors */
+export async function surveyVersions(store: SiteStore, active: ReleaseView): Promise<VersionSurvey> {
+  const versions = await keptVersions(store);
+  const hasOthers = versions.some(({ digest, servedAt }) => digest !== active.digest && servedAt !== null);
+  return { hasOthers, own: hasOthers ? await ownVersions(active) : [] };
 }

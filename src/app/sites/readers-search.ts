@@ -1,32 +1,33 @@
 import { dirname } from 'node:path';
-import type { SiteConfig } from '../../config/index.ts';
+import type { Config, SiteConfig } from '../../config/index.ts';
 import type { KeptVersion } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { FeatureReport } from '../../domain/feature.ts';
-import type { ReleaseView } from '../../domain/release.ts';
+import { type ReleaseView, VERSION_ADDRESSES } from '../../domain/release.ts';
 import { searchRequestOf } from '../../domain/search.ts';
 import type { AnswerSiteSearch, SiteSearchSettings } from '../../http/site/site-search.ts';
+import type { HostedSearch } from '../../search/hosted-search.ts';
 import {
   type IndexedRelease,
-  MountedSearch,
+  NO_FACTS,
+  type ResultForm,
   type Search,
+  type SearchAnswer,
+  type SearchRequest,
   type SearchResult,
   type SiteSearch,
 } from '../../search/index.ts';
-import type { SiteSnapshot } from '../../serve/index.ts';
+import type { SiteSnapshot } from '../../site/index.ts';
 import { decodeOrKeep } from '../../web/index.ts';
 import { Work } from '../../web/rules/index.ts';
 import type { Logger } from '../log/log.ts';
 import { logFailure, logSearchEvent } from '../log/log-events.ts';
 import type { Network } from '../network.ts';
+import { once } from '../once.ts';
 import type { OpenedSearch } from '../open-search.ts';
-import { ReaderSearch } from '../reader-search.ts';
-import { once } from './once.ts';
-import type { OpenVersions } from './open-versions.ts';
-import type { ReadableVersions } from './readable-versions.ts';
-import { VersionSearch } from './version-search.ts';
+import { featureReport } from '../slices.ts';
+import type { OpenVersions, ReadableVersions } from './readable-versions.ts';
 
-/** Of the daemon. */
+/** The daemon's parts that the searches of all sites share. */
 interface SearchHost {
   readonly search: OpenedSearch;
   readonly versions: OpenVersions;
@@ -34,56 +35,103 @@ interface SearchHost {
   readonly log: Logger;
 }
 
-interface ReadersSearchOptions {
+interface ReaderSearchOptions {
   readonly host: SearchHost;
-  /** Of the active version. */
+  /** Search of the active version. */
   readonly active: SiteSearch;
   readonly versions: ReadableVersions;
-  /** As it is now. */
+  /** Current config of the site. */
   readonly config: () => SiteConfig;
   readonly domain: () => string;
-  readonly features: () => FeatureReport;
 }
 
-/** What readers of a site search: the hosted service where it is configured, else the version that they name, else the active one. */
-export function readersSearch({ host, active, versions, config, domain, features }: ReadersSearchOptions): Search {
-  const { search, network, log } = host;
-  const open = (kept: KeptVersion): Search => {
+/**
+ * Search for the readers of a site: by the hosted service if it is configured and answers, else by the index of the version that
+ * the request names, else by that of the active version.
+ */
+export class ReaderSearch implements Search {
+  readonly #options: ReaderSearchOptions;
+  #hosted: { readonly config: Config; readonly search: Promise<HostedSearch | null> } | null = null;
+
+  constructor(options: ReaderSearchOptions) {
+    this.#options = options;
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
+    const { config, basePath } = this.#options.config();
+    const root = basePath.slice(0, -1);
+    const hosted = await this.#hostedSearch(config);
+    if (hosted === null) return this.#searchHere(request, { root, version: null, source: null });
+    const found = await hosted.search(request, signal);
+    // A hosted search may name whole addresses.
+    const results = found?.map((each) => (each.path.startsWith('/') ? { ...each, path: root + each.path } : each));
+    if (results !== undefined) return { results };
+    const local = await this.#searchHere({ ...request, wantsFacts: false }, { root, version: null, source: 'local' });
+    // The facts would come and go with the service.
+    return request.wantsFacts ? { results: local.results, facts: NO_FACTS } : local;
+  }
+
+  async #searchHere(request: SearchRequest, form: ResultForm): Promise<SearchAnswer> {
+    const { active, versions } = this.#options;
+    const { version } = request.filter;
+    const kept = version === null ? null : await versions.searched(version);
+    if (kept === null) return openPagesOf(await active.search(request, form), form, await versions.at(null));
+    const own = atKeptVersion(request, form, kept.version);
+    const answer = await this.#searchOf(kept).search(own.request, own.form);
+    const snapshot = (await versions.at(kept.version).catch(() => null)) ?? (await versions.at(null));
+    return openPagesOf(answer, own.form, snapshot);
+  }
+
+  #searchOf(kept: KeptVersion): SiteSearch {
+    const { host, active, config, domain } = this.#options;
     const key = JSON.stringify([domain(), kept.version, kept.digest]);
     return host.versions.search(key, () => {
-      const made = search.site(config().config.search, (event) => logSearchEvent(log, event));
-      made?.follow(indexedRelease(kept), kept.version);
+      const made = host.search.site(config().config.search, (event) => logSearchEvent(host.log, event));
+      made?.switchTo(indexedRelease(kept), kept.version);
       return made ?? active;
     });
-  };
-  const local = new VersionSearch({
-    active: openPagesOf(active, () => versions.at(null)),
-    find: (version) => versions.searched(version),
-    open: (kept) =>
-      openPagesOf(open(kept), async () => (await versions.at(kept.version).catch(() => null)) ?? versions.at(null)),
-  });
-  const onFault = (error: unknown): void => logFailure(log, 'search', error);
-  const reader = new ReaderSearch({ local, config: () => config().config, features, network, onFault });
-  return new MountedSearch(reader, () => config().basePath);
+  }
+
+  /** Null unless the config and the type of the deployment allow the hosted service: never behind an air gap. */
+  #hostedSearch(config: Config): Promise<HostedSearch | null> {
+    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#openHosted(config) };
+    return this.#hosted.search;
+  }
+
+  async #openHosted(config: Config): Promise<HostedSearch | null> {
+    const { network, log } = this.#options.host;
+    const { domain, features } = featureReport(config, this.#options.domain());
+    const { discoveryUrl, keyFile } = config.features.search;
+    const isOn = features.some(({ id, enabled }) => id === 'search' && enabled);
+    if (!isOn || discoveryUrl === null || keyFile === null) return null;
+    const { HostedSearch: Hosted } = await import('../../search/hosted-search.ts');
+    return new Hosted({
+      client: await network.client(),
+      settings: { discoveryUrl, key: keyFile.text, domain },
+      onFault: (error) => logFailure(log, 'search', error),
+    });
+  }
 }
 
-/** Without the pages that rules with `!` keep from readers: an index has all pages of its release. */
-function openPagesOf(search: Search, snapshot: () => Promise<SiteSnapshot | null>): Search {
+/** A kept version is searched whole: the versions that its pages name are the site's own words (contract, section 5). */
+export function atKeptVersion(request: SearchRequest, form: ResultForm, version: string) {
   return {
-    search: async (request, signal) => {
-      const answer = await search.search(request, signal);
-      const pages = (await snapshot())?.pages;
-      if (pages === undefined) return answer;
-      const work = new Work();
-      const results = answer.results.filter(({ path }) =>
-        pages.leadsOn(decodeOrKeep(path.slice(1).replace(/[?#].*$/s, '')), work),
-      );
-      // An answer may hold its own JSON.
-      return results.length === answer.results.length
-        ? answer
-        : { results, ...(answer.facts && { facts: answer.facts }) };
-    },
+    request: { ...request, filter: { ...request.filter, version: null } },
+    form: { ...form, root: form.root + VERSION_ADDRESSES + version, version },
   };
+}
+
+/** Removes the pages that rules with `!` keep from readers: an index has all pages of its release. */
+function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
+  const pages = snapshot?.pages;
+  // Only here, since the rules need the table of files, which the search thread does not have.
+  if (pages === undefined || !pages.mayBeClosed) return answer;
+  const work = new Work();
+  const { results, facts } = answer;
+  const open = results.filter(({ path }) =>
+    pages.leadsOn(decodeOrKeep(path.slice(root.length + 1).replace(/[?#].*$/s, '')), work),
+  );
+  return open.length === results.length ? answer : { results: open, facts };
 }
 
 /** By the engine here, also where a hosted one answers readers. @throws DocshelfError `search_off`; as `SiteSearch.search` */
@@ -97,7 +145,7 @@ export async function explainedSearch(search: SiteSearch | null, query: string):
 }
 
 /** Loaded with the first search: a start needs no validator. */
-export function searchAnswer(settings: SiteSearchSettings): AnswerSiteSearch {
+export function siteSearchHandler(settings: SiteSearchSettings): AnswerSiteSearch {
   const answer = once(async () => {
     const { siteSearch } = await import('../../http/site/site-search.ts');
     return siteSearch(settings);

@@ -4,37 +4,34 @@ import { ClientRates } from '../../http/limits/client-rates.ts';
 import type { FaultHooks } from '../../http/problem.ts';
 import { admit, asPrivate, isFree } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
-import type { SiteRoutes } from '../../http/site/route-site.ts';
-import type { createShelfApp } from '../../http/site/shelf.ts';
-import { shelfAddress } from '../../http/site/shelf-address.ts';
-import type { ListedSite } from '../../http/site/shelf-page.ts';
+import type { createShelfApp, ListedSite } from '../../http/site/shelf.ts';
+import { shelfAddress } from '../../http/site/site-routes.ts';
 import type { ShelfScope } from '../../http/site/site-search.ts';
 import { ShelfSearch } from '../../search/index.ts';
-import type { FirstPages } from '../../serve/first-pages.ts';
+import type { FirstPages } from '../../site/first-pages.ts';
 import { type SignIns, signInKey } from './sign-ins.ts';
-import type { SiteEntry } from './sites.ts';
+import type { Site } from './site.ts';
+import type { Sites } from './sites.ts';
 
 export interface ShelfPageOptions extends FaultHooks {
-  /** As they are now. */
-  readonly entries: () => readonly SiteEntry[];
-  readonly routes: () => SiteRoutes<SiteEntry>;
+  readonly sites: Sites;
   readonly current: () => Config;
-  /** Of the site listener. */
+  /** Port of the site listener. */
   readonly port: () => number;
   readonly signIns: SignIns;
   readonly onWrongSignIn: () => void;
 }
 
-/** To each reader the sites that he may know of: to all those without sign-in, and after that of the daemon those under it. */
+/** Each reader sees the sites that he may know of: those without sign-in, and, after signing in to the daemon, those under its sign-in. */
 interface ShelfApps {
   readonly open: ReturnType<typeof createShelfApp>;
   readonly signedIn: ReturnType<typeof createShelfApp>;
 }
 
-/** Asks for the daemon's sign-in where some sites are shown without. */
+/** Requests the sign-in of the daemon if some sites are shown without it. */
 const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
-/** What is answered where no site of a list fits: the page that lists them, and one search over all. Loaded when first asked for. */
+/** The response if no site of a list matches: a page that lists them, and one search over all. The first request loads the code. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
   #apps: Promise<ShelfApps> | null = null;
@@ -60,17 +57,17 @@ export class ShelfPageAnswer {
   }
 
   /**
-   * For the readers of a site: it, those that everybody may read, and, where its sign-in is that of the daemon, those under that.
-   * Null where there is no shelf.
+   * For the readers of a site: this site, those that everybody may read, and, if it has the sign-in of the daemon, those under it.
+   * Null if there is no shelf.
    */
   scopeOf(domain: string): ShelfScope | null {
     const { current } = this.#options;
     if (current().sites.length < 2) return null;
-    const entries = (): readonly SiteEntry[] => this.#knownFrom(domain);
+    const known = (): readonly Site[] => this.#knownFrom(domain);
     return {
-      search: () => new ShelfSearch(() => searched(entries())),
+      search: () => new ShelfSearch(() => searched(known())),
       sites: async (host) => {
-        const listed = await this.#listed(entries(), host);
+        const listed = await this.#listed(known(), host);
         return new Map(
           listed.map((site) => [site.domain, { domain: site.domain, title: site.title, address: site.address }]),
         );
@@ -78,13 +75,13 @@ export class ShelfPageAnswer {
     };
   }
 
-  /** Those of a shelf that is turned off know of themselves alone. */
-  #knownFrom(domain: string): readonly SiteEntry[] {
-    const { entries, current } = this.#options;
-    const own = entries().find((entry) => entry.domain === domain);
-    const key = own?.site.signInKey ?? null;
+  /** If the shelf is off, each site sees only itself. */
+  #knownFrom(domain: string): readonly Site[] {
+    const { sites, current } = this.#options;
+    const own = sites.find(domain);
+    const key = own?.signInKey ?? null;
     const others = current().server.shelf ? this.#shown(key === signInKey(current()) ? key : null) : [];
-    return entries().filter((entry) => entry === own || others.includes(entry));
+    return sites.all.filter((site) => site === own || others.includes(site));
   }
 
   #currentSignIn(): SignIn | null {
@@ -127,41 +124,39 @@ export class ShelfPageAnswer {
     return { open: appFor(() => null), signedIn: appFor(() => signInKey(current())) };
   }
 
-  /** @param key of the sign-in that the reader has; null: none */
-  #shown(key: string | null): readonly SiteEntry[] {
-    return this.#options
-      .entries()
-      .filter(({ site }) => site.deployment.state !== 'off')
-      .filter(({ site: { signInKey: needed } }) => needed === null || needed === key);
+  /** @param key of the reader's sign-in. Null: none */
+  #shown(key: string | null): readonly Site[] {
+    const isShown = ({ deployment, signInKey: needed }: Site): boolean =>
+      deployment.state !== 'off' && (needed === null || needed === key);
+    return this.#options.sites.all.filter(isShown);
   }
 
-  async #listed(entries: readonly SiteEntry[], host: string | undefined): Promise<readonly ListedSite[]> {
-    const { routes, current, port } = this.#options;
+  async #listed(shown: readonly Site[], host: string | undefined): Promise<readonly ListedSite[]> {
+    const { sites, current, port } = this.#options;
     const place = { host, port: port(), publicUrl: current().server.publicUrl };
-    this.#pages ??= import('../../serve/first-pages.ts').then((serving) => new serving.FirstPages());
+    this.#pages ??= import('../../site/first-pages.ts').then((serving) => new serving.FirstPages());
     const pages = await this.#pages;
     return Promise.all(
-      entries.map(async (entry) => {
-        const { domain, site } = entry;
-        const { release } = site;
-        const said = release === null ? null : await pages.of(release);
+      shown.map(async (site) => {
+        const { domain, config, release, deployment } = site;
+        const page = release && (await pages.pageOf(release));
         return {
           domain,
-          title: site.config.title ?? said?.title ?? null,
-          description: said?.description ?? null,
-          language: said?.language ?? null,
+          title: config.title ?? page?.title ?? null,
+          description: page?.description ?? null,
+          language: page?.language ?? null,
           version: release?.version ?? null,
           date: release?.createdAt ?? null,
-          address: shelfAddress(entry, routes(), place),
-          state: site.deployment.state,
+          address: shelfAddress(site, sites.routes, place),
+          state: deployment.state,
         };
       }),
     );
   }
 }
 
-function searched(entries: readonly SiteEntry[]) {
-  return entries.flatMap(({ domain, site: { search, release } }) => {
+function searched(sites: readonly Site[]) {
+  return sites.flatMap(({ domain, search, release }) => {
     return search === null || release === null ? [] : [{ site: domain, search }];
   });
 }

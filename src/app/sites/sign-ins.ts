@@ -1,22 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { Config, SiteConfig } from '../../config/index.ts';
-import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
-import { LateAnswers } from '../../http/limits/late-answers.ts';
+import { ClientRates, clientOf, LateAnswers } from '../../http/limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
-import { requestField } from '../../http/listener/request-field.ts';
-import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
-import type { Issuer } from '../../http/sign-in/oidc/issuer.ts';
-import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
-import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
-import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
-import { siteOrigin } from '../../http/site/shelf-address.ts';
+import { requestField } from '../../http/listener/request.ts';
+import { BasicPasswords, PasswordCheck } from '../../http/sign-in/basic-passwords.ts';
+import type { Issuer } from '../../http/sign-in/identity-provider.ts';
+import { isSignInAddress, type SignIn, type SignInEvents, TrustedHeader } from '../../http/sign-in/sign-in.ts';
+import { siteOrigin } from '../../http/site/site-routes.ts';
 import type { Network } from '../network.ts';
-import { sessionKeys } from './session-keys.ts';
+import { once } from '../once.ts';
+import { sessionKeys } from './preview.ts';
 
-/** Mistyped ones are few; who guesses gets one answer in ten seconds. */
+/** Typing errors are few. A client that guesses gets one response in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
-/** What signs in. */
+/** The place at which readers sign in. */
 export interface SignInPlace {
   readonly config: Config;
   /** Domain of the site; null: the shelf page. */
@@ -25,7 +23,7 @@ export interface SignInPlace {
   readonly basePath: string;
 }
 
-/** What the sign-ins of all sites of a daemon share: who is known, and who has guessed. */
+/** State that the sign-ins of all sites share: checked passwords, and clients with wrong ones. */
 export class SignIns {
   readonly #network: Network;
   readonly #issuers = new Map<string, Promise<Issuer>>();
@@ -37,7 +35,7 @@ export class SignIns {
     this.#network = network;
   }
 
-  /** Null where everybody may read. That each kind has what it needs is a rule of the config. */
+  /** Null if everybody may read. The config check ensures that each kind has its settings. */
   open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
     const { auth, trustedProxies } = config.server;
     switch (auth.kind) {
@@ -59,15 +57,15 @@ export class SignIns {
     }
   }
 
-  /** Loaded with its first reader. */
+  /** The first reader loads the code. */
   #openOidc({ config, site, hosts, basePath }: SignInPlace, events: SignInEvents): SignIn {
     const { auth, publicUrl } = config.server;
     const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
     const make = async (): Promise<SignIn> => {
       const [{ IdentityProvider }, { OidcSignIn }, { Seals }] = await Promise.all([
-        import('../../http/sign-in/oidc/identity-provider.ts'),
-        import('../../http/sign-in/oidc/oidc-sign-in.ts'),
-        import('../../http/sign-in/oidc/seals.ts'),
+        import('../../http/sign-in/identity-provider.ts'),
+        import('../../http/sign-in/oidc-sign-in.ts'),
+        import('../../http/sign-in/sealed-cookies.ts'),
       ]);
       const provider = new IdentityProvider({
         issuer: await this.#issuer(issuer ?? ''),
@@ -84,30 +82,26 @@ export class SignIns {
         originOf: (host) => siteOrigin(publicUrl ?? '', hosts, host),
       });
     };
-    let made: Promise<SignIn> | null = null;
+    const open = once(make);
     let opened: SignIn | null = null;
     return {
       knows: (incoming) => opened?.knows(incoming) ?? false,
       vary: 'Cookie, Authorization',
       isOwn: isSignInAddress,
       admit: async (incoming, target, begins) => {
-        made ??= make().catch((error: unknown) => {
-          made = null;
-          throw error;
-        });
-        opened = await made;
+        opened = await open();
         return opened.admit(incoming, target, begins);
       },
     };
   }
 
-  /** One for the sites that name it: its document and its keys are asked for once. */
+  /** Sites with the same issuer share it, so that its document and keys are fetched once. */
   #issuer(issuer: string): Promise<Issuer> {
     const known = this.#issuers.get(issuer);
     if (known !== undefined) return known;
     const make = async (): Promise<Issuer> => {
-      const { Issuer: OpenIdIssuer } = await import('../../http/sign-in/oidc/issuer.ts');
-      const { gatedFetch } = await import('../../net/gated-fetch.ts');
+      const { Issuer: OpenIdIssuer } = await import('../../http/sign-in/identity-provider.ts');
+      const { gatedFetch } = await import('../../net/http-client.ts');
       return new OpenIdIssuer({ issuer, fetch: gatedFetch(() => this.#network.client()) });
     };
     const made = make();

@@ -5,20 +5,11 @@ import { chooseSite } from '../../domain/deployment.ts';
 import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { mapAhead } from '../../files/lanes.ts';
-import { tellSite } from '../../http/listener/served-request.ts';
-import { SiteRoutes } from '../../http/site/route-site.ts';
+import { tagRequest } from '../../http/listener/served-request.ts';
 import { forWorker } from '../../http/site/site.ts';
-import type { PlainAnswer } from '../../serve/index.ts';
-import { ShelfSite } from './shelf-site.ts';
-import type { SiteHost } from './site-host.ts';
-
-/** A site and its place. */
-export interface SiteEntry {
-  readonly domain: string;
-  readonly hosts: readonly string[];
-  readonly basePath: string;
-  readonly site: ShelfSite;
-}
+import { SiteRoutes } from '../../http/site/site-routes.ts';
+import type { PlainAnswer } from '../../site/index.ts';
+import { Site, type SiteHost } from './site.ts';
 
 export interface SitesOptions {
   readonly isList: boolean;
@@ -26,11 +17,11 @@ export interface SitesOptions {
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
-  /** Answers where no site fits. */
+  /** Responds if no site matches. */
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
 
-/** Each reads a dozen small files. */
+/** Opening a site reads a dozen small files. */
 const OPENED_AT_ONCE = 16;
 
 /** States from the worst to the best of those that serve (contract, section 2.1). */
@@ -40,10 +31,8 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  #entries: readonly SiteEntry[] = [];
-  /** What the folder has for none of the sites. */
-  #notices: readonly string[] = [];
-  #routes = new SiteRoutes<SiteEntry>([]);
+  /** Replaced as a whole by each reload. `notices`: about parts of the folder that belong to none of the sites. */
+  #now: Pick<Sites, 'all' | 'routes' | 'notices'> = { all: [], routes: new SiteRoutes([]), notices: [] };
 
   constructor(options: SitesOptions) {
     this.#options = options;
@@ -51,25 +40,21 @@ export class Sites {
   }
 
   get notices(): readonly string[] {
-    return this.#notices;
+    return this.#now.notices;
   }
 
-  get entries(): readonly SiteEntry[] {
-    return this.#entries;
+  get routes(): SiteRoutes<Site> {
+    return this.#now.routes;
   }
 
-  get routes(): SiteRoutes<SiteEntry> {
-    return this.#routes;
+  get all(): readonly Site[] {
+    return this.#now.all;
   }
 
-  get all(): readonly ShelfSite[] {
-    return this.#entries.map(({ site }) => site);
-  }
-
-  /** Null where there are several. */
-  get only(): ShelfSite | null {
-    const [first, second] = this.#entries;
-    return second === undefined ? (first?.site ?? null) : null;
+  /** Null if there are several. */
+  get only(): Site | null {
+    const [first, second] = this.all;
+    return second === undefined ? (first ?? null) : null;
   }
 
   get haveSearch(): boolean {
@@ -79,19 +64,16 @@ export class Sites {
   /** A host shared by several sites names none of them. */
   get names(): readonly NamedSite[] {
     const shared = new Map<string, number>();
-    for (const { hosts } of this.#entries) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
-    return this.#entries.map(({ site, hosts }) => ({
-      domain: site.domain,
-      hosts: hosts.filter((host) => shared.get(host) === 1),
-    }));
+    for (const { hosts } of this.all) for (const host of hosts) shared.set(host, (shared.get(host) ?? 0) + 1);
+    return this.all.map(({ domain, hosts }) => ({ domain, hosts: hosts.filter((host) => shared.get(host) === 1) }));
   }
 
-  find(domain: string): ShelfSite | null {
-    return this.#entries.find(({ site }) => site.domain === domain)?.site ?? null;
+  find(domain: string): Site | null {
+    return this.all.find((site) => site.domain === domain) ?? null;
   }
 
   /** @param domain null: the only one. @throws DocshelfError `not_found`, `site_needed` */
-  chosen(domain: string | null): ShelfSite {
+  chosen(domain: string | null): Site {
     return chooseSite(this.all, domain, 'this daemon');
   }
 
@@ -100,16 +82,16 @@ export class Sites {
     return WORST_FIRST.find((state) => states.includes(state)) ?? 'off';
   }
 
-  /** Null for what `answer` is for. */
-  plain(incoming: IncomingMessage): PlainAnswer | null {
+  /** Null if the request is one for `answer`. */
+  fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
     if (only !== null) return plainOf(only, incoming);
-    const route = this.#routes.find(incoming.headers.host, incoming.url ?? '/');
+    const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind !== 'site') return null;
-    return plainOf(route.site.site, incoming, route.site.domain);
+    return plainOf(route.site, incoming, route.site.domain);
   }
 
-  /** By the site of a request, which its host and path name. */
+  /** Host and path of a request name its site. */
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
     return forWorker(env.incoming, this.#answer(request, env));
   }
@@ -118,17 +100,17 @@ export class Sites {
     const { incoming } = env;
     const only = this.isList ? null : this.only;
     if (only !== null) {
-      tellSite(incoming, { site: undefined, version: only.version });
+      tagRequest(incoming, { site: undefined, version: only.version });
       return only.answer(request, env);
     }
-    const route = this.#routes.find(incoming.headers.host, incoming.url ?? '/');
+    const route = this.routes.find(incoming.headers.host, incoming.url ?? '/');
     if (route.kind === 'site' || route.kind === 'redirect') {
-      const { domain, site } = route.site;
-      tellSite(incoming, { site: domain, version: site.version });
+      const { domain, version } = route.site;
+      tagRequest(incoming, { site: domain, version });
     }
     switch (route.kind) {
       case 'site':
-        return route.site.site.answer(request, env);
+        return route.site.answer(request, env);
       case 'redirect':
         return new Response(null, { status: 308, headers: { Location: route.location } });
       default:
@@ -145,14 +127,14 @@ export class Sites {
     await Promise.all(left.map((site) => this.#end(site)));
   }
 
-  /** Each site says it: what it serves is as it was. */
+  /** Each site reports the error, and serves as before. */
   reloadFailed(error: unknown): void {
     for (const { deployment } of this.all) deployment.failed('reload', error);
   }
 
   /** Resolves when every site has ended its round; in a list only those that begin their work or have something new begin one. */
   async settle(): Promise<void> {
-    const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustSettle);
+    const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustReconcile);
     await Promise.all(due.map((site) => site.settle()));
   }
 
@@ -161,40 +143,34 @@ export class Sites {
   }
 
   /** @returns those that have left */
-  async #take(configs: readonly SiteConfig[]): Promise<readonly ShelfSite[]> {
+  async #take(configs: readonly SiteConfig[]): Promise<readonly Site[]> {
     const domains = configs.map(({ domain }) => domain ?? '');
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
-    const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
-    const entries: SiteEntry[] = [];
+    const former = this.all;
+    const all: Site[] = [];
     const commits: (() => void)[] = [];
-    this.#notices = notices;
-    const take = async (config: SiteConfig): Promise<SiteEntry> => {
-      const { hosts, basePath } = config;
-      const domain = config.domain ?? '';
-      const known = this.isList ? former.get(domain) : this.all[0];
-      const commit = await known?.accept(config);
-      if (commit !== undefined) commits.push(commit);
-      const site = known ?? (await ShelfSite.open(config, this.#options.hostOf(this.isList ? config.domain : null)));
-      return { domain, hosts, basePath, site };
+    const take = async (config: SiteConfig): Promise<Site> => {
+      const known = this.isList ? former.find((site) => site.config.domain === config.domain) : former[0];
+      if (known === undefined) return Site.open(config, this.#options.hostOf(this.isList ? config.domain : null));
+      commits.push(await known.accept(config));
+      return known;
     };
-    for await (const entry of mapAhead(configs, OPENED_AT_ONCE, take)) entries.push(entry);
+    for await (const site of mapAhead(configs, OPENED_AT_ONCE, take)) all.push(site);
     for (const commit of commits) commit();
-    this.#entries = entries;
-    this.#routes = new SiteRoutes(entries);
-    const kept = new Set(entries.map(({ site }) => site));
-    return [...former.values()].filter((site) => !kept.has(site));
+    this.#now = { all, routes: new SiteRoutes(all), notices };
+    return former.filter((site) => !all.includes(site));
   }
 
-  async #end(site: ShelfSite): Promise<void> {
-    // Its fault is not that of the sites that stay.
+  async #end(site: Site): Promise<void> {
+    // A site that fails to stop must not fail the reload of the others.
     await site.stop().catch((error: unknown) => site.deployment.failed('stop', error));
     site.close();
   }
 }
 
-/** @param domain on a shelf of many */
-function plainOf(site: ShelfSite, incoming: IncomingMessage, domain?: string): PlainAnswer | null {
-  const answer = site.plain(incoming);
-  if (answer !== null) tellSite(incoming, { site: domain, version: site.version });
+/** @param domain if the daemon has a list of sites */
+function plainOf(site: Site, incoming: IncomingMessage, domain?: string): PlainAnswer | null {
+  const answer = site.fastAnswer(incoming);
+  if (answer !== null) tagRequest(incoming, { site: domain, version: site.version });
   return answer;
 }

@@ -3,10 +3,40 @@ import type { DeploymentType } from '../../domain/deployment.ts';
 import { type DaemonFeatures, joinFeatures } from '../../domain/feature.ts';
 import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/status.ts';
 import { printable } from '../../domain/text.ts';
+import type { SiteActions } from '../../http/admin/actions.ts';
 import type { ObservedSite } from '../../http/admin/observed-site.ts';
-import { originOf } from './preview.ts';
-import type { ShelfSite } from './shelf-site.ts';
+import { clientLeft } from '../../http/problem.ts';
+import { diffVersions } from '../../site/versions/diff-versions.ts';
+import { originOf, previewLink } from './preview.ts';
+import type { Site } from './site.ts';
 import type { Sites } from './sites.ts';
+
+/** Actions on a site for the admin listener and a daemon's socket. @param port of the site listener */
+export function siteActions({ deployment, metrics, config }: Site, port: number): SiteActions {
+  return {
+    onBundleRefused: (source) => metrics.onBundleRefused(source),
+    activate: (version) => deployment.activate(version),
+    rollback: () => deployment.rollback(),
+    preview: async (version) => {
+      const release = await deployment.stored(version);
+      return previewLink(config, { ...release, domain: deployment.domain }, port);
+    },
+    diff: async (before, after, signal) => {
+      const [former, next] = [await deployment.stored(before), await deployment.stored(after)];
+      const pages = await diffVersions({ before: former.releaseDir, after: next.releaseDir }, signal);
+      return { before, after, ...pages };
+    },
+    remove: (version) => deployment.remove(version),
+    upload: (fileName, body, { version, activate, signature, source, signal }) =>
+      deployment
+        .deliverStream(body, { fileName, version, activate, signature, source }, signal)
+        .catch((error: unknown) => {
+          // Otherwise the audit line would report an error of docshelf.
+          throw signal.aborted ? clientLeft(`take in "${fileName}"`) : error;
+        }),
+    activateStored: (release, activate) => deployment.activateStored(release, activate),
+  };
+}
 
 interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt' | 'programVersion'> {
   readonly deploymentType: DeploymentType;
@@ -22,7 +52,7 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
   const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
   const notices = [...reloadNotices(lastReload), ...facts.notices, ...sites.notices].map((notice) => printable(notice));
-  const statusOf = async (site: ShelfSite): Promise<StatusReport> => {
+  const statusOf = async (site: Site): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };
   };
@@ -48,7 +78,7 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
   };
 }
 
-function listed({ config }: ShelfSite, status: StatusReport): SiteStatusReport {
+function listed({ config }: Site, status: StatusReport): SiteStatusReport {
   const { title, hosts, basePath } = config;
   return { ...status, title, hosts, basePath };
 }
@@ -60,14 +90,14 @@ export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): Da
   return joinFeatures(deploymentType, reports);
 }
 
-/** Keys that wait for a restart; those of one site with its domain. */
+/** Keys that wait for a restart. Keys of one site contain its domain. */
 function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts): string[] {
   if (current.config.sites.length > 0 !== sites.isList) return ['sites'];
   const pending = pendingRestart(opened.config, current.config);
   if (!sites.isList) return pending;
   const ofSites = sites.all.flatMap(({ opened: before, config, domain, search }) => {
     const waiting = pendingRestart(before.config, config.config);
-    // A site that came later: its readers search it, the API is not there for it.
+    // A site that was added later: its readers search it, but the API does not.
     if (!apiHasSearch && search !== null) waiting.push('search.enabled');
     return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
   });
@@ -79,14 +109,14 @@ function reloadNotices(lastReload: LastReload | null): string[] {
   return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
 }
 
-/** For metrics. @param labelsMax sites with a label of their own; more are one */
+/** States for metrics. @param labelsMax if there are more sites, all have one label */
 export function siteStates(sites: Sites, labelsMax: number) {
   if (!sites.isList || sites.all.length > labelsMax) return [{ site: null, state: sites.state }];
   return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
 }
 
 /** @param port of the site listener */
-export function observedSite(site: ShelfSite, port: number): ObservedSite {
+export function observedSite(site: Site, port: number): ObservedSite {
   return {
     address: originOf(site.config, port) + site.config.basePath,
     findings: () => site.findings(),

@@ -1,38 +1,37 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
+import { normalBasePath } from '../../domain/deployment.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
-import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
-import { table } from '../table.ts';
-import { auditBasePath, basePathText } from './audit-base-path.ts';
-import { storedRelease } from './stored-release.ts';
-
-type Audit = Awaited<ReturnType<typeof auditStored>>;
+import { type SiteChoice, siteCommand } from '../command.ts';
+import { loadSite } from '../load-config.ts';
+import { ProgressBar, printResult, table } from '../output.ts';
+import { storedRelease } from '../stored-versions.ts';
 
 const SHOWN_MAX = 50;
 
+type Audit = Awaited<ReturnType<typeof auditStored>>;
+
 export function bundleAuditCommand(): Command {
-  return withSite(
-    command(
-      'audit',
-      'find references of a stored version that lead nowhere, and what its pages load from other hosts',
-      'docshelf bundle audit 2024-06-01 --json',
-    ),
+  return siteCommand(
+    'audit',
+    'find references of a stored version that lead nowhere, and what its pages load from other hosts',
+    'docshelf bundle audit 2024-06-01 --json',
   )
     .argument('<version>', 'the version of a stored release')
     .option('--base-path <path>', 'tell instead what cannot be rewritten for that base path')
     .action(async (version: string, options: SiteChoice & { readonly basePath?: string }) => {
       const { config } = await loadSite(options);
       const { basePath } = options;
-      if (basePath !== undefined) answer(options, await auditBasePath(version, basePath, config), basePathText);
-      else answer(options, await auditStored(version, config), textOf);
+      if (basePath !== undefined) printResult(options, await auditBasePath(version, basePath, config), basePathText);
+      else printResult(options, await auditStored(version, config), textOf);
     });
 }
 
-/** As an export job checks a site, in the way that docshelf serves it. */
+/** Runs the check of an export job on a stored version. */
 async function auditStored(version: string, config: Config) {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, FindingList } = await import('../../export/index.ts');
@@ -69,4 +68,60 @@ function textOf({ version, pages, counts, findings }: Audit): string {
     table([['KIND', 'PAGE', 'REFERENCE'], ...rows]),
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join('\n');
+}
+
+interface FileLeft {
+  readonly file: string;
+  /** Distinct addresses as written. Empty if the file is too large to be rewritten. */
+  readonly addresses: readonly string[];
+}
+
+type BasePathAudit = Awaited<ReturnType<typeof auditBasePath>>;
+
+const BASE_PATH = /^\/(?:(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+(?:\/|$))*$/;
+/** Maximum number of addresses to show for one file. */
+const ADDRESSES_SHOWN_MAX = 3;
+
+/** What of a stored version would still lead out of a base path. @throws DocshelfError `usage`, `version_not_found`. */
+async function auditBasePath(version: string, written: string, config: Config) {
+  if (!BASE_PATH.test(written)) {
+    throw new DocshelfError('usage', `Cannot audit "${version}": "${written}" is no base path`, {
+      next: 'Give a path that begins with a slash, such as /docs/.',
+    });
+  }
+  const { answers, isMountable, mountFile } = await import('../../web/mount/index.ts');
+  const { isData, isTooLargeToMount, leftAddresses } = await import('../../web/mount/index.ts');
+  const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
+  const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => answers(files, path) };
+  const left: FileLeft[] = [];
+  let rewritten = 0;
+  for (const { path, type, size } of site.from === site.to ? [] : files.values()) {
+    if (isTooLargeToMount({ path, type }, size)) left.push({ file: path, addresses: [] });
+    if (!isMountable(path, type, size) && !isData(path, size)) continue;
+    const file = { path, type, bytes: await readFile(join(siteDir, path)) };
+    if (mountFile(file, site) !== file.bytes) rewritten += 1;
+    const addresses = leftAddresses(file, site);
+    if (addresses.length > 0) left.push({ file: path, addresses });
+  }
+  return { version, digest, basePath: site.to, builtFor, files: files.size, rewritten, left };
+}
+
+function basePathText({ version, basePath, builtFor, files, rewritten, left }: BasePathAudit): string {
+  if (builtFor === basePath) return `Version ${version} was built for ${basePath}: nothing is rewritten.`;
+  const head = `Version ${version}, built for ${builtFor}, at ${basePath}: files rewritten: ${rewritten} of ${files}.`;
+  if (left.length === 0) return `${head} No address is known to be left.`;
+  const rows = left.slice(0, SHOWN_MAX).map(({ file, addresses }) => [file, shown(addresses)]);
+  const more = left.length - rows.length;
+  return [
+    head,
+    `In ${counted(left.length, 'file')} addresses stay as they are; scripts that use them lead out of ${basePath}.`,
+    table([['FILE', 'ADDRESSES'], ...rows]),
+    ...(more > 0 ? [`and ${counted(more, 'more file')}`] : []),
+  ].join('\n');
+}
+
+function shown(addresses: readonly string[]): string {
+  if (addresses.length === 0) return 'the file is too large to be rewritten';
+  const more = addresses.length - ADDRESSES_SHOWN_MAX;
+  return addresses.slice(0, ADDRESSES_SHOWN_MAX).join(' ') + (more > 0 ? ` and ${more} more` : '');
 }

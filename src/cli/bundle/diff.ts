@@ -6,29 +6,27 @@ import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { printable } from '../../domain/text.ts';
 import { readFileTable } from '../../files/index.ts';
-import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../serve/versions/diff-pages.ts';
-import { escapeHtml } from '../../web/escape-html.ts';
-import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
-import { table } from '../table.ts';
-import { storedRelease } from './stored-release.ts';
+import { type ComparedSite, diffPages, diffSummary, type VersionsDiff } from '../../site/versions/diff-pages.ts';
+import { escapeHtml } from '../../web/escape.ts';
+import { type SiteChoice, siteCommand } from '../command.ts';
+import { loadSite } from '../load-config.ts';
+import { ProgressBar, printResult, table } from '../output.ts';
+import { storedRelease } from '../stored-versions.ts';
 
 const SHOWN_MAX = 50;
 
 export function bundleDiffCommand(): Command {
-  return withSite(
-    command(
-      'diff',
-      'tell which pages a version or an archive adds, removes, moves and changes in their main text',
-      'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
-    ),
+  return siteCommand(
+    'diff',
+    'tell which pages a version or an archive adds, removes, moves and changes in their main text',
+    'docshelf bundle diff 2024-06-01 2024-07-15 --html > changes.html',
   )
     .argument('<before>', 'an archive file, or the version of a stored release')
     .argument('<after>', 'another one')
     .option('--html', 'print a page to hand on')
     .action(async (before: string, after: string, options: SiteChoice & { readonly html?: true }) => {
       const { config } = await loadSite(options);
-      answer(options, await diff(before, after, config), options.html ? htmlOf : textOf);
+      printResult(options, await diff(before, after, config), options.html ? htmlOf : textOf);
     });
 }
 
@@ -91,7 +89,7 @@ function textOf(diff: VersionsDiff): string {
 
 const inHtml = (cell: string): string => printable(escapeHtml(cell), (codePoint) => `&#${codePoint};`);
 
-/** One file, without scripts. */
+/** A page in one file, without scripts. */
 function htmlOf(diff: VersionsDiff): string {
   const rows = rowsOf(diff).map((row) => `<tr>${row.map((cell) => `<td>${inHtml(cell)}</td>`).join('')}</tr>`);
   return [

@@ -1,33 +1,28 @@
 import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import { readText } from '../../config/read-text.ts';
-import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { readText } from '../../config/read-config-file.ts';
+import { type Delivered, fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
-import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { refuseSignatureName, refuseUnfitName } from '../../domain/file-name.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { ifThere } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import {
-  answer,
-  type ChosenSite,
   type CommonOptions,
-  chosenSite,
   type DaemonChoice,
   daemonCommand,
-  loadFor,
-  namePlace,
-  type Place,
   type SiteChoice,
   versionLabel,
   withSite,
 } from '../command.ts';
-import { type ArchiveInput, type DaemonClient, findDaemon, placeOf } from '../daemon-client.ts';
-import { ProgressBar } from '../progress-bar.ts';
-import { fetchArchive } from './fetch-archive.ts';
+import { type ArchiveInput, commandTarget, type DaemonClient, findDaemon } from '../daemon-client.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood } from '../load-config.ts';
+import { type CommandTarget, ProgressBar, printResult, printTarget } from '../output.ts';
 import { previewOf } from './preview.ts';
 
 interface ImportOptions extends SiteChoice, DaemonChoice {
@@ -36,21 +31,21 @@ interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly activate: boolean;
 }
 
-/** A file of such a name would be named with ./ before it. */
+/** A local file with such a name is written with ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 interface ImportRequest {
   /** Null for a pipe. */
   readonly fileName: string | null;
   readonly version: string | null;
-  /** That came with it; null: that of the file beside it, or the configured one. */
+  /** Signature from the command line. Null uses the file next to the archive, or the configured one. */
   readonly signature: string | null;
   readonly activate: boolean;
 }
 
 interface Imported {
   readonly delivered: Delivered;
-  readonly place: Place;
+  readonly place: CommandTarget;
 }
 
 const SIGNATURE_BYTES_MAX = 20_000;
@@ -72,7 +67,7 @@ export function bundleImportCommand(): Command {
     .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
-      const loaded = await loadFor(options);
+      const loaded = await loadOrLastGood(options);
       const site = await chosenSite(loaded, options);
       const { version = null, signature = null, activate } = options;
       const take = (archive: ArchiveInput, fileName: string | null) =>
@@ -81,11 +76,11 @@ export function bundleImportCommand(): Command {
         ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
       const done = { ...delivered, ...place };
-      if (activate || delivered.activated) return answer(options, done, sentenceOf);
-      // It is stored; what is wrong with a link, `bundle preview` tells.
+      if (activate || delivered.activated) return printResult(options, done, sentenceOf);
+      // The import succeeded. `bundle preview` reports why there is no link.
       const preview = await previewOf(loaded, options, delivered.version).catch(() => null);
-      if (preview === null) return answer(options, done, sentenceOf);
-      answer(
+      if (preview === null) return printResult(options, done, sentenceOf);
+      printResult(
         options,
         { ...done, preview },
         ({ preview: { link } }) => `${sentenceOf(delivered)}\nPreview it for a day: ${link}`,
@@ -104,8 +99,8 @@ export async function importArchive(
     refuseSignatureName(request.fileName);
   }
   const daemon = await findDaemon(site, options);
-  const place = placeOf(daemon, site, options);
-  namePlace(options, place);
+  const place = commandTarget(daemon, site, options);
+  printTarget(options, place);
   const delivered = await (daemon === null
     ? importAlone(site, options, archive, request)
     : upload(daemon, archive, request));
@@ -119,7 +114,7 @@ async function importAlone(
   request: ImportRequest,
 ): Promise<Delivered> {
   const delivered = await importHere(site.config, archive, request);
-  // A daemon announces itself before it looks at the folder: a later one sees what was stored.
+  // A daemon that started meanwhile announced itself before it read the folder, so tell it about the bundle.
   const begun = await findDaemon(site, options).catch(() => null);
   if (begun === null) return delivered;
   const { version, digest } = delivered;
@@ -133,7 +128,7 @@ async function upload(
   archive: ArchiveInput,
   { fileName, version, signature, activate }: ImportRequest,
 ): Promise<Delivered> {
-  // A signature is kept by its archive's name, which must not be another command's.
+  // The daemon stores a signature by archive name, so two commands must not use the same name.
   const name = fileName ?? (signature === null ? 'bundle' : `bundle-${randomBytes(4).toString('hex')}`);
   const text = signature ?? ('file' in archive ? await signatureBeside(archive.file) : null);
   const parameters = { fileName: name };
@@ -181,4 +176,46 @@ export function sentenceOf({ version, digest, unpacked, activated, moved }: Deli
   const state = activated ? 'it is the active version now' : 'it is stored and not active';
   const former = moved === undefined ? '' : ` The label led to ${moved.slice(0, 12)} before.`;
   return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.${former}`;
+}
+
+/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
+async function fetchArchive<T>(
+  config: Config,
+  link: Secret,
+  use: (file: string, fileName: string | null) => Promise<T>,
+): Promise<T> {
+  const next = 'Set TMPDIR to a folder that can be written, with room for the bundle.';
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
+    rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
+  );
+  const { network, staticExport } = config;
+  const opened = await (await import('../../app/index.ts')).openCommandSources(config);
+  const progress = new ProgressBar();
+  const shown = linkWithoutSecrets(link.reveal());
+  try {
+    const file = join(work, 'bundle');
+    const { fileName } = await fetchBundle(
+      opened.sources,
+      {
+        link,
+        sha256: null,
+        signal: new AbortController().signal,
+        onProgress: (doneBytes, totalBytes) =>
+          progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
+      },
+      {
+        spoolDir: work,
+        bundleFile: file,
+        bundleBytesMax: staticExport.limits.bundleBytesMax,
+        retriesMax: network.retries,
+        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
+      },
+    );
+    progress.end();
+    return await use(file, fileName);
+  } finally {
+    progress.end();
+    await opened.close();
+    await rm(work, { recursive: true, force: true });
+  }
 }

@@ -2,25 +2,19 @@ import type { Command } from 'commander';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
-import {
-  actionCommand,
-  answer,
-  type ChosenSite,
-  type DaemonChoice,
-  group,
-  loadSite,
-  namePlace,
-  type SiteChoice,
-  withSite,
-} from '../command.ts';
-import { findDaemon, placeOf } from '../daemon-client.ts';
+import { actionCommand, type DaemonChoice, daemonCommand, group, type SiteChoice, withSite } from '../command.ts';
+import { commandTarget, daemonStatus, findDaemon } from '../daemon-client.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood, loadSite } from '../load-config.ts';
+import { printResult, printTarget, table, toMiB } from '../output.ts';
+import { listedSites, type SiteVersions, versionsOf } from '../stored-versions.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleDiffCommand } from './diff.ts';
 import { bundleImportCommand } from './import.ts';
-import { bundleInspectCommand } from './inspect.ts';
-import { bundleListCommand } from './list.ts';
 import { bundlePreviewCommand } from './preview.ts';
-import { bundleVerifyCommand } from './verify.ts';
+import { bundleInspectCommand, bundleVerifyCommand } from './verify.ts';
+
+type Options = SiteChoice & DaemonChoice;
+type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 export function bundleCommand(): Command {
   const { activate, rollback, remove } = operations;
@@ -48,10 +42,7 @@ export function bundleCommand(): Command {
   ]);
 }
 
-type Options = SiteChoice & DaemonChoice;
-type ChangeHere = (deployment: Deployment) => Promise<unknown>;
-
-/** By the daemon where one runs, else on the folder itself. */
+/** Changes through the daemon if one runs, else in the data folder. */
 async function change(
   options: Options,
   operation: Pick<Operation, 'method' | 'path'>,
@@ -60,17 +51,17 @@ async function change(
 ): Promise<void> {
   const site = await loadSite(options);
   const daemon = await findDaemon(site, options);
-  const place = placeOf(daemon, site, options);
-  namePlace(options, place);
+  const place = commandTarget(daemon, site, options);
+  printTarget(options, place);
   const now = daemon === null ? await changeHere(site, options, here) : await daemon.call(operation, { parameters });
-  answer(options, { ...((now ?? { ok: true }) as ReleaseRef | { ok: true }), ...place }, (done) =>
+  printResult(options, { ...((now ?? { ok: true }) as ReleaseRef | { ok: true }), ...place }, (done) =>
     'ok' in done
       ? `Removed version ${parameters.version}.`
       : `Version ${done.version} (${done.digest.slice(0, 12)}) is the active version now.`,
   );
 }
 
-/** A daemon that began meanwhile may have looked at the folder before, and is asked for the same. */
+/** Then repeats the change at a daemon that started meanwhile, which may have read the folder before the change. */
 async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;
@@ -83,4 +74,49 @@ async function changeHere(site: ChosenSite, options: Options, here: ChangeHere):
   const daemon = await findDaemon(site, options).catch(() => null);
   await daemon?.call(operations.activate, { parameters: { version: now.version } });
   return now;
+}
+
+const VERSION_HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
+
+function bundleListCommand(): Command {
+  const description = 'list the stored versions, of all sites where none is named';
+  return withSite(daemonCommand('list', description, 'docshelf bundle list')).action(listVersions);
+}
+
+async function listVersions(options: Options): Promise<void> {
+  const loaded = await loadOrLastGood(options);
+  const status = await daemonStatus(loaded.config, options, options.site ?? null);
+  const all = options.site === undefined ? listedSites(loaded, status, options) : null;
+  if (all === null) {
+    const site = await chosenSite(loaded, options);
+    printResult(options, await versionsOf(site, status, options), versionsText);
+    return;
+  }
+  const sites: (SiteVersions & { domain: string })[] = [];
+  for (const site of all) sites.push({ domain: site.domain ?? '', ...(await versionsOf(site, status, options)) });
+  printResult(options, { sites }, () => {
+    const rows = sites.flatMap(({ domain, ...versions }) => {
+      const own = versionRows(versions);
+      return own.length === 0 ? [[domain, '-']] : own.map((row) => [domain, ...row]);
+    });
+    return table([['SITE', ...VERSION_HEADER], ...rows]);
+  });
+}
+
+function versionsText(site: SiteVersions): string {
+  return site.versions.length === 0 ? 'No version is stored.' : table([VERSION_HEADER, ...versionRows(site)]);
+}
+
+function versionRows({ active, pinned, versions }: SiteVersions): string[][] {
+  return versions.map((known) => [
+    known.version,
+    [known.version === active?.version ? 'active' : '', known.version === pinned ? 'pinned' : '']
+      .filter(Boolean)
+      .join(', '),
+    String(known.pages),
+    toMiB(known.bytes),
+    known.createdAt.slice(0, 10),
+    known.source,
+    known.digest.slice(0, 12),
+  ]);
 }

@@ -3,18 +3,11 @@ import { previewLink, type VersionPreview } from '../../app/sites/preview.ts';
 import { readStore } from '../../app/slices.ts';
 import type { LoadedConfig } from '../../config/index.ts';
 import { operations } from '../../http/admin/operations.ts';
-import {
-  actionCommand,
-  answer,
-  chosenSite,
-  type DaemonChoice,
-  loadFor,
-  namedSites,
-  type SiteChoice,
-  withSite,
-} from '../command.ts';
+import { actionCommand, type DaemonChoice, type SiteChoice, withSite } from '../command.ts';
 import { findDaemon } from '../daemon-client.ts';
-import { storedReleaseInfo } from './stored-release.ts';
+import { chosenSite, loadOrLastGood, namedSites } from '../load-config.ts';
+import { printResult } from '../output.ts';
+import { storedReleaseInfo } from '../stored-versions.ts';
 
 type Options = SiteChoice & DaemonChoice;
 
@@ -22,7 +15,7 @@ export function bundlePreviewCommand(): Command {
   return withSite(actionCommand('preview', operations.preview, 'docshelf bundle preview 2024-07-15'))
     .argument('<version>')
     .action(async (version: string, options: Options) =>
-      answer(options, await previewOf(await loadFor(options), options, version), ({ link }) => link),
+      printResult(options, await previewOf(await loadOrLastGood(options), options, version), ({ link }) => link),
     );
 }
 

@@ -8,10 +8,63 @@ import { checkSignature, type Signer, verifyRelease } from '../../deploy/index.t
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
 import { digestFile } from '../../files/index.ts';
-import { answer, command, loadSite, parserOf, type SiteChoice, ToldFailure, withSite } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
-import { toMiB } from '../table.ts';
-import { storedRelease } from './stored-release.ts';
+import { OwnSearches } from '../../site/additions.ts';
+import { loadSiteRules } from '../../site/index.ts';
+import { type BundledSearch, BundledSearchSurvey } from '../../web/own-search.ts';
+import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
+import { parserOf, type SiteChoice, siteCommand } from '../command.ts';
+import { loadSite } from '../load-config.ts';
+import { ProgressBar, printResult, ReportedFailure, table, toMiB } from '../output.ts';
+import { storedRelease, storedReleaseInfo } from '../stored-versions.ts';
+
+export function bundleInspectCommand(): Command {
+  return siteCommand(
+    'inspect',
+    'say what an archive holds and whether it would be taken in, or what is known of a stored version',
+    'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
+  )
+    .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
+    .action(async (name: string, options: SiteChoice) => {
+      const { config } = await loadSite(options);
+      const isFile = (await stat(name).catch(() => null))?.isFile() === true;
+      const facts = isFile ? await inspectFile(name, config) : await inspectStored(name, config);
+      printResult(options, facts, () => table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
+    });
+}
+
+/** Reads the listing, the rules and a few pages, not the whole archive. */
+async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
+  const { inspectArchive, readArchiveFiles, sitePaths } = await import('../../archive/index.ts');
+  const reading = { name: basename(file), act: 'inspect', limits: archiveLimits(config), foldsCase: false } as const;
+  const listing = await inspectArchive(file, reading);
+  const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
+  const survey = new BundledSearchSurvey(pages);
+  for (const path of sitePaths(listing)) survey.add(path);
+  const paths = [...RULE_FILES, ...survey.pages];
+  const read = await readArchiveFiles(file, listing, { ...reading, paths, bytesMax: RULE_FILE_BYTES_MAX });
+  const notes = readSiteRules(new Map([...read].filter(([path]) => RULE_FILES.includes(path)))).notices;
+  const texts = survey.pages.map((path) => Buffer.from(read.get(path) ?? []).toString('latin1'));
+  const searches = searchFacts(survey.judge(texts));
+  return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts, searches, notes };
+}
+
+async function inspectStored(version: string, config: Config): Promise<Record<string, unknown>> {
+  const info = await storedReleaseInfo(version, config, 'inspect');
+  const release = await storedRelease(version, config, 'inspect');
+  const [rules, own] = await Promise.all([loadSiteRules(release), new OwnSearches().searchesOf(release)]);
+  return { version, ...info, searches: searchFacts(own), notes: [...info.notes, ...rules.notices] };
+}
+
+/** Built-in searches of the pages, and the service that each needs. */
+function searchFacts(own: readonly BundledSearch[]) {
+  return own.map(({ kind, state, needs }) => ({ kind, state, needs }));
+}
+
+function textOf(key: string, value: unknown): string {
+  if (typeof value === 'number' && /bytes/i.test(key)) return `${toMiB(value)} (${counted(value, 'byte')})`;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  return Array.isArray(value) && value.length === 0 ? 'none' : JSON.stringify(value);
+}
 
 interface VerifyOptions extends SiteChoice {
   readonly sha256?: string;
@@ -27,16 +80,14 @@ const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'It is a SHA-256 digest: 64 hex digits.',
 );
-/** Shown to a person; `--json` has them all. */
+/** Maximum number of paths in text output. `--json` lists all. */
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {
-  return withSite(
-    command(
-      'verify',
-      'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
-      'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
-    ),
+  return siteCommand(
+    'verify',
+    'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
+    'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
   )
     .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
     .option('--sha256 <digest>', 'the digest that the archive must have', digestOf)
@@ -48,12 +99,12 @@ export function bundleVerifyCommand(): Command {
         if ((await stat(name).catch(() => null))?.isFile() === true) {
           const verified = await verifyFile(name, options, config, progress);
           progress.end();
-          answer(options, verified, () => sentenceOf(name, verified));
+          printResult(options, verified, () => sentenceOf(name, verified));
         } else {
           const verified = await verifyStored(name, config, progress);
           progress.end();
-          answer(options, verified, () => linesOf(verified).join('\n'));
-          if (verified.changed.length + verified.missing.length > 0) throw new ToldFailure(DAMAGED);
+          printResult(options, verified, () => linesOf(verified).join('\n'));
+          if (verified.changed.length + verified.missing.length > 0) throw new ReportedFailure(DAMAGED);
         }
       } finally {
         progress.end();

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import { answer, group } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
+import { group } from '../command.ts';
+import { ProgressBar, printResult } from '../output.ts';
+import { exportPullCommand } from './pull.ts';
 import {
   asRows,
   type ExportOptions,
@@ -12,8 +13,7 @@ import {
   type WaitingOptions,
   withService,
   withTimeout,
-} from './command.ts';
-import { exportPullCommand } from './pull.ts';
+} from './service.ts';
 
 export function exportCommand(): Command {
   return group(
@@ -31,7 +31,7 @@ function startCommand(): Command {
     'docshelf export start --api-url https://api.example.com --key-file key --domain acme --version v3',
   ).action((options: StartOptions) =>
     withService(options, async ({ service }, { config }, signal) => {
-      answer(options, await service.start(requestOf(options, config), signal), asRows);
+      printResult(options, await service.start(requestOf(options, config), signal), asRows);
     }),
   );
 }
@@ -41,7 +41,7 @@ function statusCommand(): Command {
     .argument('<job-id>')
     .action((jobId: string, options: ExportOptions) =>
       withService(options, async ({ service }, _, signal) => {
-        answer(options, await service.status(jobId, signal), asRows);
+        printResult(options, await service.status(jobId, signal), asRows);
       }),
     );
 }
@@ -60,12 +60,12 @@ function waitCommand(): Command {
         const progress = new ProgressBar();
         const waiting = { timeoutMs: options.timeout, signal, onJob: showJob(progress) };
         const job = await service.wait(jobId, waiting).finally(() => progress.end());
-        answer(options, job, asRows);
+        printResult(options, job, asRows);
       }),
     );
 }
 
-/** Here alone the link is printed: it is what is asked for. */
+/** The only command that prints a link, which is a credential. */
 function bundleLinkCommand(): Command {
   return exportSubcommand(
     'bundle',
@@ -77,7 +77,7 @@ function bundleLinkCommand(): Command {
       withService(options, async ({ service }, _, signal) => {
         const { signature, ...bundle } = await service.bundle(jobId, signal);
         const link = { ...bundle, bundleUrl: bundle.bundleUrl.reveal(), ...(signature === null ? {} : { signature }) };
-        answer(options, link, asRows);
+        printResult(options, link, asRows);
       }),
     );
 }

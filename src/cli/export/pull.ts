@@ -1,16 +1,18 @@
-import { access, constants, rename, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { OpenExportService } from '../../app/export-client.ts';
 import { archiveLimits } from '../../app/slices.ts';
-import { SIGNATURE_EXTENSION } from '../../deploy/index.ts';
-import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
-import { bundleFileName, type JobAnswer } from '../../domain/job.ts';
+import { fetchBundle, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import type { BundleSource } from '../../deploy/ports.ts';
+import { DocshelfError, type ErrorCode, errnoState, rethrowAs } from '../../domain/errors.ts';
+import { type BundleAnswer, bundleFileName, type JobAnswer } from '../../domain/job.ts';
+import { counted } from '../../domain/text.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
-import { answer, type ChosenSite, note } from '../command.ts';
-import { ProgressBar } from '../progress-bar.ts';
+import type { ChosenSite } from '../load-config.ts';
+import { note, ProgressBar, printResult } from '../output.ts';
 import {
   requestOf,
   type StartOptions,
@@ -19,8 +21,7 @@ import {
   type WaitingOptions,
   withService,
   withTimeout,
-} from './command.ts';
-import { type Downloaded, downloadBundle, placeBundle } from './download.ts';
+} from './service.ts';
 
 interface PullOptions extends WaitingOptions, StartOptions {
   readonly jobId?: string;
@@ -52,12 +53,12 @@ export function exportPullCommand(): Command {
     .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
     .action((options: PullOptions) =>
       withService(options, async (opened, site, signal) => {
-        // Faults of the target are found before the service is set to work.
+        // Check the target before the service starts an export that takes minutes.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         const progress = new ProgressBar();
         const pulled = await pull({ options, opened, site, signal, target, progress }).finally(() => progress.end());
-        answer(options, pulled, pageOf);
+        printResult(options, pulled, pageOf);
       }),
     );
 }
@@ -116,7 +117,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
     if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
     await placeBundle(file, place);
   }
-  // As a deployment labels a bundle that nobody names (contract, section 2).
+  // The same label that a deployment gives a bundle without one (contract, section 2).
   const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
   const values = options.writeValues ?? null;
   if (values !== null) {
@@ -143,7 +144,7 @@ async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Pr
   return { folder, name: isFolder ? null : basename(path), keeps: true };
 }
 
-/** The server's name only where it is an archive's: a server must not choose any other file of ours. */
+/** Uses the server's file name only if it is that of an archive: a server must not overwrite other files. */
 function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloaded): string {
   if (fileName !== null && /^[A-Za-z0-9][\w.+-]*\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i.test(fileName)) return fileName;
   const name = domain === null || createdAt === null ? '' : bundleFileName({ domain, createdAt });
@@ -158,7 +159,76 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
   return lines.join('\n');
 }
 
-/** A YAML parser costs 28 ms. */
+/** Loaded on demand: a YAML parser takes 28 ms. */
 function valuesWriter() {
   return import('./write-values.ts');
+}
+
+export interface DownloadOptions {
+  readonly sources: readonly BundleSource[];
+  /** Requests a link, and another one if it expires during the download. */
+  readonly link: () => Promise<BundleAnswer>;
+  readonly bundleBytesMax: number;
+  readonly retriesMax: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (doneBytes: number, totalBytes: number | null) => void;
+}
+
+interface Downloaded {
+  readonly bundle: BundleAnswer;
+  readonly digest: string;
+  readonly sizeBytes: number;
+  /** File name that the server suggests. */
+  readonly fileName: string | null;
+}
+
+const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
+
+/** Parts never expire, because only the same command resumes them. */
+const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
+
+/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
+export async function downloadBundle<T>(
+  folder: string,
+  options: DownloadOptions,
+  use: (file: string, downloaded: Downloaded) => Promise<T>,
+): Promise<T> {
+  const work = await mkdtemp(join(folder, '.docshelf-pull-'));
+  try {
+    const file = join(work, 'bundle');
+    const bundle = await options.link();
+    const downloaded = await fetchTo(file, work, bundle, options).catch(async (error: unknown) => {
+      if (!(error instanceof DocshelfError) || !EXPIRED.has(error.code)) throw error;
+      return fetchTo(file, work, await options.link(), options);
+    });
+    return await use(file, downloaded);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Gives the file the usual permissions, since it is not a secret. */
+export async function placeBundle(file: string, target: string): Promise<void> {
+  await chmod(file, 0o666 & ~process.umask());
+  await rename(file, target);
+}
+
+async function fetchTo(
+  file: string,
+  work: string,
+  bundle: BundleAnswer,
+  { sources, bundleBytesMax, retriesMax, signal, onProgress }: DownloadOptions,
+): Promise<Downloaded> {
+  const { digest, sizeBytes, fileName } = await fetchBundle(
+    sources,
+    { link: bundle.bundleUrl, sha256: bundle.sha256, signal, onProgress },
+    { spoolDir: work, bundleFile: file, bundleBytesMax, retriesMax, partMaxAgeMs: PART_AGE_MS_MAX },
+  );
+  if (bundle.sizeBytes !== null && bundle.sizeBytes !== sizeBytes) {
+    const state = `it has ${counted(sizeBytes, 'byte')}, and the service says ${bundle.sizeBytes}`;
+    throw new DocshelfError('source_truncated', `Cannot use the bundle of job "${bundle.jobId}": ${state}`, {
+      next: 'Try again; where it happens each time, ask who runs the service.',
+    });
+  }
+  return { bundle, digest, sizeBytes, fileName };
 }

@@ -1,10 +1,11 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { readText } from '../../config/read-text.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
+import { readText } from '../../config/read-config-file.ts';
 import { DocshelfError, errnoOf, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
-import { editValues, sectionIn } from './edit-values.ts';
 
 interface BundleValues {
   readonly bundleUrl: Secret;
@@ -13,7 +14,7 @@ interface BundleValues {
 }
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** The link in it is a credential. */
+/** Only for its owner, since the link in it is a credential. */
 const MODE_NEW = 0o600;
 
 /** Before minutes are spent on an export. @throws DocshelfError `cannot_read`, `cannot_write`. */
@@ -30,7 +31,7 @@ export async function checkValuesFile(file: string): Promise<void> {
 }
 
 /**
- * Every other byte stays. The file is replaced in one step, with its mode; a new one is for its owner alone.
+ * Changes no other byte. Replaces the file in one step and keeps its mode. A new file is only for its owner.
  * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is as it was
  */
 export async function writeValues(file: string, { bundleUrl, version, sha256 }: BundleValues): Promise<void> {
@@ -40,7 +41,7 @@ export async function writeValues(file: string, { bundleUrl, version, sha256 }: 
   await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch(cannotWrite(file));
 }
 
-/** Path absolute, links followed. A missing file has no text and no mode. */
+/** Resolves links. A missing file has no text and no mode. */
 async function read(file: string): Promise<{ path: string; text: string; mode: number | null }> {
   try {
     const path = await realpath(file);
@@ -54,4 +55,160 @@ async function read(file: string): Promise<{ path: string; text: string; mode: n
 function cannotWrite(file: string) {
   const next = 'Name a file in a folder that is there and writable.';
   return rethrowAs('cannot_write', `write "${file}"`, next, errnoState);
+}
+
+/** Sets `staticExport` keys in a YAML text. Keeps comments, order, quotes, indentation and line ends. */
+
+const SECTION = 'staticExport';
+
+interface ParsedMap extends YAMLMap<Node, Node | null> {}
+type ParsedPair = Pair<Node, Node | null>;
+
+/** @throws DocshelfError `cannot_write` where the text is no YAML map, or cannot be edited in place. */
+export function editValues(text: string, values: Readonly<Record<string, string>>): string {
+  const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
+  let edited = text.slice(bom.length);
+  for (const [key, value] of Object.entries(values)) {
+    const before = dataOf(parse(edited));
+    edited = setKey(edited, parse(edited), key, JSON.stringify(value));
+    // Prove that the key has its value and that all other values are the same.
+    const expected = { ...before, [SECTION]: { ...(before[SECTION] as object | null), [key]: value } };
+    if (!isDeepStrictEqual(dataOf(parse(edited)), expected))
+      throw cannotEdit('it is written in a way that cannot be edited');
+  }
+  return bom + edited;
+}
+
+function sectionIn(text: string): Readonly<Record<string, unknown>> {
+  const section = dataOf(parse(text.replace(/^\ufeff/, '')))[SECTION];
+  if (section === null || section === undefined) return {};
+  if (typeof section !== 'object' || Array.isArray(section)) throw cannotEdit(`its ${SECTION} is no map`);
+  return section as Record<string, unknown>;
+}
+
+function parse(text: string): Document.Parsed {
+  const document = parseDocument(text);
+  if (document.errors.length === 0) return document;
+  const [line] = document.errors.map(({ linePos }) => linePos?.[0].line);
+  throw cannotEdit(`it is no YAML of one document${line === undefined ? '' : ` (line ${line})`}`);
+}
+
+function dataOf(document: Document.Parsed): Record<string, unknown> {
+  const data: unknown = document.toJS() ?? {};
+  if (typeof data !== 'object' || Array.isArray(data)) throw cannotEdit('it is no map');
+  return data as Record<string, unknown>;
+}
+
+function setKey(text: string, document: Document.Parsed, key: string, literal: string): string {
+  const root = document.contents as Node | null;
+  if (!isMap(root)) return `${lineEnded(text)}${blockSection(text, '', '  ', key, literal)}`;
+  const map = root as ParsedMap;
+  const section = pairOf(map, SECTION);
+  if (section === undefined) return addSection(text, map, key, literal);
+  const { value } = section;
+  if (isMap(value)) return setInMap(text, value as ParsedMap, key, literal);
+  if (value === null || !isScalar(value) || value.value !== null) throw cannotEdit(`its ${SECTION} is no map`);
+  const [start, end] = rangeOf(value);
+  if (end > start || map.flow === true)
+    return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
+  // The section is empty, so its content begins on the next line.
+  const indent = indentOf(text, section) + stepOf(text, map);
+  return insertLine(text, start, `${indent}${key}: ${literal}`);
+}
+
+function setInMap(text: string, map: ParsedMap, key: string, literal: string): string {
+  const pair = pairOf(map, key);
+  if (pair === undefined) return addToMap(text, map, key, literal);
+  const [start, end] = pair.value === null ? [rangeOf(pair.key)[1], rangeOf(pair.key)[1]] : rangeOf(pair.value);
+  // A key without a value in a flow map has no colon.
+  if (pair.value === null) return splice(text, start, end, `: ${literal}`);
+  const lineEnd = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? '';
+  return splice(text, start, end, spaced(text, start, end, literal) + lineEnd);
+}
+
+function addSection(text: string, root: ParsedMap, key: string, literal: string): string {
+  if (root.flow === true) return addToFlow(text, root, `${SECTION}: { ${key}: ${literal} }`);
+  const last = root.items.at(-1);
+  const step = stepOf(text, root);
+  const lines = blockSection(text, last === undefined ? '' : indentOf(text, last), step, key, literal);
+  return insertLine(text, endOf(last), lines.slice(0, -eolOf(text).length));
+}
+
+function addToMap(text: string, map: ParsedMap, key: string, literal: string): string {
+  if (map.flow === true) return addToFlow(text, map, `${key}: ${literal}`);
+  const last = map.items.at(-1);
+  if (last === undefined) throw cannotEdit(`its ${SECTION} is written in a way that cannot be edited`);
+  return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
+}
+
+/** Adds the entry first, because a comment or a comma can come last. */
+function addToFlow(text: string, map: ParsedMap, entry: string): string {
+  const inside = rangeOf(map)[0] + 1;
+  const rest = map.items.length > 0 ? `,${text[inside] === ' ' ? '' : ' '}` : text[inside] === '}' ? ' ' : '';
+  return splice(text, inside, inside, ` ${entry}${rest}`);
+}
+
+function blockSection(text: string, indent: string, step: string, key: string, literal: string): string {
+  const eol = eolOf(text);
+  return `${indent}${SECTION}:${eol}${indent}${step}${key}: ${literal}${eol}`;
+}
+
+/** Inserts after the line of `position`, or right at `position` if that begins a line. */
+function insertLine(text: string, position: number, line: string): string {
+  const eol = eolOf(text);
+  if (position > 0 && text[position - 1] === '\n') return splice(text, position, position, line + eol);
+  const end = text.indexOf('\n', position);
+  return end < 0 ? `${text}${eol}${line}${eol}` : splice(text, end + 1, end + 1, line + eol);
+}
+
+/** Adds spaces after a colon and before a comment if the value replaces nothing. */
+function spaced(text: string, start: number, end: number, value: string): string {
+  if (end > start) return value;
+  return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
+}
+
+function pairOf(map: ParsedMap, name: string): ParsedPair | undefined {
+  return map.items.find(({ key }) => isScalar(key) && key.value === name);
+}
+
+function endOf(pair: ParsedPair | undefined): number {
+  return pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1];
+}
+
+function indentOf(text: string, { key }: ParsedPair): string {
+  const [start] = rangeOf(key);
+  const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  if (/^ *$/.test(indent)) return indent;
+  throw cannotEdit('it is written in a way that cannot be edited');
+}
+
+function stepOf(text: string, root: ParsedMap): string {
+  for (const pair of root.items) {
+    const first = isMap(pair.value) && pair.value.flow !== true ? (pair.value as ParsedMap).items[0] : undefined;
+    if (first !== undefined) return indentOf(text, first).slice(indentOf(text, pair).length);
+  }
+  return '  ';
+}
+
+function rangeOf(node: Node): readonly [start: number, end: number] {
+  if (node.range === null || node.range === undefined) throw new Error('a parsed node without its range');
+  return [node.range[0], node.range[1]];
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}
+
+function lineEnded(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : text + eolOf(text);
+}
+
+function splice(text: string, start: number, end: number, part: string): string {
+  return text.slice(0, start) + part + text.slice(end);
+}
+
+function cannotEdit(state: string): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot set ${SECTION} in the values file: ${state}`, {
+    next: `Write bundleUrl, version and sha256 below ${SECTION} by hand once, as plain lines.`,
+  });
 }

@@ -11,7 +11,7 @@ const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}, wher
 
 const name = (description: string) => t.text('a name', {}, description);
 
-/** As Apache's htpasswd writes them. A cost of 14 takes a second and a half to verify, and each one above it twice as long. */
+/** A line of Apache's htpasswd. Verifying a cost of 14 takes 1.5 s, and each further step doubles it. */
 const USER = {
   pattern: '^[^:\\s][^:]{0,254}:\\$2[aby]\\$(?:0[4-9]|1[0-4])\\$[./A-Za-z0-9]{53}$',
   eachLine: true,
@@ -57,7 +57,7 @@ const auth = t.section(
   'Sign-in of readers.',
 );
 
-/** Those of the site listener that an entry of `sites` may overrule. */
+/** Keys of the site listener that an entry of `sites` can override. */
 export const perSite = {
   trailingSlash: t.oneOf(
     ['auto', 'always', 'never'],
@@ -85,7 +85,7 @@ export const perSite = {
   auth,
 };
 
-/** Segments that no browser changes: none is empty, `.` or `..`. Without a lookahead: helm, which checks values by it, knows none. */
+/** Segments that no browser normalizes: none is empty, `.` or `..`. It has no lookahead, which helm's validation does not support. */
 const BASE_PATH = '^/(?:(?:\\.{0,2}[A-Za-z0-9_~-]|\\.{3})[A-Za-z0-9._~-]*(?:/|$))*$';
 
 export const basePath = (description: string) =>

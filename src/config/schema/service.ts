@@ -36,7 +36,7 @@ const widget = Type.Unsafe<boolean | 'replace'>({
   'x-expects': 'true, false or replace',
 });
 
-/** What a site of a list may have otherwise; the rest is one for all. */
+/** Keys of search that an entry of `sites` can override. All sites share the others. */
 const searchPerSite = {
   enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
   widget,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
-import { Visit } from './chromium-visit.ts';
+import { Visit } from './chromium-requests.ts';
 
 /** A page may grow without end while it is scrolled. */
 const SCREENS_MAX = 100;
@@ -22,7 +22,7 @@ const LEAVING_MS_MAX = 1_000;
 const OPEN_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 3_000;
 
-/** `hung` and `crashed` are the end of the tab too. */
+/** `hung` and `crashed` end the tab too. */
 class PageEnd extends Error {
   readonly state: 'left' | 'failed' | 'hung' | 'crashed';
 
@@ -39,7 +39,7 @@ export class ChromiumTab {
   readonly mainFrameId: string;
   readonly #frameIds = new Set<string>();
   visit: Visit | null = null;
-  /** Of this page's documents, in order. */
+  /** Loaders of this page's documents, in order. */
   #loaderIds: string[] = [];
   #url = '';
   #loadedId = '';
@@ -80,7 +80,7 @@ export class ChromiumTab {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
 
-  /** The tab is spent where the page hung or crashed. @throws the signal's reason */
+  /** The tab is spent if the page hung or crashed. @throws the signal's reason */
   async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<BrowserPage> {
     this.#pages += 1;
     const { promise: ended, reject } = Promise.withResolvers<never>();

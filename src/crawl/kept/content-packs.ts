@@ -1,89 +1,86 @@
-import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { FileStore } from '../../files/file-store.ts';
-import type { FetchedContent, PackedAt } from '../ask/fetched-url.ts';
+import type { FileStore, StoredFile } from '../../files/file-store.ts';
+import type { FoundReferences } from '../../web/rewrite/index.ts';
+import type { FetchedContent, FetchedUrl, FoundPlace, PackedAt } from '../entry.ts';
+import type { FetchedAnswer } from '../fetcher.ts';
 
 export interface PackFolders {
   readonly jobDir: string;
   readonly recordDir: string;
 }
 
-/** Content in few files: making one costs more than all else of keeping a page. Each thread has its own pack. */
-export class ContentPacks {
-  readonly #folders: PackFolders;
-  readonly #ownName: string;
-  readonly #files = new Map<string, number>();
-  #own: number | null = null;
-  #end = 0;
+/** A larger page is stored by the thread itself. */
+const GIVEN_BYTES_MAX = 256 * 1024;
 
-  /** @param ownName of the pack to append to */
-  constructor(folders: PackFolders, ownName: string) {
+/**
+ * Content of the crawl, for a thread: everything blocks. Fetched content goes to packs, since making a file costs more than all else of
+ * keeping a page. Each thread appends to its own pack.
+ */
+export class PageContents {
+  readonly #store: FileStore;
+  readonly #folders: PackFolders;
+  readonly #ownPack: string;
+  readonly #givesPages: boolean;
+  readonly #packs = new Map<string, number>();
+  #ownFile: number | null = null;
+  #end = 0;
+  #given: ArrayBuffer[] = [];
+
+  /** @param ownPack name of the pack to append to. @param givesPages true if the caller stores small pages */
+  constructor(store: FileStore, folders: PackFolders, ownPack: string, givesPages: boolean) {
+    this.#store = store;
     this.#folders = folders;
-    this.#ownName = ownName;
+    this.#ownPack = ownPack;
+    this.#givesPages = givesPages;
   }
 
-  add(bytes: Uint8Array): PackedAt {
-    this.#own ??= openSync(join(this.#folders.jobDir, this.#ownName), 'ax+');
-    // Not writeSync, which may write a part and say so.
-    writeFileSync(this.#own, bytes);
-    const at = { pack: this.#ownName, offset: this.#end };
+  pack(bytes: Uint8Array): PackedAt {
+    this.#ownFile ??= openSync(join(this.#folders.jobDir, this.#ownPack), 'ax+');
+    // writeSync may write only a part.
+    writeFileSync(this.#ownFile, bytes);
+    const at = { pack: this.#ownPack, offset: this.#end };
     this.#end += bytes.length;
     return at;
   }
 
-  read(at: PackedAt, size: number): Uint8Array {
-    return readFully(this.#fileOf(at.pack), at, size);
+  read({ sha256, size, packed }: FetchedContent): Uint8Array {
+    if (packed === null) return readFileSync(this.#store.pathOf(sha256));
+    return readFully(this.#fileOf(packed.pack), packed, size);
   }
 
-  close(): void {
-    for (const file of this.#files.values()) closeSync(file);
-    if (this.#own !== null) closeSync(this.#own);
+  /** Returns the file itself if the caller is to store it. */
+  store(bytes: Uint8Array): StoredFile | Uint8Array {
+    const isWhole = bytes.byteLength === bytes.buffer.byteLength;
+    if (!this.#givesPages || !isWhole || bytes.length > GIVEN_BYTES_MAX) return this.#store.putBlocking(bytes);
+    this.#given.push(bytes.buffer as ArrayBuffer);
+    return bytes;
+  }
+
+  takeGiven(): ArrayBuffer[] {
+    const given = this.#given;
+    this.#given = [];
+    return given;
   }
 
   #fileOf(pack: string): number {
-    if (pack === this.#ownName && this.#own !== null) return this.#own;
-    const known = this.#files.get(pack);
-    if (known !== undefined) return known;
-    const file = openFirst(pack, [this.#folders.jobDir, this.#folders.recordDir]);
-    this.#files.set(pack, file);
+    if (pack === this.#ownPack && this.#ownFile !== null) return this.#ownFile;
+    const file = this.#packs.get(pack) ?? openFirst(pack, this.#folders);
+    this.#packs.set(pack, file);
     return file;
   }
 }
 
-function readFully(file: number, { pack, offset }: PackedAt, size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  let length = 0;
-  while (length < size) {
-    const bytesRead = readSync(file, bytes, length, size - length, offset + length);
-    if (bytesRead === 0) throw gone(pack);
-    length += bytesRead;
-  }
-  return bytes;
-}
+/** A browser takes a body as one message, and several copies of it exist on the way. */
+const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-function openFirst(pack: string, dirs: readonly string[]): number {
-  for (const dir of dirs) {
-    try {
-      return openSync(join(dir, pack), 'r');
-    } catch (error) {
-      if (errnoOf(error) !== 'ENOENT') throw error;
-    }
-  }
-  throw gone(pack);
-}
-
-function gone(pack: string): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot read "${pack}": content of the crawl is not in it any more`, {
-    next: 'Start a new export.',
-  });
-}
-
+/** The same content for the crawl's own thread: nothing blocks but reading a pack. */
 export class KeptContent {
   readonly #store: FileStore;
   readonly #folders: PackFolders;
-  /** Of packs that nobody appends to. */
+  /** Sizes of packs that no thread appends to. */
   readonly #sizes = new Map<string, number>();
 
   constructor(store: FileStore, folders: PackFolders) {
@@ -96,16 +93,25 @@ export class KeptContent {
     return (await sizeOf(this.#store.pathOf(sha256))) === size;
   }
 
-  /** @throws DocshelfError `cannot_read` where a pack is gone */
+  /** @throws DocshelfError `cannot_read` if a pack is gone */
   async read({ sha256, size, packed }: FetchedContent): Promise<Uint8Array> {
     if (packed === null) return readFile(this.#store.pathOf(sha256));
-    const { jobDir, recordDir } = this.#folders;
-    const file = openFirst(packed.pack, [jobDir, recordDir]);
+    const file = openFirst(packed.pack, this.#folders);
     try {
       return readFully(file, packed, size);
     } finally {
       closeSync(file);
     }
+  }
+
+  /** For a browser, which gets no cookies and policies. @throws DocshelfError `source_too_large`; as `read` */
+  async answer({ url, status, contentType, location, content }: FetchedUrl): Promise<FetchedAnswer> {
+    if (content !== null && content.size > BROWSER_BODY_BYTES_MAX) {
+      throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
+    }
+    const headers: Readonly<Record<string, string | null>> = { 'content-type': contentType || null, location };
+    const body = content === null ? new Uint8Array() : await this.read(content);
+    return { status, header: (name) => headers[name] ?? null, body };
   }
 
   async #sizeOf(pack: string): Promise<number> {
@@ -121,4 +127,88 @@ export class KeptContent {
 async function sizeOf(file: string): Promise<number> {
   const info = await stat(file).catch(() => null);
   return info?.size ?? -1;
+}
+
+function readFully(file: number, { pack, offset }: PackedAt, size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let length = 0;
+  while (length < size) {
+    const bytesRead = readSync(file, bytes, length, size - length, offset + length);
+    if (bytesRead === 0) throw gone(pack);
+    length += bytesRead;
+  }
+  return bytes;
+}
+
+/** A pack moves from the job to the record once the crawl is over. */
+function openFirst(pack: string, { jobDir, recordDir }: PackFolders): number {
+  for (const dir of [jobDir, recordDir]) {
+    try {
+      return openSync(join(dir, pack), 'r');
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+  }
+  throw gone(pack);
+}
+
+function gone(pack: string): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read "${pack}": content of the crawl is not in it any more`, {
+    next: 'Start a new export.',
+  });
+}
+
+/** Bytes of JSON; objects take some three times as much. */
+const KEPT_BYTES_MAX = 6 * 1024 ** 2;
+
+/** References of files: the first in a thread's memory, the rest in a file, since 20,000 pages have gigabytes. */
+export class FoundStore {
+  readonly #dir: string;
+  readonly #thread: number;
+  readonly #files = new Map<number, number>();
+  readonly #kept = new Map<number, FoundReferences>();
+  #keptBytes = 0;
+  #end = 0;
+
+  constructor(dir: string, thread: number) {
+    this.#dir = dir;
+    this.#thread = thread;
+    this.#files.set(thread, openSync(this.#pathOf(thread), 'wx+'));
+  }
+
+  add(found: FoundReferences): FoundPlace {
+    if (this.#keptBytes < KEPT_BYTES_MAX) return this.#keep(found);
+    const bytes = Buffer.from(JSON.stringify(found));
+    writeSync(this.#fileOf(this.#thread), bytes, 0, bytes.length, this.#end);
+    const place = { thread: this.#thread, offset: this.#end, length: bytes.length };
+    this.#end += bytes.length;
+    return place;
+  }
+
+  read({ thread, offset, length }: FoundPlace): FoundReferences {
+    const kept = length === 0 ? this.#kept.get(offset) : undefined;
+    if (kept !== undefined) return kept;
+    const bytes = Buffer.allocUnsafe(length);
+    readSync(this.#fileOf(thread), bytes, 0, length, offset);
+    return JSON.parse(bytes.toString('utf8')) as FoundReferences;
+  }
+
+  #keep(found: FoundReferences): FoundPlace {
+    const offset = this.#kept.size;
+    this.#kept.set(offset, found);
+    this.#keptBytes += found.spans.length * 6 + found.urls.reduce((sum, url) => sum + url.length, 0);
+    return { thread: this.#thread, offset, length: 0 };
+  }
+
+  #fileOf(thread: number): number {
+    const known = this.#files.get(thread);
+    if (known !== undefined) return known;
+    const file = openSync(this.#pathOf(thread), 'r');
+    this.#files.set(thread, file);
+    return file;
+  }
+
+  #pathOf(thread: number): string {
+    return join(this.#dir, `found-${thread}`);
+  }
 }

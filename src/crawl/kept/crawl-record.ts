@@ -1,10 +1,67 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../domain/errors.ts';
 import { replaceFile } from '../../files/index.ts';
-import type { FetchedUrl } from '../ask/fetched-url.ts';
-import { readLines } from './journal.ts';
+import type { FetchedUrl } from '../entry.ts';
+
+/**
+ * One line an answer. Each attempt has a file of its own: a killed one leaves at most half a line, and one that has
+ * lost the job harms nothing. A line survives the process, and not the machine.
+ */
+export class CrawlJournal {
+  readonly earlier: ReadonlyMap<string, FetchedUrl>;
+  /** Unique among all jobs. */
+  readonly attempt: string;
+  readonly #file: number;
+
+  private constructor(earlier: ReadonlyMap<string, FetchedUrl>, attempt: string, file: number) {
+    this.earlier = earlier;
+    this.attempt = attempt;
+    this.#file = file;
+  }
+
+  static async open(dir: string): Promise<CrawlJournal> {
+    await mkdir(dir, { recursive: true });
+    const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
+    return new CrawlJournal(readJournals(dir), attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
+  }
+
+  add(fetched: FetchedUrl): void {
+    writeSync(this.#file, `${JSON.stringify(fetched)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+/** By address, of all attempts. */
+export function readJournals(dir: string): Map<string, FetchedUrl> {
+  const all = new Map<string, FetchedUrl>();
+  for (const name of namesIn(dir)) {
+    for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) all.set(fetched.url, fetched);
+  }
+  return all;
+}
+
+function namesIn(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
+}
+
+/** A last line that was cut off counts for nothing. */
+export function readLines(text: string): FetchedUrl[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as FetchedUrl];
+    } catch {
+      return [];
+    }
+  });
+}
 
 const FILE = 'record.jsonl';
 const PACK = /\.pack$/;
@@ -20,7 +77,7 @@ export class CrawlRecord {
     this.dir = join(recordsDir, domain);
   }
 
-  /** Empty where there is none, or one of other credentials. */
+  /** Empty if there is no record, or it was made with other credentials. */
   async read(credentials: string): Promise<ReadonlyMap<string, FetchedUrl>> {
     const text = await textOf(join(this.dir, FILE));
     const end = text.indexOf('\n');
@@ -44,7 +101,7 @@ export class CrawlRecord {
   async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
-    for (const pack of packs) await takeIn(pack, jobDir, this.dir);
+    for (const pack of packs) await moveToRecord(pack, jobDir, this.dir);
     const salt = randomBytes(16).toString('hex');
     const lines = [`${salt} ${digestOf(salt, credentials)}`];
     for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
@@ -84,7 +141,7 @@ export async function recordedContents(recordsDir: string): Promise<Set<string>>
 }
 
 /** Flushed, or the record could outlive its content in a power cut. */
-async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
+async function moveToRecord(pack: string, jobDir: string, dir: string): Promise<void> {
   try {
     await flushFile(join(jobDir, pack));
     await rename(join(jobDir, pack), join(dir, pack));

@@ -3,11 +3,11 @@ import type { ScopeSettings } from '../scope.ts';
 import type { PageCalls } from '../worker.ts';
 import type {
   PageThreadData,
-  PublishedOrder,
-  ReadOrder,
   ReadPage,
+  ReadRequest,
   SiteNames,
-  WriteOrder,
+  StartPage,
+  WriteRequest,
   WrittenPage,
 } from './page-work.ts';
 
@@ -23,27 +23,27 @@ export class PageThreads {
     for (const thread of this.#threads) thread.start();
   }
 
-  publishedHost(order: PublishedOrder): Promise<string | null> {
-    return this.#idlest().call('publishedHost', order);
+  publishedHost(page: StartPage): Promise<string | null> {
+    return this.#idlest().call('publishedHost', page);
   }
 
-  /** After the start, which takes as long as finding the scope. */
+  /** Not part of the start: the threads start while the scope is found. */
   useScope(scope: ScopeSettings): Promise<unknown> {
     return Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
   }
 
-  /** Bytes are gone here afterwards. */
-  read(order: ReadOrder): Promise<ReadPage> {
-    const { content } = order;
+  /** Moves the bytes to the thread: the caller has them no more. */
+  read(request: ReadRequest): Promise<ReadPage> {
+    const { content } = request;
     const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
-    return this.#idlest().call('read', order, { transfer });
+    return this.#idlest().call('read', request, { transfer });
   }
 
-  write(order: WriteOrder): Promise<WrittenPage> {
-    const { place } = order;
-    // Only their thread can write references in its memory.
+  write(request: WriteRequest): Promise<WrittenPage> {
+    const { place } = request;
+    // References in a thread's memory can be written by this thread alone.
     const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
-    return (writer ?? this.#idlest()).call('write', order);
+    return (writer ?? this.#idlest()).call('write', request);
   }
 
   useNames(names: SiteNames): Promise<unknown> {

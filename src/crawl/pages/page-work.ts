@@ -1,7 +1,117 @@
+import { createHash, hash } from 'node:crypto';
 import type { StoredFile } from '../../files/file-store.ts';
-import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
-import type { FetchedContent } from '../ask/fetched-url.ts';
-import type { PackFolders } from '../kept/content-packs.ts';
+import { markedCharset } from '../../web/index.ts';
+import {
+  type Edit,
+  encodePath,
+  type FoundKind,
+  type FoundReference,
+  type FoundReferences,
+  findReferences,
+  referencesOf,
+  relativeUrl,
+  rewriteFile,
+  type SourceType,
+  spliceBytes,
+  utf8Bytes,
+} from '../../web/rewrite/index.ts';
+import { hasNoFollow } from '../admission.ts';
+import { type FetchedContent, type FoundPlace, namesPage } from '../entry.ts';
+import type { FoundStore, PackFolders, PageContents } from '../kept/content-packs.ts';
+import { naturalName } from '../names.ts';
+import type { Scope } from '../scope.ts';
+import {
+  baseOf,
+  type Folder,
+  isMapped,
+  type ReferenceBase,
+  type ReferenceTarget,
+  ReferenceTargets,
+} from './reference-target.ts';
+
+const LITERAL_CHARS_MAX = 2_000;
+const CONTENT = 'content=';
+const QUOTES = new Set(['"', "'", '`']);
+
+/**
+ * Addresses in scripts and pages that scripts were seen to ask for; of a literal that goes on (`"https://cdn/" +
+ * name`), the beginning. They become addresses from the root, since a script's are resolved from the page that runs it.
+ */
+export class AskedLiterals {
+  readonly #scope: Scope;
+  readonly #paths: ReadonlyMap<string, string>;
+  readonly #asked: ReadonlySet<string>;
+  /** Beginnings of asked addresses: the same ones stand in many files. */
+  readonly #beginnings = new Map<string, boolean>();
+  readonly #origins: readonly string[];
+
+  /** @param asked canonical addresses @param paths by address */
+  constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
+    this.#scope = scope;
+    this.#paths = paths;
+    this.#asked = new Set(asked);
+    const origins = new Set(asked.map((url) => new URL(url).origin));
+    if (origins.has(scope.origin)) {
+      for (const host of scope.settings.hosts) origins.add(`https://${host}`).add(`http://${host}`);
+    }
+    this.#origins = [...origins];
+  }
+
+  editsIn(units: string): Edit[] {
+    const edits: Edit[] = [];
+    for (const origin of this.#origins) {
+      for (let at = units.indexOf(origin); at !== -1; at = units.indexOf(origin, at + origin.length)) {
+        const literal = literalAt(units, at);
+        if (literal === null) continue;
+        const text = literal.isWhole ? this.#addressOf(literal.text) : this.#prefixOf(literal.text, origin);
+        if (text !== null) edits.push({ start: at, end: at + literal.text.length, text });
+      }
+    }
+    return edits;
+  }
+
+  #addressOf(literal: string): string | null {
+    const url = URL.parse(literal);
+    const canonical = url === null ? null : this.#scope.canonical(url);
+    const path = canonical === null ? undefined : this.#paths.get(canonical);
+    if (url === null || path === undefined || canonical === null || !this.#asked.has(canonical)) return null;
+    return `/${encodePath(path)}${url.hash}`;
+  }
+
+  /** From the root. Files of other hosts lie in a folder of theirs. */
+  #prefixOf(literal: string, origin: string): string | null {
+    const path = literal.slice(origin.length);
+    if (path !== '' && !path.startsWith('/')) return null;
+    const url = new URL(origin);
+    const canonical = this.#scope.canonical(url);
+    if (canonical === null || !this.#isAskedFrom(canonical.slice(0, -1) + path)) return null;
+    if (this.#scope.isOwn(url)) return path;
+    return `/${encodePath(naturalName(url, '', this.#scope.origin).folder).replace(/\/$/, '')}${path}`;
+  }
+
+  #isAskedFrom(beginning: string): boolean {
+    const known = this.#beginnings.get(beginning);
+    if (known !== undefined) return known;
+    const isAsked = this.#asked.values().some((url) => url.startsWith(beginning));
+    this.#beginnings.set(beginning, isAsked);
+    return isAsked;
+  }
+}
+
+/** Up to the literal's end, or to a part that is filled in. */
+function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
+  const quote = units[at - 1] ?? '';
+  // A meta's content is for readers elsewhere.
+  if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
+  const rest = units.slice(at, at + LITERAL_CHARS_MAX);
+  const end = rest.indexOf(quote);
+  const filled = quote === '`' ? rest.indexOf('${') : -1;
+  if (filled !== -1 && (end === -1 || filled < end)) return { text: rest.slice(0, filled), isWhole: false };
+  if (end === -1) return null;
+  const text = rest.slice(0, end);
+  if (/[\s\\<>]/.test(text)) return null;
+  return { text, isWhole: !/^\s*\+/.test(rest.slice(end + 1, end + 20)) };
+}
 
 export interface PageThreadData {
   readonly filesDir: string;
@@ -9,26 +119,23 @@ export interface PageThreadData {
   readonly packFolders: PackFolders;
   readonly attempt: string;
   readonly thread: number;
-  /** Small pages are given back to be stored: the caller of a single thread has time for it. */
+  /** Small pages are returned to be stored: the caller of a single thread has time for it. */
   readonly givesPages: boolean;
 }
 
-/** `length` 0: in the memory of the thread; else in its file. */
-export interface FoundPlace {
-  readonly thread: number;
-  readonly offset: number;
-  readonly length: number;
-}
-
-export interface ReadOrder {
+/** Page whose canonical address tells where the site is published. */
+export interface StartPage {
   readonly url: string;
-  readonly type: SourceType;
-  readonly charset: string | null;
-  /** Bytes are packed; content is kept already. */
+  /** Bytes still have to be packed; content is stored already. */
   readonly content: Uint8Array | FetchedContent;
 }
 
-export interface FoundUrl {
+export interface ReadRequest extends StartPage {
+  readonly type: SourceType;
+  readonly charset: string | null;
+}
+
+interface FoundUrl {
   readonly kind: FoundKind;
   readonly url: string;
 }
@@ -36,11 +143,9 @@ export interface FoundUrl {
 export interface ReadPage {
   readonly content: FetchedContent;
   readonly place: FoundPlace;
-  /** Name in the encoding standard. */
-  readonly charset: string;
   /** By a robots meta. */
   readonly noFollow: boolean;
-  /** Without those that this thread has given before. */
+  /** Without those that this thread has returned before. */
   readonly urls: readonly FoundUrl[];
   readonly withDigest: readonly string[];
   readonly payloads: readonly string[];
@@ -54,25 +159,220 @@ export interface SiteNames {
   readonly asked: readonly string[];
 }
 
-export interface WriteOrder {
+export interface WriteRequest {
   readonly url: string;
   readonly path: string;
   readonly content: FetchedContent;
-  /** Null: stored as it is. */
+  /** Null stores the content unchanged. */
   readonly place: FoundPlace | null;
-  /** References are written from the root: the page is answered at other addresses than its own. */
+  /** Write references from the root: the page is served at other addresses than its own. */
   readonly isRooted: boolean;
   readonly needsDigest: boolean;
 }
 
 export interface WrittenPage {
-  /** Bytes are still to be stored. */
+  /** Bytes still have to be stored. */
   readonly content: StoredFile | Uint8Array;
-  /** Of changed content, where asked for. */
+  /** Digest of changed content, if requested. */
   readonly integrity: string | null;
 }
 
-export interface PublishedOrder {
-  readonly url: string;
-  readonly content: Uint8Array | FetchedContent;
+/** References that name no file of their own. */
+const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
+/** References that are written as they are. */
+const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
+const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
+
+interface Written {
+  readonly base: ReferenceBase;
+  /** Start of references: the path, or the folder of the page's `<base>`. */
+  readonly from: string;
+  readonly path: string;
+  readonly isRooted: boolean;
+  /** Folder of `from`, or the root. */
+  readonly folder: Folder;
+}
+
+/** What a page thread does: reads the references of fetched files, and later writes the files with the names of the export. */
+export class PageWork {
+  readonly #contents: PageContents;
+  readonly #found: FoundStore;
+  readonly #scope: Scope;
+  readonly #targets: ReferenceTargets;
+  #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
+  #literals: AskedLiterals | null = null;
+  #digests: ReadonlyMap<string, string> = new Map();
+  #folder: Folder = { path: '' };
+
+  constructor(contents: PageContents, found: FoundStore, scope: Scope) {
+    this.#contents = contents;
+    this.#found = found;
+    this.#scope = scope;
+    this.#targets = new ReferenceTargets(scope);
+  }
+
+  read({ url, type, charset, content }: ReadRequest): ReadPage {
+    const given = content instanceof Uint8Array ? content : this.#contents.read(content);
+    const bytes = utf8Bytes(given, type, charset);
+    const kept =
+      content instanceof Uint8Array || bytes !== given
+        ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
+        : content;
+    const { origin, pathname } = new URL(url);
+    const found = findReferences({ type, bytes, path: pathname });
+    const isMarkup = type === 'html' || type === 'xml';
+    const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
+    return {
+      content: kept,
+      place: this.#found.add(found),
+      noFollow: found.robots.some(hasNoFollow),
+      urls,
+      withDigest,
+      payloads: found.payloads.map((path) => origin + path),
+    };
+  }
+
+  #newUrls(found: FoundReferences, fileUrl: string, isMarkup: boolean) {
+    const base = baseOf(found, fileUrl, this.#scope.origin + this.#scope.prefix, isMarkup);
+    const urls: FoundUrl[] = [];
+    const withDigest: string[] = [];
+    for (const reference of referencesOf(found)) {
+      const { kind } = reference;
+      if (NO_FILE.has(kind)) continue;
+      const target = this.#targets.targetOf(reference, base);
+      if (target === null) continue;
+      if (kind === 'integrity') withDigest.push(target.canonical);
+      else if (isNew(target, namesPage(kind))) urls.push({ kind, url: target.canonical });
+    }
+    return { urls, withDigest };
+  }
+
+  useNames(names: SiteNames): void {
+    const { asked, paths } = names;
+    this.#names = names;
+    this.#literals = asked.length === 0 ? null : new AskedLiterals(asked, paths, this.#scope);
+    this.#folder = { path: '' };
+  }
+
+  useDigests(digests: ReadonlyMap<string, string>): void {
+    this.#digests = digests;
+  }
+
+  write({ url, path, content, place, isRooted, needsDigest }: WriteRequest): WrittenPage {
+    const bytes = this.#contents.read(content);
+    if (place === null) return { content: this.#contents.store(bytes), integrity: null };
+    const found = this.#found.read(place);
+    const { origin, prefix } = this.#scope;
+    const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
+    const from = found.base === null ? path : this.#basePathOf(base, path);
+    const file = { base, from, path, isRooted, folder: this.#folderFrom(isRooted ? '/' : from) };
+    const rewritten = rewriteFile(bytes, found, (reference) => {
+      const text = this.#replacement(reference, file);
+      return text === reference.url ? null : text;
+    });
+    const written = this.#withLiterals(rewritten.bytes, path);
+    // A file in another charset was decoded when it was read, and has this mark.
+    const wasDecoded = markedCharset(bytes) !== null;
+    const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
+    const integrity =
+      needsDigest && hasChanged ? `sha384-${createHash('sha384').update(written).digest('base64')}` : null;
+    return { content: this.#contents.store(written), integrity };
+  }
+
+  #withLiterals(bytes: Uint8Array, path: string): Uint8Array {
+    if (this.#literals === null || !HAS_SCRIPTS.test(path)) return bytes;
+    const units = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    const edits = this.#literals.editsIn(units);
+    return edits.length === 0 ? bytes : spliceBytes(bytes, edits);
+  }
+
+  /** Null: unchanged. */
+  #replacement(reference: FoundReference, file: Written): string | null {
+    const { kind } = reference;
+    if (STAYING.has(kind) || isMapped(reference, file.base)) return null;
+    const target = this.#targets.targetOf(reference, file.base);
+    if (target === null) return null;
+    switch (kind) {
+      case 'integrity':
+        return this.#digests.get(target.canonical) ?? null;
+      case 'hint':
+        return target.isOwn ? null : '';
+      case 'base':
+        return this.#addressOf(file.from, { ...file, from: file.path });
+      case 'prefix':
+        return this.#addressOf(this.#folderOf(new URL(target.href)), file);
+      default:
+        return this.#fileReplacement(reference, target, file);
+    }
+  }
+
+  #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
+    // From one folder a target has one address, and pages come by folder. A page's own fragments have none.
+    if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
+      return target.address;
+    const { href, hash, canonical, isOwn } = target;
+    const path = this.#names.paths.get(canonical);
+    if (path !== undefined) {
+      const suffix = hash === '' ? (this.#names.fragments.get(canonical) ?? '') : hash;
+      if (reference.kind === 'worker') return `/${encodePath(path)}${suffix}`;
+      const address = this.#addressOf(path, file, suffix);
+      if (path !== file.from) {
+        target.seenFrom = file.folder;
+        target.path = path;
+        target.address = address;
+      }
+      return address;
+    }
+    if (!isOwn) return href;
+    // It may have been no address.
+    if (reference.kind === 'lazy') return null;
+    // For a page that is not in the export the published address; a file has no answer, as on the live site.
+    if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
+    return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
+  }
+
+  #folderFrom(from: string): Folder {
+    const path = from.slice(0, from.lastIndexOf('/') + 1);
+    if (path !== this.#folder.path) this.#folder = { path };
+    return this.#folder;
+  }
+
+  #addressOf(path: string, { from, isRooted }: Written, suffix = ''): string {
+    return isRooted ? `/${encodePath(path)}${suffix}` : relativeUrl(from, path, suffix);
+  }
+
+  /** Folder of the `<base>`, or of the page if the base is another site's. */
+  #basePathOf({ baseUrl }: ReferenceBase, path: string): string {
+    const url = new URL(baseUrl);
+    return this.#scope.isOwn(url) ? this.#folderOf(url) : path.slice(0, path.lastIndexOf('/') + 1);
+  }
+
+  #folderOf(url: URL): string {
+    const { origin } = this.#scope;
+    const own = this.#scope.isOwn(url) ? new URL(url.pathname, origin) : url;
+    return naturalName(new URL('./', own), '', origin).folder;
+  }
+}
+
+function isNew(target: ReferenceTarget, isLink: boolean): boolean {
+  if (isLink ? target.isNamedAsLink : target.isNamedAsFile) return false;
+  if (isLink) target.isNamedAsLink = true;
+  else target.isNamedAsFile = true;
+  return true;
+}
+
+/** Null unless the canonical address has the page's own path and another host. */
+export function publishedHost(url: string, bytes: Uint8Array): string | null {
+  const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
+  for (const { kind, url: written } of referencesOf(found)) {
+    if (kind !== 'canonical') continue;
+    const [own, canonical] = [new URL(url), URL.parse(written, url)];
+    if (canonical === null || !/^https?:$/.test(canonical.protocol) || canonical.host === own.host) return null;
+    return plainPath(canonical) === plainPath(own) ? canonical.host : null;
+  }
+  return null;
+}
+
+function plainPath({ pathname }: URL): string {
+  return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
 }

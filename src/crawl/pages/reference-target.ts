@@ -7,24 +7,24 @@ export interface ReferenceTarget {
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
-  isToldAsLink: boolean;
-  isToldAsFile: boolean;
-  /** Folder written last: `path` and `address` are as seen from it. */
+  isNamedAsLink: boolean;
+  isNamedAsFile: boolean;
+  /** Folder of the file that was written last: `path` and `address` are relative to it. */
   seenFrom: Folder | null;
   path: string;
   address: string;
 }
 
-/** Another object once names change. */
+/** A new object once names change. */
 export interface Folder {
   readonly path: string;
 }
 
 export interface ReferenceBase {
   readonly fileUrl: string;
-  /** Of relative references: the `<base>`, or the file itself. */
+  /** Base of relative references: the `<base>`, or the file itself. */
   readonly baseUrl: string;
-  /** Of addresses in a script that are seen from the page. */
+  /** Base of addresses in a script that are resolved from the page. */
   readonly pageUrl: string;
   readonly importMaps: readonly string[];
 }
@@ -35,34 +35,29 @@ export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string,
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** The import map is written anew, and the specifier stays. */
+/** True for a specifier of the import map: the map is rewritten, and the specifier stays. */
 export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
   return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 }
 
-/** The menu of a site is on all of its pages. */
+/** Targets in memory: the menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
 
 type KnownTargets = Map<string, ReferenceTarget | null>;
 
-/** Part of its base that a reference needs. */
-type Needed = 'nothing' | 'origin' | 'folder' | 'all';
-
 export class ReferenceTargets {
   readonly #scope: Scope;
-  #byBase = new Map<string, KnownTargets>();
+  readonly #byBase = new Map<string, KnownTargets>();
   #known = 0;
-  #lastBase = '';
-  readonly #last = new Map<Needed, KnownTargets>();
 
   constructor(scope: Scope) {
     this.#scope = scope;
   }
 
   /** Null for other schemes than http(s). */
-  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
+  targetOf(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
     const { kind, url } = reference;
     if (kind === 'module') {
       const resolved = resolveSpecifier(url, base.baseUrl, base.importMaps);
@@ -73,58 +68,44 @@ export class ReferenceTargets {
   }
 
   #resolve(url: string, base: string): ReferenceTarget | null {
-    const needed = neededOf(url);
-    if (base !== this.#lastBase) {
-      this.#lastBase = base;
-      this.#last.clear();
-    }
-    const targets = this.#last.get(needed) ?? this.#knownOf(needed, base);
+    const targets = this.#targetsOf(partOf(base, url));
     const known = targets.get(url);
     if (known !== undefined) return known;
-    const target = this.#targetOf(URL.parse(url, base));
+    const target = this.#newTarget(URL.parse(url, base));
     // Not a part of a longer text, which would be kept with it.
     targets.set(ownString(url), target);
     this.#known += 1;
     return target;
   }
 
-  #knownOf(needed: Needed, base: string): KnownTargets {
-    const part = partOf(base, needed);
-    let targets = this.#byBase.get(part);
-    if (targets === undefined) {
-      if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
-        this.#byBase = new Map();
-        this.#last.clear();
-        this.#known = 0;
-      }
-      targets = new Map();
-      this.#byBase.set(part, targets);
+  #targetsOf(part: string): KnownTargets {
+    const known = this.#byBase.get(part);
+    if (known !== undefined) return known;
+    if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
+      this.#byBase.clear();
+      this.#known = 0;
     }
-    this.#last.set(needed, targets);
+    const targets: KnownTargets = new Map();
+    this.#byBase.set(part, targets);
     return targets;
   }
 
-  #targetOf(url: URL | null): ReferenceTarget | null {
+  #newTarget(url: URL | null): ReferenceTarget | null {
     const canonical = url === null ? null : this.#scope.canonical(url);
     if (url === null || canonical === null) return null;
     const { href, hash } = url;
     const isOwn = this.#scope.isOwn(url);
-    const unseen = { isToldAsLink: false, isToldAsFile: false, seenFrom: null, path: '', address: '' };
+    const unseen = { isNamedAsLink: false, isNamedAsFile: false, seenFrom: null, path: '', address: '' };
     return { href, hash, canonical, isOwn, ...unseen };
   }
 }
 
-function neededOf(url: string): Needed {
+/** The part of its base that a reference depends on: with the same part, it has the same target. */
+function partOf(base: string, url: string): string {
   const first = url[0];
-  if (first === '/' && url[1] !== '/') return 'origin';
-  if (first === '#' || first === '?' || first === undefined) return 'all';
-  return SCHEME.test(url) ? 'nothing' : 'folder';
-}
-
-function partOf(base: string, needed: Needed): string {
-  if (needed === 'all') return base;
-  if (needed === 'nothing') return '';
-  if (needed === 'origin') return base.slice(0, base.indexOf('/', 8));
+  if (first === '/' && url[1] !== '/') return base.slice(0, base.indexOf('/', 8));
+  if (first === '#' || first === '?' || first === undefined) return base;
+  if (SCHEME.test(url)) return '';
   const end = base.search(/[?#]/);
   return base.slice(0, base.lastIndexOf('/', end === -1 ? base.length : end));
 }

@@ -1,20 +1,94 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CrawlSettings } from '../../domain/crawl.ts';
+import type { CrawlSettings, RenderSettings } from '../../domain/crawl.ts';
 import type { EgressRules } from '../../domain/egress.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { readIfThere, replaceFile } from '../../files/index.ts';
-import { isPageType } from '../ask/answer-type.ts';
-import { storedAnswer } from '../ask/fetched-url.ts';
-import { type Entry, hasContent } from '../entry.ts';
-import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
-import type { GuardedFetcher } from '../fetch/guarded-fetcher.ts';
+import type { CrawlFindings, Naming } from '../admission.ts';
+import type { ChromiumSession, OpenBrowser } from '../browser/chromium-session.ts';
+import type { Crawl } from '../crawl.ts';
+import { type ContentEntry, type Entry, hasContent, isPageType } from '../entry.ts';
+import type { FetchedAnswer, GuardedFetcher } from '../fetcher.ts';
 import { KeptContent } from '../kept/content-packs.ts';
-import { CrawlRecord } from '../kept/crawl-record.ts';
-import { journaled } from '../kept/journal.ts';
+import { CrawlRecord, readJournals } from '../kept/crawl-record.ts';
 import { Scope, type ScopeSettings } from '../scope.ts';
-import type { LiveSite } from '../verify/index.ts';
-import type { AnswerRequest, LivePage, PageRequest } from './rendered-page.ts';
+import { chooseHtml } from './choose-html.ts';
+import { type AnswerRequest, findingsOf, type LivePage, livePageOf, type PageRequest } from './rendered-page.ts';
+
+export interface PageRenderingOptions {
+  readonly settings: RenderSettings;
+  readonly crawl: Pick<Crawl, 'ask' | 'name' | 'settle'>;
+  readonly scope: Scope;
+  readonly kept: KeptContent;
+  readonly findings: CrawlFindings;
+  readonly signal: AbortSignal;
+}
+
+/** Headers of the browser that the crawl replaces by its own, or omits. */
+const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
+
+/** Renders pages in a browser, which gets everything from the crawl. Adds links and text that only scripts create. */
+export class PageRendering {
+  /** Live pages by address. */
+  readonly seen = new Map<string, LivePage>();
+  readonly #options: PageRenderingOptions;
+  #session: ChromiumSession | null = null;
+
+  static async open(openBrowser: OpenBrowser, options: PageRenderingOptions): Promise<PageRendering> {
+    const rendering = new PageRendering(options);
+    rendering.#session = await openBrowser(rendering.#answer);
+    return rendering;
+  }
+
+  private constructor(options: PageRenderingOptions) {
+    this.#options = options;
+  }
+
+  readonly render = async (entry: ContentEntry): Promise<void> => {
+    const { settings, crawl, kept, findings, signal } = this.#options;
+    const { url, depth, isFollowed } = entry;
+    if (this.#session === null) throw new Error('the browser is not open');
+    const page = await this.#session.render(url, { signal });
+    this.seen.set(url, livePageOf(page));
+    for (const finding of findingsOf(url, page)) findings.report(finding);
+    if (page.dom === null) return;
+    if (isFollowed) {
+      for (const link of page.dom.links) this.#name(link, { askedAs: 'link', referrer: url, depth: depth + 1 });
+    }
+    const bytes = await kept.read(entry.fetched.content);
+    const chosen = chooseHtml(new TextDecoder().decode(bytes), page, settings.scripts);
+    // Browsers do not parse an XHTML file as HTML.
+    if (chosen.kind === 'settled' && entry.type === 'text/html')
+      await crawl.settle(entry, new TextEncoder().encode(chosen.html));
+  };
+
+  async close(): Promise<void> {
+    await this.#session?.close();
+  }
+
+  #name(link: string, naming: Naming): void {
+    const { crawl, scope } = this.#options;
+    const url = URL.parse(link);
+    const canonical = url === null ? null : scope.canonical(url);
+    if (canonical !== null) crawl.name(canonical, naming);
+  }
+
+  readonly #answer: AnswerRequest = async (request) => {
+    const { crawl, scope, kept } = this.#options;
+    const url = scope.canonical(new URL(request.url));
+    const entry = url === null ? null : await crawl.ask(url, namingOf(request));
+    if (entry === null || entry.fetched === null) {
+      throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export leaves it out`);
+    }
+    return kept.answer(entry.fetched);
+  };
+}
+
+function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Naming {
+  const sent = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name));
+  return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(sent) };
+}
 
 export interface LiveSiteOptions {
   readonly settings: CrawlSettings;
@@ -28,11 +102,11 @@ export interface LiveSiteOptions {
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** As the crawl saw it; only requests that the crawl did not make go to the site itself. */
-export class CrawledLiveSite implements LiveSite, AsyncDisposable {
+/** The live site as the crawl saw it. Only requests that the crawl did not send go to the site itself. */
+export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
-  readonly #recorded: ReturnType<typeof journaled>;
+  readonly #recorded: ReturnType<typeof readJournals>;
   readonly #kept: KeptContent;
   readonly #openFetcher: () => Promise<GuardedFetcher>;
   #fetcher: Promise<GuardedFetcher> | null = null;
@@ -46,21 +120,22 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     const { settings, egress, domain, filesDir, journalDir, recordsDir, workDir } = options;
     this.#pages = pages;
     this.#scope = scope;
-    this.#recorded = journaled(journalDir);
+    this.#recorded = readJournals(journalDir);
     const recordDir = new CrawlRecord(recordsDir, domain).dir;
     this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
     this.#openFetcher = async () => {
-      const { crawlPolicy, openFetcher } = await import('../fetch/guarded-fetcher.ts');
+      const { crawlPolicy, openFetcher } = await import('../fetcher.ts');
       await mkdir(workDir, { recursive: true });
       return (await openFetcher(settings, crawlPolicy(egress, settings, [scope.origin]), workDir)).fetcher;
     };
   }
 
+  /** Null if the file is no page of the site. */
   urlOf(path: string): string | null {
     return this.#pages[path]?.url ?? null;
   }
 
-  seen(path: string) {
+  seen(path: string): LivePage | null {
     return this.#pages[path]?.seen ?? null;
   }
 
@@ -68,7 +143,7 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     const url = this.#scope.canonical(new URL(request.url));
     const recorded = url === null ? undefined : this.#recorded.get(url);
     if (recorded === undefined) return this.#ask(request, signal);
-    return storedAnswer(recorded, (content) => this.#kept.read(content));
+    return this.#kept.answer(recorded);
   };
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -84,7 +159,7 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   }
 }
 
-/** By path of the file. Plain data. */
+/** Live pages by path of the exported file. Plain data. */
 type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
 
 const FILE = 'live-pages.json';
@@ -104,7 +179,7 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** The proof may be another attempt's. */
+/** Written to the job's folder: another attempt may verify the site. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }

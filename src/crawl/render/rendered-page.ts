@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Finding } from '../../domain/job.ts';
-import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
-import { normalText } from './words.ts';
+import type { FetchedAnswer } from '../fetcher.ts';
 
 export interface PageRequest {
   /** http or https, without fragment. */
@@ -9,7 +8,7 @@ export interface PageRequest {
   readonly method: 'GET' | 'HEAD';
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Of pages and frames. */
+  /** True for documents of pages and frames. */
   readonly isNavigation: boolean;
   readonly pageUrl: string;
 }
@@ -18,7 +17,7 @@ export interface PageRequest {
  * The browser has no other way out. A redirect is an answer: the browser follows it by asking again. The function
  * bounds bytes and time, keeps to what may be reached, and adds the credentials of the origin that they are for. A body
  * that is a file is not removed.
- * @throws DocshelfError where there is no answer: the page's request fails with the error's code as its reason
+ * @throws DocshelfError if there is no answer: the page's request fails with the error's code as its reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
@@ -27,7 +26,7 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** Without an answer, or with a status of 400 or more. */
+/** A request without an answer, or with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
   /** The status, an error's code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not taken). */
@@ -50,19 +49,19 @@ export interface SettledDom {
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 
 export interface BrowserPage {
-  /** Of the last document, without fragment. */
+  /** Address of the last document, without fragment. */
   readonly url: string;
   readonly state: PageState;
   /** One line, for states other than `settled`. */
   readonly reason: string | null;
   /** Null unless `settled` or `unsettled`. */
   readonly dom: SettledDom | null;
-  /** In order. Without what the browser has in memory of an earlier page. */
+  /** Requests in order, except those that the browser answered from its cache. */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   /** Messages at level error, and uncaught errors; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];
-  /** Of the first screen. */
+  /** PNG of the first screen. */
   readonly screenshot: Uint8Array | null;
 }
 
@@ -71,26 +70,17 @@ export interface RenderOptions {
   readonly withScreenshot?: boolean;
 }
 
-/** With cookies and storage of its own. */
-export interface RenderSession {
-  /** Pages at once; others wait. */
-  readonly tabs: number;
-
-  /**
-   * Scrolls to the page's end and waits for it to settle, bounded in time. A page's fault is its `state`.
-   * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason
-   */
-  render(url: string, options: RenderOptions): Promise<BrowserPage>;
-
-  close(): Promise<void>;
-}
-
-/** Kept for every page of a crawl. Plain data. */
+/** Summary of a live page, stored for every page of a crawl. Plain data. */
 export interface LivePage {
-  /** Of `normalText`; null where there was none. */
+  /** Digest of the text by `normalText`. Null if there was no document. */
   readonly textSha256: string | null;
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
+}
+
+/** Without line breaks, which depend on the width of a font. */
+export function normalText(text: string): string {
+  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
 
 const KEPT_MAX = 20;
@@ -118,7 +108,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   scheme: 'it is neither http nor https',
 };
 
-/** `not_rendered` where scripts did not get to their end, `request_refused` for requests that no export can hold. */
+/** `not_rendered` if scripts did not get to their end, `request_refused` for requests that no export can hold. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left') {

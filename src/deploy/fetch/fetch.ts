@@ -1,12 +1,16 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BUNDLE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { counted } from '../../domain/text.ts';
+import { type FileLock, lockFile } from '../../files/file-lock.ts';
+import { openToAppend, replaceFile } from '../../files/index.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
-import type { BundleSource, OpenedBundle } from '../ports.ts';
-import { Part } from './spool.ts';
-
-export { sweepSpool } from './spool.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
 export interface FetchSettings {
   readonly spoolDir: string;
@@ -75,10 +79,7 @@ export async function fetchBundle(
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
-  throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
-    next: `Write it as ${BUNDLE_LINK_FORMS}.`,
-    fields: { retryable: false },
-  });
+  throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
 }
 
 /** One attempt. */
@@ -126,41 +127,189 @@ async function transfer(
   }
 }
 
-function thingOf(link: Secret): string {
-  return `"${linkWithoutSecrets(link.reveal())}"`;
-}
-
 function noLength(link: Secret): DocshelfError {
   const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
-  return new DocshelfError('source_no_length', `Cannot fetch ${thingOf(link)}: ${state}`, {
-    next: 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.',
-    fields: { retryable: false },
-  });
+  const next = 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.';
+  return cannotFetch(link, 'source_no_length', state, next);
 }
 
 function tooLarge(link: Secret, bytesMax: number): DocshelfError {
-  return new DocshelfError('source_too_large', `Cannot fetch ${thingOf(link)}: it is larger than ${bytesMax} bytes`, {
-    next: 'Check that the link leads to a bundle.',
-    fields: { bytesMax, retryable: false },
-  });
+  const next = 'Check that the link leads to a bundle.';
+  return cannotFetch(link, 'source_too_large', `it is larger than ${bytesMax} bytes`, next, { bytesMax });
 }
 
 function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
   const state = `${counted(receivedBytes, 'byte')} came where ${totalBytes} were declared`;
-  return new DocshelfError('source_truncated', `Cannot fetch ${thingOf(link)}: ${state}`, {
-    next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
-    fields: { receivedBytes, totalBytes, retryable: true },
-  });
+  const next = 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.';
+  return cannotFetch(link, 'source_truncated', state, next, { receivedBytes, totalBytes, retryable: true });
 }
 
-/** A retry helps where bytes were joined with an earlier part, or cut without notice. */
+/** A retry helps if bytes were joined with an earlier part, or cut without notice. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
-  return new DocshelfError('wrong_digest', `Cannot use ${thingOf(link)}: ${state}`, {
+  return new DocshelfError('wrong_digest', `Cannot use "${linkWithoutSecrets(link.reveal())}": ${state}`, {
     next:
       expected === opened.sha256
         ? 'The registry gave other bytes than its manifest names: try again, or push the bundle anew.'
         : 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });
+}
+
+/**
+ * The spool folder: bundles on their way in.
+ *
+ *     lock                       who holds it owns the resumable parts; never deleted
+ *     <key>.part, <key>.json     a part that may be resumed, and the validator of its content
+ *     <key>.<random>.part        a part of a process that found the lock taken; never resumed
+ *
+ * The key is the SHA-256 of the link without its query, which changes with each renewal of a presigned link.
+ */
+export class Part {
+  bytes = 0;
+  readonly #base: string;
+  readonly #file: string;
+  readonly #lock: FileLock | null;
+  #etag: string | null = null;
+  #hash: Hash = createHash('sha256');
+  #handle: FileHandle | null = null;
+
+  private constructor(base: string, lock: FileLock | null) {
+    this.#base = base;
+    this.#file = lock === null ? `${base}.${randomName()}.part` : `${base}.part`;
+    this.#lock = lock;
+  }
+
+  /** The link's part: what an earlier attempt left, if younger than `oldestMs` (since 1970), else empty. */
+  static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
+    const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
+    try {
+      if (part.#lock !== null) await part.#takeUp(oldestMs);
+      return part;
+    } catch (error) {
+      await part.release();
+      throw error;
+    }
+  }
+
+  get resume(): { readonly offset: number; readonly etag: string } | null {
+    return this.bytes > 0 && this.#etag !== null ? { offset: this.bytes, etag: this.#etag } : null;
+  }
+
+  get digest(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  async restart(etag: string | null): Promise<void> {
+    await this.discard();
+    this.#handle = await open(this.#file, 'wx', 0o600);
+    this.#etag = this.#lock === null ? null : etag;
+    // Before the first byte: a validator on disk never names other bytes than those beside it.
+    if (this.#etag !== null) await replaceFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    if (this.#handle === null) throw new Error('append() before restart()');
+    try {
+      await this.#handle.appendFile(chunk);
+    } catch (error) {
+      // On a full disk the part would only keep it full.
+      await this.discard();
+      throw error;
+    }
+    this.#hash.update(chunk);
+    this.bytes += chunk.length;
+  }
+
+  async complete(file: string): Promise<void> {
+    await this.#closeFile();
+    await rename(this.#file, file);
+    await this.discard();
+  }
+
+  async discard(): Promise<void> {
+    await this.#closeFile();
+    await rm(this.#file, { force: true });
+    if (this.#lock !== null) await rm(`${this.#base}.json`, { force: true });
+    this.bytes = 0;
+    this.#etag = null;
+    this.#hash = createHash('sha256');
+  }
+
+  async release(): Promise<void> {
+    try {
+      if (this.resume === null) await this.discard();
+      else await this.#closeFile();
+    } finally {
+      this.#lock?.close();
+    }
+  }
+
+  async #takeUp(oldestMs: number): Promise<void> {
+    const info = await lstat(this.#file).catch(() => null);
+    const etag = await readEtag(`${this.#base}.json`);
+    if (info?.isFile() !== true || etag === null || info.mtimeMs < oldestMs) return;
+    for await (const chunk of createReadStream(this.#file) as AsyncIterable<Buffer>) {
+      this.#hash.update(chunk);
+      this.bytes += chunk.length;
+    }
+    this.#etag = etag;
+    this.#handle = await openToAppend(this.#file);
+  }
+
+  async #closeFile(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+}
+
+/**
+ * Removes parts of other links than `keepLink` and all older than `maxAgeMs`; nothing while another process downloads, nor
+ * if no fetch has made the folder yet.
+ */
+export async function sweepSpool(
+  spoolDir: string,
+  keepLink: Secret | null,
+  nowMs: number,
+  maxAgeMs: number,
+): Promise<void> {
+  if (!existsSync(spoolDir)) return;
+  const lock = lockSpool(spoolDir);
+  if (lock === null) return;
+  try {
+    const keepKey = keepLink === null ? null : keyOf(keepLink);
+    for (const name of await readdir(spoolDir)) {
+      const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|lock|done)$/.exec(name)?.[1];
+      if (key === undefined) continue;
+      const file = join(spoolDir, name);
+      // Those with a random name belong to one fetch, perhaps a running one: age alone decides.
+      const isResumable = name === `${key}.part` || name === `${key}.json`;
+      const info = await stat(file).catch(() => null);
+      const isOld = info !== null && nowMs - info.mtimeMs > maxAgeMs;
+      if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });
+    }
+  } finally {
+    lock.close();
+  }
+}
+
+/** The right to the resumable parts; null if another fetch has it, or the file system has no locks. */
+function lockSpool(spoolDir: string): FileLock | null {
+  const lock = lockFile(join(spoolDir, 'lock'), 'exclusive');
+  return lock === 'taken' ? null : lock;
+}
+
+/** Null if there is none, or one that a crash left half written. */
+async function readEtag(file: string): Promise<string | null> {
+  const { etag } = membersOf<{ etag: string }>(await readFile(file, 'utf8').catch(() => null));
+  return typeof etag === 'string' ? etag : null;
+}
+
+function keyOf(link: Secret): string {
+  return createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
+}
+
+function randomName(): string {
+  return randomBytes(8).toString('hex');
 }

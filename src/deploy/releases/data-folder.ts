@@ -1,23 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DocshelfError, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import { ifThere, isLinkRefused, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
+import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
+import { DocshelfError, errnoOf, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
+import { membersOf } from '../../domain/shape.ts';
+import { flushPath, ifThere, isLinkRefused, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
+import { isArchiveName } from '../import/signature.ts';
+
+export type DataPaths = Readonly<ReturnType<typeof dataPaths>>;
 
 /** The data folder, shared by the sites of a daemon; drawn in the README's design section. */
-export interface DataPaths {
-  readonly dir: string;
-  readonly releases: string;
-  readonly sites: string;
-  readonly spool: string;
-  readonly staging: string;
-  readonly inbox: string;
-  readonly rejected: string;
-  readonly daemons: string;
-  readonly domain: string;
-  /** Holds the folder's id, which is random. */
-  readonly id: string;
+export function dataPaths(dir: string) {
+  return {
+    dir,
+    releases: join(dir, 'releases'),
+    sites: join(dir, 'sites'),
+    spool: join(dir, 'spool'),
+    staging: join(dir, 'staging'),
+    inbox: join(dir, 'inbox'),
+    rejected: join(dir, 'rejected'),
+    daemons: join(dir, 'daemons'),
+    domain: join(dir, 'domain'),
+    /** Contains the folder's id, which is random. */
+    id: join(dir, 'id'),
+  };
+}
+
+export type SitePaths = Readonly<ReturnType<typeof sitePaths>>;
+
+/** @param isListed false: the site of the single form, which uses the data folder's own inbox, rejected and spool */
+export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
+  const dir = join(paths.sites, domain);
+  const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;
+  return {
+    inbox,
+    rejected,
+    spool,
+    dir,
+    versions: join(dir, 'versions'),
+    /** A file per release of the site, with the time when it was last active, or empty. */
+    served: join(dir, 'served'),
+    active: join(dir, 'active'),
+    wanted: join(dir, 'wanted'),
+    newest: join(dir, 'newest'),
+    links: join(dir, 'links'),
+    preloadTable: join(dir, 'preload.json'),
+  };
 }
 
 /** Tells a data folder from its copies, by whatever path it is reached. */
@@ -30,63 +60,13 @@ export interface FolderIdentity {
   readonly inode: string;
 }
 
-export interface SitePaths {
-  readonly dir: string;
-  readonly versions: string;
-  /** A file per release of the site, with the time when it was last active, or empty. */
-  readonly served: string;
-  readonly active: string;
-  readonly wanted: string;
-  readonly newest: string;
-  readonly links: string;
-  readonly preloadTable: string;
-  /** The data folder's own in the single form. */
-  readonly inbox: string;
-  readonly rejected: string;
-  readonly spool: string;
-}
-
-export function dataPaths(dir: string): DataPaths {
-  return {
-    dir,
-    releases: join(dir, 'releases'),
-    sites: join(dir, 'sites'),
-    spool: join(dir, 'spool'),
-    staging: join(dir, 'staging'),
-    inbox: join(dir, 'inbox'),
-    rejected: join(dir, 'rejected'),
-    daemons: join(dir, 'daemons'),
-    domain: join(dir, 'domain'),
-    id: join(dir, 'id'),
-  };
-}
-
-/** @param isListed an entry of `sites`, and not the site of the single form */
-export function sitePaths(paths: DataPaths, domain: string, isListed: boolean): SitePaths {
-  const dir = join(paths.sites, domain);
-  const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;
-  return {
-    inbox,
-    rejected,
-    spool,
-    dir,
-    versions: join(dir, 'versions'),
-    served: join(dir, 'served'),
-    active: join(dir, 'active'),
-    wanted: join(dir, 'wanted'),
-    newest: join(dir, 'newest'),
-    links: join(dir, 'links'),
-    preloadTable: join(dir, 'preload.json'),
-  };
-}
-
 /** @throws DocshelfError `data_folder_older`, `cannot_write`. */
 export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
   const next = 'Make storage.dir a folder that the user of docshelf may write to.';
-  // For its user alone where it is ours; one that is there keeps the mode that its operator gave it.
+  // A new folder is for its user alone. An existing one keeps the mode that its operator gave it.
   await mkdir(dirname(dir), { recursive: true })
     .then(() => mkdir(dir, { mode: 0o700 }))
     .catch(() => undefined);
@@ -137,4 +117,118 @@ export async function foldsCase(paths: DataPaths): Promise<boolean> {
   } finally {
     await rm(probe, { force: true });
   }
+}
+
+interface FolderDomain {
+  readonly domain: string;
+  readonly from: 'config' | 'manifest' | 'default';
+}
+
+async function readFolderDomain(paths: DataPaths): Promise<FolderDomain | null> {
+  const kept = membersOf<FolderDomain>(await readIfThere(paths.domain));
+  return typeof kept.domain === 'string' && DOMAIN_PATTERN.test(kept.domain) ? (kept as FolderDomain) : null;
+}
+
+/** Null if neither the config nor a first bundle has settled it yet. */
+export async function expectedDomain(paths: DataPaths, configured: string | null): Promise<string | null> {
+  return configured ?? (await readFolderDomain(paths))?.domain ?? null;
+}
+
+/**
+ * The config's, else the kept one, else the first bundle's, else `docs`; kept from then on. An unchosen `docs` is renamed.
+ * @throws DocshelfError `config_invalid` if the config names another domain than the folder's
+ */
+export async function settleFolderDomain(
+  paths: DataPaths,
+  configured: string | null,
+  bundle: { readonly manifestDomain: string | null } | null,
+): Promise<string> {
+  const kept = await readFolderDomain(paths);
+  if (configured !== null) {
+    if (kept !== null && kept.domain !== configured && kept.from !== 'default') {
+      throw new DocshelfError(
+        'config_invalid',
+        `Cannot serve domain "${configured}" from "${paths.dir}": that data folder belongs to domain "${kept.domain}"`,
+        { next: `Set deployment.domain to ${kept.domain}, or storage.dir to another folder.` },
+      );
+    }
+    if (kept?.domain !== configured || kept.from !== 'config') {
+      await renameDefault(paths, configured);
+      await keep(paths, { domain: configured, from: 'config' });
+    }
+    return configured;
+  }
+  if (kept !== null) return kept.domain;
+  if (bundle === null) return DEFAULT_DOMAIN;
+  const settled: FolderDomain =
+    bundle.manifestDomain === null
+      ? { domain: DEFAULT_DOMAIN, from: 'default' }
+      : { domain: bundle.manifestDomain, from: 'manifest' };
+  await keep(paths, settled);
+  return settled.domain;
+}
+
+/**
+ * Before sites of a list are opened: the site with the domain of the single form goes on with what is there, archives in its
+ * inbox too.
+ * @returns names of archives in the single form's inbox, which no site of the list takes
+ */
+export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
+  const kept = await readFolderDomain(paths);
+  if (kept !== null && domains.includes(kept.domain)) {
+    await moveInbox(paths.inbox, sitePaths(paths, kept.domain, true).inbox);
+  }
+  return archivesIn(paths.inbox);
+}
+
+/**
+ * At the start of a process: a `docs` that nobody chose becomes the only site of the list that has no folder yet. Not with a
+ * reload, whose new entry is another site.
+ */
+export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
+  const kept = await readFolderDomain(paths);
+  if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
+  const [domain, ...others] = domains.filter((each) => !existsSync(join(paths.sites, each)));
+  if (domain === undefined || others.length > 0) return;
+  await renameDefault(paths, domain);
+  await keep(paths, { domain, from: 'config' });
+}
+
+/** If the folder belonged to this domain, it belongs to none now. */
+export async function forgetFolderDomain(paths: DataPaths, domain: string): Promise<void> {
+  if ((await readFolderDomain(paths))?.domain === domain) await rm(paths.domain, { force: true });
+}
+
+async function keep(paths: DataPaths, domain: FolderDomain): Promise<void> {
+  await replaceFile(paths.domain, `${JSON.stringify(domain)}\n`);
+}
+
+async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
+  if (domain === DEFAULT_DOMAIN) return;
+  try {
+    await rename(join(paths.sites, DEFAULT_DOMAIN), join(paths.sites, domain));
+    await flushPath(paths.sites);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+  }
+}
+
+/** Moves archives that came before the config went over to a list of sites, or back. One whose name is taken stays. */
+export async function moveInbox(from: string, to: string): Promise<void> {
+  const names = (await namesIn(from)).filter((name) => isArchiveName(name) || name.endsWith(SIGNATURE_EXTENSION));
+  if (names.length > 0) await mkdir(to, { recursive: true });
+  // A signature goes before its archive, which is imported as soon as it arrives.
+  for (const name of names.sort().reverse()) {
+    // An archive that cannot be moved (a separate mount) stays too: the notices name it.
+    if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
+  }
+}
+
+async function archivesIn(inbox: string): Promise<string[]> {
+  return (await namesIn(inbox)).filter(isArchiveName).sort();
+}
+
+/** Empty if the folder does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  return (await ifThere(readdir(folder))) ?? [];
 }

@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { dirname, join } from 'node:path';
+import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import type { KeptRelease, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { type LockMode, whileLocked } from '../../files/file-lock.ts';
-import { flushPath, ifThere, readFileTable, readIfThere } from '../../files/index.ts';
+import {
+  digestFile,
+  findInTable,
+  flushPath,
+  ifThere,
+  listFiles,
+  readFileTable,
+  readIfThere,
+} from '../../files/index.ts';
+import { mapAhead } from '../../files/lanes.ts';
 import type { DataPaths } from './data-folder.ts';
-import { withTable } from './release-tables.ts';
 
 export const RELEASE_FORMAT_VERSION = 2;
 
@@ -15,7 +23,7 @@ export const RELEASE_FORMAT_VERSION = 2;
 export const COMPLETE_FILE = 'COMPLETE';
 
 /** Begins the name of a release that is being removed. */
-const GONE = '.gone-';
+const REMOVED_PREFIX = '.gone-';
 
 /** Acts under the lock of the releases take milliseconds; a thousand sites are looked through in less than a second. */
 const LOCK_MS_MAX = 10_000;
@@ -120,7 +128,7 @@ export class ReleaseStore {
 
   /** Whoever looks finds a release whole or not at all. @returns the folder that is left to remove */
   async putAside(digest: string): Promise<string> {
-    const aside = join(this.paths.releases, `${GONE}${randomBytes(8).toString('hex')}`);
+    const aside = join(this.paths.releases, `${REMOVED_PREFIX}${randomBytes(8).toString('hex')}`);
     await ifThere(rename(this.folderOf(digest), aside));
     return aside;
   }
@@ -128,7 +136,7 @@ export class ReleaseStore {
   /** What a crash left in a removal. */
   async sweepIncomplete(): Promise<void> {
     for (const name of await readdir(this.paths.releases)) {
-      if (!name.startsWith(GONE) && (!DIGEST.test(name) || (await this.has(name)))) continue;
+      if (!name.startsWith(REMOVED_PREFIX) && (!DIGEST.test(name) || (await this.has(name)))) continue;
       await rm(join(this.paths.releases, name), { recursive: true, force: true });
     }
   }
@@ -148,7 +156,7 @@ export class ReleaseStore {
       try {
         return await act();
       } finally {
-        // Whoever waits makes it anew, and finds the release stored.
+        // Whoever waits makes it again, and finds the release stored.
         await rm(file, { force: true });
       }
     });
@@ -170,4 +178,60 @@ function parseRecord<T extends object>(text: string | null, digest: string): T {
 function rethrowNewer(error: unknown): null {
   if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
   return null;
+}
+
+type KeptFacts = Omit<KeptRelease, 'find' | 'readTable'>;
+
+/** Its table stays on disk. */
+function withTable(facts: KeptFacts): KeptRelease {
+  const folder = dirname(facts.siteDir);
+  const unreadable = rethrowAs('cannot_read', `read the file table of release ${facts.digest.slice(0, 12)}`);
+  return {
+    ...facts,
+    find: (path) => findInTable(folder, path).catch(unreadable),
+    readTable: () => readFileTable(folder).catch(unreadable),
+  };
+}
+
+/** Files of a release against the table that it was sealed with. Paths are inside the site. */
+export interface ReleaseVerdict {
+  readonly sound: number;
+  readonly changed: readonly string[];
+  readonly missing: readonly string[];
+  /** Not in the table, and never served. */
+  readonly unknown: readonly string[];
+}
+
+const READ_AT_ONCE = 8;
+
+/** @throws the system's own errors if an existing file cannot be read; the signal's reason */
+export async function verifyRelease(
+  { siteDir, files }: ReleaseView,
+  onProgress: (doneFiles: number, totalFiles: number) => void,
+  signal: AbortSignal,
+): Promise<ReleaseVerdict> {
+  const changed: string[] = [];
+  const missing: string[] = [];
+  let done = 0;
+  const found = mapAhead(files.values(), READ_AT_ONCE, async ({ path, sha256 }) => {
+    return { path, sha256, read: await digestOf(join(siteDir, path), signal) };
+  });
+  for await (const { path, sha256, read } of found) {
+    if (read === null) missing.push(path);
+    else if (read !== sha256) changed.push(path);
+    done += 1;
+    onProgress(done, files.size);
+  }
+  const unknown = (await listFiles(siteDir)).filter((path) => !files.has(path));
+  const sound = files.size - changed.length - missing.length;
+  return { sound, changed: changed.sort(), missing: missing.sort(), unknown };
+}
+
+async function digestOf(file: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    return await digestFile(file, signal);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) return null;
+    throw error;
+  }
 }

@@ -1,21 +1,29 @@
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
 import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
-import type { Choice, ReleaseRef } from '../plan.ts';
-import { moveInbox } from '../take-in/move-inbox.ts';
-import { type DataPaths, dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
+import type { Choice, ObservedState, ReleaseRef } from '../plan.ts';
+import {
+  type DataPaths,
+  dataPaths,
+  expectedDomain,
+  moveInbox,
+  namesIn,
+  refuseOldLayout,
+  type SitePaths,
+  settleFolderDomain,
+  sitePaths,
+} from './data-folder.ts';
 import { DIGEST, ReleaseStore } from './release-store.ts';
-import { expectedDomain, settleFolderDomain } from './site-domain.ts';
 
 export interface LabelPointer {
   readonly digest: string;
-  /** SHA-256 of the link that it was fetched from; null where it was not fetched. */
+  /** SHA-256 of the link that it was fetched from; null if it was not fetched. */
   readonly linkDigest: string | null;
-  /** RFC 3339, UTC. The release's own is another site's where the bundle does not say it, and both have it. */
+  /** RFC 3339, UTC. If the bundle has no time, the time of a shared release may come from another site. */
   readonly createdAt?: string;
 }
 
@@ -83,7 +91,7 @@ export class SiteStore extends ReleaseStore {
     if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
   }
 
-  /** Null where nothing has settled it yet. */
+  /** Null if nothing has settled it yet. */
   async expectedDomain(configured: string | null): Promise<string | null> {
     return this.#listed ?? expectedDomain(this.paths, configured);
   }
@@ -102,7 +110,7 @@ export class SiteStore extends ReleaseStore {
     return labels;
   }
 
-  /** Null where it leads to no complete release. */
+  /** Null if it leads to no complete release. */
   async label(version: string): Promise<LabelPointer | null> {
     if (!isVersion(version)) return null;
     return this.#pointer<LabelPointer>(join(this.site.versions, version));
@@ -150,7 +158,7 @@ export class SiteStore extends ReleaseStore {
     return (await readIfThere(join(this.site.served, digest)))?.trim() || null;
   }
 
-  /** Milliseconds since 1970 of the last change in what `served` gives; 0 where nothing was ever active. */
+  /** Milliseconds since 1970 of the last change in `served`; 0 if no release was ever active. */
   async servedChangedMs(): Promise<number> {
     return (await ifThere(stat(this.site.served)))?.mtimeMs ?? 0;
   }
@@ -160,7 +168,7 @@ export class SiteStore extends ReleaseStore {
   }
 
   /** Names a release as one of this site, before it is labelled: no other site removes it. */
-  async claim(digest: string): Promise<void> {
+  async markOwned(digest: string): Promise<void> {
     await this.#makeFolder(this.site.served);
     await writeOnce(join(this.site.served, digest), '\n');
   }
@@ -175,7 +183,7 @@ export class SiteStore extends ReleaseStore {
     return typeof newest.createdAt !== 'string' ? null : (newest as NewestRelease);
   }
 
-  /** Nothing where a newer one is known. A time to come is noted as now: a wrong clock must not refuse what is made later. */
+  /** Nothing if a newer one is known. A time to come is noted as now: a wrong clock must not refuse what is made later. */
   async noteActive(release: NewestRelease): Promise<void> {
     const newest = await this.newest();
     const now = new Date().toISOString();
@@ -204,6 +212,34 @@ export class SiteStore extends ReleaseStore {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
+  /** The site on disk, for the plan. @param sha256 of the config: the site may have that release without a label */
+  async observe(sha256: string | null): Promise<ObservedState> {
+    const labels = await this.labels();
+    const active = await this.active();
+    const choice = await this.choice();
+    const wanted = sha256 !== null && (await this.names()).has(sha256) ? sha256 : null;
+    const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, wanted];
+    const infos = new Map(
+      await Promise.all(
+        [...new Set(named)]
+          .filter((digest) => digest != null)
+          .map(async (digest) => [digest, await this.readable(digest)] as const),
+      ),
+    );
+    // A label of a damaged release does not count, so that its bundle is fetched again.
+    const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
+    const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
+    const pointer = active === null ? undefined : labels.get(active.version);
+    const ownTime = pointer?.digest === active?.digest ? pointer?.createdAt : undefined;
+    return {
+      labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
+      digests,
+      active,
+      activeCreatedAt: active === null ? null : (ownTime ?? infos.get(active.digest)?.createdAt ?? null),
+      choice,
+    };
+  }
+
   /** Digests that the site names; a release of one may be gone. */
   async names(): Promise<Set<string>> {
     const pointers = [...(await this.labels()).values(), await this.active(), await this.choice()];
@@ -229,7 +265,7 @@ export class SiteStore extends ReleaseStore {
   /**
    * Removes releases from the site, and from the disk those that no other site names.
    *
-   * @param choose called while no release is taken in or begins to be served
+   * @param choose called while no release is imported or begins to be served
    */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];
@@ -255,7 +291,7 @@ export class SiteStore extends ReleaseStore {
     return new Set((await Promise.all(names)).flatMap((each) => [...each]));
   }
 
-  /** Null where it cannot be read, or leads to no complete release. */
+  /** Null if it cannot be read, or leads to no complete release. */
   async #pointer<T extends { readonly digest: string }>(file: string): Promise<T | null> {
     const pointer = membersOf<T>(await readIfThere(file));
     const { digest } = pointer;
@@ -272,8 +308,4 @@ export class SiteStore extends ReleaseStore {
     const made = await mkdir(folder, { recursive: true });
     if (made !== undefined) for (const parent of [this.site.dir, this.paths.sites]) await flushPath(parent);
   }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  return (await ifThere(readdir(folder))) ?? [];
 }

@@ -4,8 +4,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { flushPath, ifThere } from '../../files/index.ts';
 import { runningDaemons } from '../daemons.ts';
 import type { ReleaseRef } from '../plan.ts';
-import type { DataPaths } from './data-folder.ts';
-import { forgetFolderDomain } from './site-domain.ts';
+import { type DataPaths, forgetFolderDomain } from './data-folder.ts';
 import { SiteStore } from './site-store.ts';
 
 /** A site that has a folder, whether or not the config names it. */
@@ -14,7 +13,7 @@ export interface StoredSite {
   /** Sorted. */
   readonly labels: readonly string[];
   readonly active: ReleaseRef | null;
-  /** Of its releases, unpacked; those that it shares with other sites are counted for each. */
+  /** Size of its unpacked releases. A release of several sites counts for each. */
   readonly bytes: number;
 }
 
@@ -35,7 +34,7 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
  * Removes the site's folder, and the releases that no other site names. After a crash it is whole by another call.
  *
  * @returns the digests of all that it had
- * @throws DocshelfError `not_found` where it has no folder, `in_use` while a running daemon has it
+ * @throws DocshelfError `not_found` if it has no folder, `in_use` while a running daemon has it
  */
 export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
   const stored = await domainsIn(paths);

@@ -148,12 +148,12 @@ function redirectNext(location: string | null): string {
 }
 
 function codeIn(body: string): unknown {
-  return membersOf(parse(body)).code;
+  return membersOf(parseJson(body)).code;
 }
 
 /** One line, without queries (a link may be a credential) and without the key. */
 function reasonOf(body: string, key: Secret): string | null {
-  const answer = parse(body);
+  const answer = parseJson(body);
   const members = membersOf(answer);
   const nested = membersOf(members.error);
   const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
@@ -169,9 +169,10 @@ function reasonOf(body: string, key: Secret): string | null {
   return line.length > REASON_LENGTH_MAX ? `${line.slice(0, REASON_LENGTH_MAX)}…` : line.replace(/\.$/, '');
 }
 
-function parse(body: string): unknown {
+/** Undefined for text that is not JSON. */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(body);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

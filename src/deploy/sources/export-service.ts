@@ -5,7 +5,9 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
-import { readBundle, readJob, readJobs, serviceRefusal } from './export-answers.ts';
+import type { FreshLink, LinkSource } from '../ports.ts';
+import type { RenewSettings } from '../settings.ts';
+import { parseJson, readBundle, readJob, readJobs, serviceRefusal } from './export-answers.ts';
 
 export interface WaitOptions {
   readonly timeoutMs: number;
@@ -13,7 +15,7 @@ export interface WaitOptions {
   readonly onJob?: (job: JobAnswer) => void;
 }
 
-/** Between polls where the service does not say, and bounds on what it says. */
+/** Time between polls if the service gives none, and bounds for the time that it gives. */
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
@@ -32,21 +34,25 @@ const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
  *   signal's reason
  */
 export class ExportServiceClient {
-  readonly #calls: ExportCalls;
+  readonly #client: Pick<HttpClient, 'get' | 'post'>;
+  readonly #base: string;
+  readonly #key: Secret;
   readonly #tools: ExportServiceTools;
 
   constructor(
     client: Pick<HttpClient, 'get' | 'post'>,
-    settings: ExportServiceSettings,
+    { apiUrl, key }: ExportServiceSettings,
     tools: ExportServiceTools = EXPORT_SERVICE_TOOLS,
   ) {
-    this.#calls = new ExportCalls(client, settings, tools);
+    this.#client = client;
+    this.#base = apiUrl.replace(/\/+$/, '');
+    this.#key = key;
     this.#tools = tools;
   }
 
-  /** Retried only where the service says that it took no job: a lost answer may have been one. */
+  /** Retries only if the service says that it has started no job: after a lost response it may have. */
   async start({ domain, version, paths }: ExportRequest, signal: AbortSignal): Promise<JobAnswer> {
-    return this.#calls.persist(({ fields }) => fields.status === 429 || fields.status === 503, {
+    return this.#persist(({ fields }) => fields.status === 429 || fields.status === 503, {
       act: `start an export of "${domain}"`,
       method: 'POST',
       path: '/jobs',
@@ -57,12 +63,12 @@ export class ExportServiceClient {
   }
 
   async status(jobId: string, signal: AbortSignal): Promise<JobAnswer> {
-    return this.#calls.persist(isPassing, statusCall(jobId, signal));
+    return this.#persist(isPassing, statusCall(jobId, signal));
   }
 
   /** A fresh link at each call. @throws DocshelfError `not_completed` besides. */
   async bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer> {
-    return this.#calls.persist(isPassing, {
+    return this.#persist(isPassing, {
       act: `get the bundle of job "${jobId}"`,
       method: 'POST',
       path: `/jobs/${encodeURIComponent(jobId)}/bundle`,
@@ -71,11 +77,11 @@ export class ExportServiceClient {
     });
   }
 
-  /** Newest first, at most a hundred; null where the service has no such list. */
+  /** Newest first, at most a hundred; null if the service has no such list. */
   async completedJobs(domain: string, signal: AbortSignal): Promise<readonly JobAnswer[] | null> {
     const query = new URLSearchParams({ domain, status: 'completed', limit: '100' });
     try {
-      const jobs = await this.#calls.persist(isPassing, {
+      const jobs = await this.#persist(isPassing, {
         act: `list the exports of "${domain}"`,
         method: 'GET',
         path: `/jobs?${query}`,
@@ -100,7 +106,7 @@ export class ExportServiceClient {
     for (;;) {
       let retryAfterMs: unknown;
       try {
-        const answered = await this.#calls.once(statusCall(jobId, signal));
+        const answered = await this.#once(statusCall(jobId, signal));
         const job = answered.value;
         onJob?.(job);
         if (isTerminal(job.status)) return judged(job);
@@ -115,8 +121,71 @@ export class ExportServiceClient {
       const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs : POLL_MS;
       const pollMs = Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, askedMs)) * (1 + POLL_JITTER * random());
       // The last look comes when the time is up: a job that ended meanwhile counts.
-      await this.#calls.pause(Math.min(pollMs, leftMs), signal);
+      await this.#pause(Math.min(pollMs, leftMs), signal);
     }
+  }
+
+  async #persist<T>(mayRetry: (error: DocshelfError) => boolean, call: ServiceCall<T>): Promise<T> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return (await this.#once(call)).value;
+      } catch (error) {
+        if (!(error instanceof DocshelfError) || failures === RETRIES_MAX || !mayRetry(error)) throw error;
+        const askedMs = Math.min(RETRY_AFTER_MS_MAX, Number(error.fields.retryAfterMs ?? 0));
+        await this.#pause(Math.max(askedMs, this.#tools.random() * BACKOFF_FIRST_MS * 2 ** failures), call.signal);
+      }
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#tools.sleep(ms, signal).catch((reason: unknown) => {
+      signal.throwIfAborted();
+      throw reason;
+    });
+  }
+
+  async #once<T>(call: ServiceCall<T>): Promise<Answered<T>> {
+    const act = `${call.act} at ${linkWithoutSecrets(this.#base).replace(/\/$/, '')}`;
+    try {
+      return await this.#exchange(call, act);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (error instanceof DocshelfError) throw error;
+      throw new DocshelfError('source_timeout', `Cannot ${act}: no whole answer within ${CALL_MS_MAX / 1000} s`, {
+        next: 'Check the network and network.proxy, or ask who runs the service.',
+        fields: { retryable: true },
+        cause: error,
+      });
+    }
+  }
+
+  async #exchange<T>({ method, path, body, read, signal }: ServiceCall<T>, act: string): Promise<Answered<T>> {
+    const response = await this.#send(method, `${this.#base}/v1/static-export${path}`, body, signal);
+    const text = await response.text(ANSWER_BYTES_MAX);
+    const retryAfter = response.header('retry-after');
+    const { status } = response;
+    if (status < 200 || status > 299) {
+      const refused = { status, body: text, retryAfter, location: response.header('location') };
+      throw serviceRefusal(act, refused, this.#key, Date.now());
+    }
+    const value = read(parseJson(text));
+    if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
+    throw new DocshelfError('export_service_failed', `Cannot ${act}: its answer is not what such a service gives`, {
+      next: 'Check the address: /v1/static-export is put behind it.',
+      fields: { status, retryable: false },
+    });
+  }
+
+  #send(method: 'GET' | 'POST', url: string, body: object | undefined, signal: AbortSignal): Promise<HttpResponse> {
+    const headers = {
+      accept: 'application/json, application/problem+json',
+      authorization: `Bearer ${this.#key.reveal()}`,
+    };
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(CALL_MS_MAX)]);
+    if (method === 'GET') return this.#client.get(url, { headers, signal: bounded, redirects: 'answer' });
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const text = body === undefined ? '' : JSON.stringify(body);
+    return this.#client.post(url, text, { headers: { ...headers, ...type }, signal: bounded });
   }
 }
 
@@ -189,91 +258,50 @@ const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
-class ExportCalls {
-  readonly #client: Pick<HttpClient, 'get' | 'post'>;
-  readonly #base: string;
-  readonly #key: Secret;
-  readonly #tools: ExportServiceTools;
+type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 
-  constructor(
-    client: Pick<HttpClient, 'get' | 'post'>,
-    { apiUrl, key }: ExportServiceSettings,
-    tools: ExportServiceTools,
-  ) {
-    this.#client = client;
-    this.#base = apiUrl.replace(/\/+$/, '');
-    this.#key = key;
-    this.#tools = tools;
+/** A service gives an export an hour by default; others may wait before it. */
+const EXPORT_MS_MAX = 4 * 3600_000;
+
+export class ExportLinks implements LinkSource {
+  readonly #service: ExportCaller;
+  readonly #settings: Pick<RenewSettings, 'domain' | 'jobId'>;
+
+  constructor(service: ExportCaller, settings: Pick<RenewSettings, 'domain' | 'jobId'>) {
+    this.#service = service;
+    this.#settings = settings;
   }
 
-  async persist<T>(mayRetry: (error: DocshelfError) => boolean, call: ServiceCall<T>): Promise<T> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        return (await this.once(call)).value;
-      } catch (error) {
-        if (!(error instanceof DocshelfError) || failures === RETRIES_MAX || !mayRetry(error)) throw error;
-        const askedMs = Math.min(RETRY_AFTER_MS_MAX, Number(error.fields.retryAfterMs ?? 0));
-        await this.pause(Math.max(askedMs, this.#tools.random() * BACKOFF_FIRST_MS * 2 ** failures), call.signal);
-      }
-    }
+  async freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null> {
+    const { jobId, domain } = this.#settings;
+    if (jobId !== null) return this.#linkOf(jobId, signal);
+    const jobs = domain === null ? null : await this.#service.completedJobs(domain, signal);
+    const job = jobs?.find((candidate) => isMeant(candidate, version));
+    return job === undefined ? null : this.#linkOf(job.jobId, signal);
   }
 
-  async pause(ms: number, signal: AbortSignal): Promise<void> {
-    await this.#tools.sleep(ms, signal).catch((reason: unknown) => {
-      signal.throwIfAborted();
-      throw reason;
-    });
-  }
-
-  async once<T>(call: ServiceCall<T>): Promise<Answered<T>> {
-    const act = `${call.act} at ${linkWithoutSecrets(this.#base).replace(/\/$/, '')}`;
-    try {
-      return await this.#exchange(call, act);
-    } catch (error) {
-      call.signal.throwIfAborted();
-      if (error instanceof DocshelfError) throw error;
-      throw new DocshelfError('source_timeout', `Cannot ${act}: no whole answer within ${CALL_MS_MAX / 1000} s`, {
-        next: 'Check the network and network.proxy, or ask who runs the service.',
-        fields: { retryable: true },
-        cause: error,
+  async startExport(version: string | null, signal: AbortSignal): Promise<string> {
+    const { domain } = this.#settings;
+    if (domain === null) {
+      throw new DocshelfError('config_invalid', 'Cannot start an export: no domain is set for it', {
+        next: 'Set staticExport.renew.domain.',
       });
     }
+    return (await this.#service.start({ domain, version, paths: null }, signal)).jobId;
   }
 
-  async #exchange<T>({ method, path, body, read, signal }: ServiceCall<T>, act: string): Promise<Answered<T>> {
-    const response = await this.#send(method, `${this.#base}/v1/static-export${path}`, body, signal);
-    const text = await response.text(ANSWER_BYTES_MAX);
-    const retryAfter = response.header('retry-after');
-    const { status } = response;
-    if (status < 200 || status > 299) {
-      const refused = { status, body: text, retryAfter, location: response.header('location') };
-      throw serviceRefusal(act, refused, this.#key, Date.now());
-    }
-    const value = read(jsonOf(text));
-    if (value !== null) return { value, retryAfterMs: retryAfterOf(retryAfter, Date.now()) };
-    throw new DocshelfError('export_service_failed', `Cannot ${act}: its answer is not what such a service gives`, {
-      next: 'Check the address: /v1/static-export is put behind it.',
-      fields: { status, retryable: false },
-    });
+  async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
+    await this.#service.wait(jobId, { timeoutMs: EXPORT_MS_MAX, signal });
+    return this.#linkOf(jobId, signal);
   }
 
-  #send(method: 'GET' | 'POST', url: string, body: object | undefined, signal: AbortSignal): Promise<HttpResponse> {
-    const headers = {
-      accept: 'application/json, application/problem+json',
-      authorization: `Bearer ${this.#key.reveal()}`,
-    };
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(CALL_MS_MAX)]);
-    if (method === 'GET') return this.#client.get(url, { headers, signal: bounded, redirects: 'answer' });
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const text = body === undefined ? '' : JSON.stringify(body);
-    return this.#client.post(url, text, { headers: { ...headers, ...type }, signal: bounded });
+  async #linkOf(jobId: string, signal: AbortSignal): Promise<FreshLink> {
+    const { bundleUrl, sha256, signature }: BundleAnswer = await this.#service.bundle(jobId, signal);
+    return { jobId, link: bundleUrl, sha256, signature };
   }
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+/** A pinned version is the export of that label, and no other. */
+function isMeant(job: JobAnswer, version: string | null): boolean {
+  return version === null || job.version === version;
 }

@@ -1,12 +1,13 @@
 import { parse } from 'content-disposition';
-import { DocshelfError } from '../../domain/errors.ts';
+import type { DocshelfError, ErrorCode } from '../../domain/errors.ts';
 import { cleanFileName, isFileName } from '../../domain/file-name.ts';
-import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
-import { refusalOf } from './http-refusal.ts';
+import { retryAfterOf } from '../../net/retry.ts';
+import { s3FaultOf } from '../../net/s3-faults.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 
 /** Nothing is decoded: stores label a `.tar.gz` with `gzip` because it is one; S3 keeps `aws-chunked` from the upload. */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
@@ -68,11 +69,10 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   const coding = response.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (!coding.split(',').every((word) => READABLE_CODINGS.has(word.trim()))) {
     response.close();
-    const message = `Cannot fetch "${linkWithoutSecrets(link.reveal())}": the server sends it with a Content-Encoding`;
-    throw new DocshelfError('source_encoded', message, {
-      next: 'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.',
-      fields: { contentEncoding: coding.slice(0, 64), retryable: false },
-    });
+    const next =
+      'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.';
+    const contentEncoding = coding.slice(0, 64);
+    throw cannotFetch(link, 'source_encoded', 'the server sends it with a Content-Encoding', next, { contentEncoding });
   }
   const isChunked = /\bchunked\s*$/i.test(response.header('transfer-encoding') ?? '');
   return {
@@ -115,7 +115,7 @@ const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
 /**
  * Content-Disposition, else the end of a link's path, by preference an archive's.
- * @param links the one that was asked for, and where redirects led
+ * @param links the requested one, and the end of its redirects
  */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
@@ -128,4 +128,161 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
 function plainName(path: string): string | null {
   const name = cleanFileName(path.split(/[/\\]/).at(-1) ?? '');
   return isFileName(name) ? name : null;
+}
+
+/** Stores put their error code into the first bytes. */
+const BODY_BYTES_MAX = 4096;
+
+/** Beyond it a refusal may be the clock's: stores allow 15 minutes, and some say no more than that access is denied. */
+export const CLOCKS_APART_MS = 5 * 60_000;
+
+export const RESTORE_OBJECT = 'Restore the object, and keep bundles in a storage class that is read at once.';
+
+/** Statuses that a retry may outlive, besides all 5xx (RFC 9110 section 15; RFC 8470 for 425). */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+
+const FRESH_LINK =
+  'Generate a fresh one (the bundle call of the export job) and set it as staticExport.bundleUrl; with staticExport.version set to a release on disk no link is needed.';
+const SET_CLOCK = 'Set the clock of the machine that signed the link, and of this machine, then generate a fresh link.';
+const CHECK_LINK =
+  'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
+
+export interface RefusingAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** A store's word for it, `AccessDenied`. */
+  readonly serverCode: string | null;
+  /** Status and code, for a sentence. */
+  readonly shown: string;
+  /** For `fields`: set if a retry may help, with the time to wait if the server says it. */
+  readonly passing: { readonly retryable: true; readonly retryAfterMs?: number } | null;
+}
+
+/** Ends the exchange. */
+export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
+  const { status } = response;
+  // A body that breaks off says no less than the status; an abort is found by the caller's signal.
+  const body = await response.text(BODY_BYTES_MAX).catch(() => '');
+  const serverCode = serverCodeOf(response, body);
+  const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
+  return {
+    status,
+    body,
+    serverCode,
+    shown: serverCode === null ? `${status}` : `${status} ${serverCode}`,
+    passing:
+      PASSING.has(status) || status >= 500
+        ? { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
+        : null,
+  };
+}
+
+export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
+  const { status, body, serverCode, shown, passing } = await readRefusal(response, nowMs);
+  const fields = { status, ...(serverCode === null ? {} : { serverCode }) };
+  const refusal = (code: ErrorCode, state: string, next: string, more: object = {}): DocshelfError =>
+    cannotFetch(link, code, `${state} (${shown})`, next, { ...fields, ...more });
+
+  const known = serverCode === null ? null : s3FaultOf(serverCode);
+  if (known?.kind === 'archived') return refusal('source_failed', known.state, RESTORE_OBJECT);
+  // 400: S3 and Google, if the token that signed the link has expired.
+  if (status === 400 || status === 401 || status === 403) {
+    const links = [link, response.link];
+    const isEarly = saysEarly(body);
+    if (!isEarly && saysExpired(body)) return refusal('link_expired', 'the link has expired', FRESH_LINK);
+    const isClock = isEarly || known?.kind === 'clock';
+    if (!isClock && status !== 400 && isPast(links, nowMs)) {
+      return refusal('link_expired', 'the link has expired', FRESH_LINK);
+    }
+    if (isClock || (status !== 400 && !MISMATCH.test(body) && isAhead(links, nowMs))) {
+      return refusal(
+        'link_refused',
+        'the clocks of the server and of the machine that signed the link are too far apart',
+        SET_CLOCK,
+      );
+    }
+  }
+  if (status === 401 || status === 403) return refusal('link_refused', 'the server refuses the link', CHECK_LINK);
+  if (status === 404 || status === 410) {
+    return refusal('bundle_not_found', 'no bundle is there', 'Check the link, or generate a fresh one.');
+  }
+  if (passing !== null) {
+    return refusal('source_failed', 'the server cannot answer now', 'Try again later, or look at the server.', passing);
+  }
+  return refusal('source_failed', 'the server answers with something else', 'Check the link.');
+}
+
+/** Of XML, or of JSON as Oracle has it. */
+function serverCodeOf(response: HttpResponse, body: string): string | null {
+  const found = /<Code>\s*([^<]*?)\s*<\/Code>|"code"\s*:\s*"([^"]*)"/.exec(body);
+  const word = response.header('x-ms-error-code') ?? found?.[1] ?? found?.[2] ?? '';
+  return /^[A-Za-z.]{1,64}$/.test(word) ? word : null;
+}
+
+function isPast(links: readonly Secret[], nowMs: number): boolean {
+  return links.some((link) => (expiryOfLink(link.reveal()) ?? Number.POSITIVE_INFINITY) < nowMs);
+}
+
+function isAhead(links: readonly Secret[], nowMs: number): boolean {
+  return links.some((link) => (validityOf(link.reveal()).startsAtMs ?? 0) - nowMs > CLOCKS_APART_MS);
+}
+
+const MISMATCH = /SignatureDoesNotMatch|signature did not match/i;
+
+/** Sent with 403 before the time of a link: S3, MinIO, services of AWS. */
+const EARLY_BODY = /request is not (?:yet valid|valid yet)|signature (?:is )?not yet (?:current|valid)/i;
+
+/** Sent with 400 or 403, as for a wrong link: S3 and its kin, Google, Azure ("… specified time frame"), docshelf. */
+const EXPIRED_BODY =
+  /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified (?:key )?time frame/i;
+
+/** Azure's times of a link that it refuses, and of the refusal. */
+const AZURE_TIMES = /start \[([^\]]+)\].*?current \[([^\]]+)\]/is;
+
+/** True if the server's time is before the time of the link. */
+export function saysEarly(body: string): boolean {
+  const [, start, current] = AZURE_TIMES.exec(body) ?? [];
+  return EARLY_BODY.test(body) || Date.parse(current ?? '') < Date.parse(start ?? '');
+}
+
+export function saysExpired(body: string): boolean {
+  return EXPIRED_BODY.test(body);
+}
+
+/** End of a presigned link by its query, in milliseconds since 1970; null if it does not say. */
+export function expiryOfLink(link: string): number | null {
+  return validityOf(link).endsAtMs;
+}
+
+/** Times of a presigned link by its query, in milliseconds since 1970. */
+function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
+  if (!URL.canParse(link)) return { startsAtMs: null, endsAtMs: null };
+  const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
+  for (const vendor of ['x-amz', 'x-goog']) {
+    const startsAtMs = basicDate(query.get(`${vendor}-date`));
+    const seconds = wholeNumber(query.get(`${vendor}-expires`));
+    if (startsAtMs !== null && seconds !== null) return { startsAtMs, endsAtMs: startsAtMs + seconds * 1000 };
+  }
+  // Azure's shared access signature: dates, or dates with a time.
+  const sasTime = (name: string): number | null => {
+    const time = query.has('sig') ? Date.parse(query.get(name) ?? '') : Number.NaN;
+    return Number.isNaN(time) ? null : time;
+  };
+  // S3 version 2, Google version 2, CloudFront: seconds since 1970.
+  const epochSeconds = wholeNumber(query.get('expires'));
+  const endsAtMs = sasTime('se') ?? (epochSeconds === null ? null : epochSeconds * 1000);
+  return { startsAtMs: sasTime('st'), endsAtMs };
+}
+
+/** `20240601T120000Z` (ISO 8601, basic format). */
+function basicDate(text: string | undefined): number | null {
+  const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
+  if (parts === null) return null;
+  const [, year, month, day, hour, minute, second] = parts;
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(time) ? null : time;
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : null;
 }

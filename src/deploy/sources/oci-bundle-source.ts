@@ -1,21 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
-import { DocshelfError } from '../../domain/errors.ts';
-import type { Secret } from '../../domain/secret.ts';
+import { readFile } from 'node:fs/promises';
+import { LINK_SCHEMES, type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
+import { bareHost } from '../../domain/egress.ts';
+import { DocshelfError, type ErrorCode, errnoOf } from '../../domain/errors.ts';
+import { Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { collect } from '../../files/index.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import { retryAfterOf } from '../../net/retry.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 import { bundleFileName } from './http-bundle-source.ts';
-import {
-  MANIFEST_BYTES_MAX,
-  MANIFEST_TYPES,
-  notAReference,
-  type OciLayer,
-  readBundleLayer,
-  wrongContent,
-} from './oci-manifest.ts';
-import { type RegistryAccess, RegistryClient } from './oci-registry.ts';
 
 /** `oci://`: the one layer of an artifact. The bytes must have the digests of manifest and layer. */
 export class OciBundleSource implements BundleSource {
@@ -98,4 +93,349 @@ function fileNameOf({ title, extension }: OciLayer, { registry, repository, tag 
   }
   const stem = repository.split('/').at(-1) ?? '';
   return `${tag === null ? stem : `${stem}-${tag}`}${extension}`;
+}
+
+interface OciLayer {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly title: string | null;
+  readonly extension: string;
+}
+
+const MANIFEST_TYPES = [
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+];
+/** Limit of registries ("Pushing Manifests" in the distribution specification). */
+const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
+
+/** By how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
+const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
+  [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
+  [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
+  [/[.+/](?:tar|x-tar)$/, '.tar'],
+  [/[.+/](?:zip|x-zip-compressed)$/, '.zip'],
+];
+
+interface Manifest {
+  readonly layers?: unknown;
+  readonly manifests?: unknown;
+}
+
+interface Descriptor {
+  readonly mediaType?: unknown;
+  readonly digest?: unknown;
+  readonly size?: unknown;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+}
+
+/** @throws DocshelfError `source_failed` if it is no manifest, or does not have exactly one layer that is an archive. */
+export function readBundleLayer(text: string, reference: OciReference): OciLayer {
+  const manifest = membersOf<Manifest>(text);
+  if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'what the registry gives is no manifest');
+  if (Array.isArray(manifest.manifests)) {
+    throw wrongContent(reference, 'it is an index of several images, and no artifact of one layer');
+  }
+  const layers = (Array.isArray(manifest.layers) ? (manifest.layers as Descriptor[]) : []).flatMap((layer) => {
+    const extension = extensionOf(layer?.mediaType);
+    return extension === null ? [] : [{ layer, extension }];
+  });
+  const [only] = layers;
+  if (only === undefined) throw wrongContent(reference, 'it has no layer that is an archive');
+  if (layers.length > 1) throw wrongContent(reference, `it has ${layers.length} layers, and a bundle is one archive`);
+  const { digest, size, annotations } = only.layer;
+  if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
+    throw wrongContent(reference, 'its layer is not named by a SHA-256 digest');
+  }
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) {
+    throw wrongContent(reference, 'its layer has no length');
+  }
+  const title = annotations?.['org.opencontainers.image.title'];
+  return { digest, sizeBytes: size, title: typeof title === 'string' ? title : null, extension: only.extension };
+}
+
+function extensionOf(mediaType: unknown): string | null {
+  if (typeof mediaType !== 'string') return null;
+  return ARCHIVE_TYPES.find(([type]) => type.test(mediaType))?.[1] ?? null;
+}
+
+export function referenceText({ registry, repository, tag, digest }: OciReference): string {
+  return `oci://${registry}/${repository}${tag === null ? `@${digest}` : `:${tag}`}`;
+}
+
+export function notAReference(link: Secret): DocshelfError {
+  return cannotFetch(
+    link,
+    'source_failed',
+    'it is no link to an OCI artifact',
+    `Write it as ${LINK_SCHEMES.oci.form}.`,
+  );
+}
+
+export function wrongContent(reference: OciReference, state: string): DocshelfError {
+  return new DocshelfError('source_failed', `Cannot use "${referenceText(reference)}": ${state}`, {
+    next: 'Push the bundle as an artifact of one layer: "oras push registry/repository:tag bundle.tar.gz".',
+    fields: { retryable: false },
+  });
+}
+
+export function registryRefusal(
+  reference: OciReference,
+  response: HttpResponse,
+  hasCredentials: boolean,
+  nowMs: number,
+): DocshelfError {
+  const { status } = response;
+  const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
+  response.close();
+  const shown = referenceText(reference);
+  const refusal = (code: ErrorCode, state: string, next: string, more: object = {}): DocshelfError =>
+    cannotFetch(shown, code, `${state} (${status})`, next, { status, ...more });
+  if (status === 401 || status === 403) {
+    return hasCredentials
+      ? refusal(
+          'link_refused',
+          'the registry refuses the credentials',
+          `Compare them with ${LINK_SCHEMES.oci.credentialsKey}, and give them the right to pull from this repository.`,
+        )
+      : refusal(
+          'link_refused',
+          'the registry asks for credentials',
+          `Put them into a docker config.json under "${reference.registry}", and name it in ${LINK_SCHEMES.oci.credentialsKey}.`,
+        );
+  }
+  if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');
+  if (status === 429 || status >= 500) {
+    const more = { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+    return refusal('source_failed', 'the registry cannot answer now', 'Try again later, or look at it.', more);
+  }
+  return refusal('source_failed', 'the registry answers with something else', 'Check the reference.');
+}
+
+/** A token's answer is a few kilobytes. */
+const TOKEN_BYTES_MAX = 256 * 1024;
+
+export interface RegistryAccess {
+  /** A docker config.json; null: no credentials are sent. */
+  readonly authFile: string | null;
+  /** `host` or `host:port` of realms that get them besides the registry's own host. */
+  readonly tokenHosts: readonly string[];
+}
+
+/** OCI distribution specification. Credentials are sent if a registry asks for them, and kept for one bundle. */
+export class RegistryClient {
+  readonly #client: HttpClient;
+  readonly #reference: OciReference;
+  readonly #access: RegistryAccess;
+  readonly #now: () => number;
+  #scheme: 'https' | 'http' = 'https';
+  #authorization: string | null = null;
+  #credentials: RegistryCredentials | null = null;
+
+  constructor(client: HttpClient, reference: OciReference, access: RegistryAccess, now: () => number = Date.now) {
+    this.#client = client;
+    this.#reference = reference;
+    this.#access = access;
+    this.#now = now;
+  }
+
+  get shown(): string {
+    return referenceText(this.#reference);
+  }
+
+  /**
+   * @param path `manifests/v1`, `blobs/sha256:…`
+   * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`, and the client's
+   */
+  async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
+    const ask = (): Promise<HttpResponse> => this.#ask(path, headers, signal);
+    let response = await ask();
+    if (response.status === 401 && this.#authorization === null) {
+      this.#authorization = await this.#authorize(response, signal);
+      if (this.#authorization !== null) response = await ask();
+    }
+    if (response.status === 200 || response.status === 206) return response;
+    throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+  }
+
+  /** By TLS; a registry on this machine that knows none is asked in the clear, as docker does. */
+  async #ask(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
+    const { registry, repository } = this.#reference;
+    const own = this.#authorization === null ? {} : { authorization: this.#authorization };
+    const get = (): Promise<HttpResponse> =>
+      this.#client.get(`${this.#scheme}://${registry}/v2/${repository}/${path}`, {
+        headers: { ...headers, ...own },
+        signal,
+      });
+    try {
+      return await get();
+    } catch (error) {
+      if (this.#scheme === 'http' || !isLoopback(registry) || !speaksNoTls(error)) throw error;
+      this.#scheme = 'http';
+      return get();
+    }
+  }
+
+  /** Null if there is no answer to the registry's challenge: then the refusal stands. */
+  async #authorize(refusal: HttpResponse, signal: AbortSignal): Promise<string | null> {
+    const challenges = parseChallenges(refusal.header('www-authenticate') ?? '');
+    this.#credentials = await readCredentials(this.#access.authFile, this.#reference.registry);
+    const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (bearer !== undefined) {
+      refusal.close();
+      return `Bearer ${await this.#fetchToken(bearer, signal)}`;
+    }
+    const asksBasic = challenges.some(({ scheme }) => scheme === 'basic');
+    if (!asksBasic || this.#credentials === null) return null;
+    refusal.close();
+    return basic(this.#credentials);
+  }
+
+  /** "Token Authentication" of the distribution project. */
+  async #fetchToken({ parameters }: Challenge, signal: AbortSignal): Promise<string> {
+    const { realm = '', service } = parameters;
+    const { repository, registry } = this.#reference;
+    if (!URL.canParse(realm) || !mayGetSecrets(new URL(realm), registry)) {
+      throw wrongContent(this.#reference, 'the registry sends its readers to a place that is not encrypted');
+    }
+    const url = new URL(realm);
+    if (this.#credentials !== null && !this.#mayKnowCredentials(url)) throw strangeRealm(this.#reference, url);
+    if (service !== undefined) url.searchParams.set('service', service);
+    url.searchParams.set('scope', `repository:${repository}:pull`);
+    const headers = this.#credentials === null ? {} : { authorization: basic(this.#credentials) };
+    const response = await this.#client.get(url.href, { headers, signal });
+    if (response.status !== 200) {
+      throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+    }
+    const token = tokenIn(await response.text(TOKEN_BYTES_MAX));
+    if (token === null) throw wrongContent(this.#reference, 'the registry gives no token');
+    return token;
+  }
+
+  #mayKnowCredentials({ hostname, host }: URL): boolean {
+    const { registry } = this.#reference;
+    return (
+      hostname === new URL(`https://${registry}`).hostname ||
+      this.#access.tokenHosts.some((each) => [hostname, host].includes(each.toLowerCase()))
+    );
+  }
+}
+
+/** A registry that is not the one that it was could name any realm, and be told the password. */
+function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
+  const state = `it has its readers sign in at "${host}", which is another host`;
+  const next = `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`;
+  return cannotFetch(referenceText(reference), 'link_refused', state, next);
+}
+
+/** OpenSSL's words for a server that answers a handshake with something else. */
+function speaksNoTls(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string };
+  return code === 'EPROTO' || /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code ?? '');
+}
+
+function isLoopback(registry: string): boolean {
+  const host = bareHost(new URL(`http://${registry}`).hostname);
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function mayGetSecrets({ protocol }: URL, registry: string): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(registry));
+}
+
+function basic({ user, password }: RegistryCredentials): string {
+  return `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
+}
+
+function tokenIn(text: string): string | null {
+  const { token, access_token } = membersOf<{ token: string; access_token: string }>(text);
+  const found = token ?? access_token;
+  // What an Authorization header can carry.
+  return typeof found === 'string' && /^[\x21-\x7e]{1,65536}$/.test(found) ? found : null;
+}
+
+/** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names in lower case. */
+export interface Challenge {
+  readonly scheme: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** A word with a value is a parameter, a word alone a scheme. */
+const PIECE = /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]+)))?/g;
+const CHARACTERS_MAX = 8192;
+
+/** @param header `Bearer realm="https://auth.example/token",service="registry", Basic realm="registry"` */
+export function parseChallenges(header: string): Challenge[] {
+  const challenges: { scheme: string; parameters: Record<string, string> }[] = [];
+  for (const [, word = '', quoted, plain] of header.slice(0, CHARACTERS_MAX).matchAll(PIECE)) {
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? plain;
+    const current = challenges.at(-1);
+    if (value === undefined) challenges.push({ scheme: word.toLowerCase(), parameters: {} });
+    else if (current !== undefined) current.parameters[word.toLowerCase()] = value;
+  }
+  return challenges;
+}
+
+export interface RegistryCredentials {
+  readonly user: string;
+  readonly password: Secret;
+}
+
+/** As `docker login` and a Kubernetes Secret of type kubernetes.io/dockerconfigjson have it. */
+interface DockerConfig {
+  readonly auths?: Readonly<
+    Record<string, { readonly auth?: unknown; readonly username?: unknown; readonly password?: unknown }>
+  >;
+}
+
+/**
+ * Read when asked for, so that a rotated file counts.
+ * @param registry `host` or `host:port` @throws DocshelfError `cannot_read`
+ */
+export async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
+  if (file === null) return null;
+  const { auths = {} } = await readConfig(file);
+  const entry = Object.entries(auths).find(([name]) => hostOf(name) === registry)?.[1];
+  if (entry === undefined) return null;
+  if (typeof entry.username === 'string' && typeof entry.password === 'string') {
+    return { user: entry.username, password: new Secret(entry.password) };
+  }
+  if (typeof entry.auth !== 'string') return null;
+  const [, user, password] = /^([^:]*):(.*)$/s.exec(Buffer.from(entry.auth, 'base64').toString('utf8')) ?? [];
+  if (user === undefined || password === undefined) {
+    throw cannotRead(file, `its entry for ${registry} is no user and password in base64`, null);
+  }
+  // Older tools padded with NUL.
+  return { user, password: new Secret(password.replace(/\0+$/, '')) };
+}
+
+/** Names are hosts or links: `https://registry.example/v2/`. */
+function hostOf(name: string): string {
+  return name
+    .replace(/^https?:\/\//, '')
+    .replace(/\/.*$/, '')
+    .toLowerCase();
+}
+
+async function readConfig(file: string): Promise<DockerConfig> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw cannotRead(file, errnoOf(error) ?? 'failed', error);
+  }
+  try {
+    return JSON.parse(text) as DockerConfig;
+  } catch {
+    // No cause: the parser's message quotes the text.
+    throw cannotRead(file, 'it is no JSON', null);
+  }
+}
+
+function cannotRead(file: string, state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read the credentials in "${file}": ${state}`, {
+    next: `${LINK_SCHEMES.oci.credentialsKey} names a docker config.json: {"auths": {"registry.example": {"auth": "…"}}}.`,
+    fields: { retryable: false },
+    ...(cause === null ? {} : { cause }),
+  });
 }

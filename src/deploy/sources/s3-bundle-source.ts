@@ -1,16 +1,22 @@
 import { LINK_SCHEMES, parseS3Link, type S3Link } from '../../domain/bundle-link.ts';
 import type { S3Place } from '../../domain/egress.ts';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../../domain/errors.ts';
-import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import type { S3Signer } from '../../net/s3.ts';
 import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
-import { openOverHttp } from './http-bundle-source.ts';
-import { CLOCKS_APART_MS, RESTORE_OBJECT, readRefusal, saysEarly, saysExpired } from './http-refusal.ts';
+import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
+import {
+  CLOCKS_APART_MS,
+  openOverHttp,
+  RESTORE_OBJECT,
+  readRefusal,
+  saysEarly,
+  saysExpired,
+} from './http-bundle-source.ts';
 
-/** `s3://`: an object, by a link that is signed anew for each attempt. Loads the SDK (0.13 s) with the first. */
+/** `s3://`: an object, by a link that is signed again for each attempt. Loads the SDK (0.13 s) with the first. */
 export class S3BundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #place: S3Place;
@@ -31,7 +37,7 @@ export class S3BundleSource implements BundleSource {
     request.signal.throwIfAborted();
     const object = parseS3Link(link.reveal());
     if (object === null) {
-      throw faultOf(link, 'source_failed', 'it is no link to an object', `Write it as ${LINK_SCHEMES.s3.form}.`);
+      throw cannotFetch(link, 'source_failed', 'it is no link to an object', `Write it as ${LINK_SCHEMES.s3.form}.`);
     }
     try {
       return await this.#open(object, link, request, 0);
@@ -85,7 +91,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
     ...passing,
   };
   const refusal = (code: ErrorCode, state: string, next: string): DocshelfError =>
-    faultOf(link, code, `${state} (${shown})`, next, fields);
+    cannotFetch(link, code, `${state} (${shown})`, next, fields);
 
   // The link was signed a moment ago: if its time is not now, a clock is wrong.
   const isClock = status === 403 && (saysEarly(body) || saysExpired(body));
@@ -112,23 +118,10 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
   // The SDK has no code for it.
   if (message === 'Region is missing') {
-    return faultOf(link, 'source_failed', 'the region is not known', 'Set network.s3.region, or AWS_REGION.');
+    return cannotFetch(link, 'source_failed', 'the region is not known', 'Set network.s3.region, or AWS_REGION.');
   }
   const known = s3FaultOf(name);
-  if (known?.kind === 'no_credentials') return faultOf(link, 'link_refused', known.state, NO_CREDENTIALS);
+  if (known?.kind === 'no_credentials') return cannotFetch(link, 'link_refused', known.state, NO_CREDENTIALS);
   const code = /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'unknown';
-  return faultOf(link, 'link_refused', `there is no role for it (${code})`, CHECK_CREDENTIALS);
-}
-
-function faultOf(
-  link: Secret,
-  code: ErrorCode,
-  state: string,
-  next: string,
-  fields: Readonly<Record<string, unknown>> = {},
-): DocshelfError {
-  return new DocshelfError(code, `Cannot fetch "${linkWithoutSecrets(link.reveal())}": ${state}`, {
-    next,
-    fields: { retryable: false, ...fields },
-  });
+  return cannotFetch(link, 'link_refused', `there is no role for it (${code})`, CHECK_CREDENTIALS);
 }

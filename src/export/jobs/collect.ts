@@ -1,15 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { ExportRequest } from '../../domain/job.ts';
+import type { ExportRequest, SiteSink, SiteSource } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
-import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
-/** A collected site, which a job goes on from. Its files are in the file store. */
+/** A collected site. A later attempt of the job resumes from it. Its files are in the file store. */
 interface SiteTable {
   readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
@@ -21,7 +20,7 @@ export interface CollectProgress {
   readonly pages: number;
 }
 
-/** Source -> file store. @throws DocshelfError `bad_source` where it has no page; what the source throws */
+/** Copies a site from its source to the file store. @throws DocshelfError `bad_source` if it has no page; errors of the source */
 export async function collectSite(
   source: SiteSource,
   request: ExportRequest,
@@ -67,14 +66,14 @@ async function typeOf(path: string, file: string): Promise<string> {
 
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
   const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
-  // The checkpoint that names it is flushed too.
+  // The checkpoint that names the table is flushed as well.
   const path = store.pathOf(sha256);
   await flushPath(path);
   await flushPath(dirname(path));
   return sha256;
 }
 
-/** @throws the system's own errors where the table is gone */
+/** @throws a system error if the table is missing */
 export async function readSiteTable(store: FileStore, sha256: string): Promise<SiteTable> {
   return JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;
 }

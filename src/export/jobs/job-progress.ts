@@ -1,6 +1,6 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** Per cent of the whole, of 1,000 Markdown pages exported for the first time. */
+/** Percentages of the whole job, measured with the first export of 1,000 Markdown pages. */
 const SPANS = {
   collect: [0, 35],
   check: [35, 40],
@@ -11,10 +11,10 @@ const SPANS = {
 } as const;
 export type JobStep = keyof typeof SPANS;
 
-/** Each write is flushed to the disk. */
+/** Each write is flushed to the disk, so that more of them would slow the job down. */
 const WRITE_EVERY_MS = 250;
 
-/** A job's progress in the queue: at most four writes a second, one at a time, and `onLost` where the claim is lost. */
+/** Writes a job's progress to the queue, at most four times a second. Calls `onLost` if the claim is lost. */
 export class JobProgress {
   readonly #queue: JobQueue;
   readonly #claim: Claim;
@@ -34,7 +34,7 @@ export class JobProgress {
     this.#pageCount = claim.job.pageCount;
   }
 
-  of(step: JobStep): (done: number, total: number, pages?: number) => void {
+  reporterOf(step: JobStep): (done: number, total: number, pages?: number) => void {
     const [from, to] = SPANS[step];
     return (done, total, pages) => {
       const share = total > 0 ? Math.min(1, done / total) : 0;
@@ -45,20 +45,20 @@ export class JobProgress {
     };
   }
 
-  /** Durable when this resolves, unless the queue is away: another attempt then collects anew. */
+  /** The checkpoint is durable when this resolves, unless the queue is unavailable. Another attempt then collects again. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
   }
 
-  /** Waits for the write under way, and drops the next. */
+  /** Waits for the current write and cancels the next one. */
   async settle(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
 
-  /** Writes the last of many reports too: a step may say nothing more for minutes. */
+  /** Writes the last of many reports as well, because a step may not report again for minutes. */
   #writeSoon(): void {
     if (this.#writing !== null || this.#timer !== null) return;
     this.#timer = setTimeout(
@@ -83,7 +83,7 @@ export class JobProgress {
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
       .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
-      // A queue that fails is noticed by the heartbeat.
+      // The lease notices a queue that fails.
       .catch(() => true);
     if (!isHeld) this.#onLost();
   }

@@ -7,31 +7,31 @@ import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { SourceSettings } from '../../domain/organization.ts';
 import { FileStore } from '../../files/file-store.ts';
+import { HEAPS, Thread } from '../../threads/index.ts';
 import type { Tracer } from '../../traces/tracer.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
 import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
 import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
-import { type TracedThread, tracedThread } from './job-thread.ts';
-import type { CheckedSite, OnStep } from './orders.ts';
 import type { SharedJobs } from './shared-jobs.ts';
+import type { CheckedSite, JobSteps, OnStep } from './steps.ts';
 
-/** Up to so many the heap of a thread is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
+/** With fewer pages, the memory of a used thread costs less than starting another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
 
-/** Of the time that is left: the rest is for packing, signing and storing. */
+/** Share of the remaining time. The rest is for packing, signing and storing. */
 const VECTORS_PART = 0.75;
 
 export interface RunJobOptions {
   readonly folder: ExportsFolder;
   readonly queue: JobQueue;
   readonly store: BundleStore;
-  /** Null where no other daemon has a data folder of its own. */
+  /** Null if all daemons share one data folder. */
   readonly shared: SharedJobs | null;
   readonly searchData: SearchData | null;
   readonly signatures: Signatures;
-  /** The site as the config has it now; null where the organization has none of that domain (any more). */
+  /** The site in the current config. Null if the organization does not have the domain, or no longer. */
   readonly siteOf: (
     job: Pick<StoredJob, 'organizationId' | 'domain'>,
   ) => { readonly source: SourceSettings; readonly hosts: readonly string[] } | null;
@@ -41,7 +41,7 @@ export interface RunJobOptions {
   readonly browser: () => BrowserSettings;
   readonly pageThreads: number;
   readonly generator: string;
-  /** Of each step a span. */
+  /** Records a span for each step. */
   readonly tracer: Tracer;
 }
 
@@ -94,7 +94,7 @@ export async function runJob(
         limits: options.limits(),
         crawl: { ...crawl, pageThreads: options.pageThreads },
       };
-      const collected = await thread.call('collect', order, told(progress, 'collect'));
+      const collected = await thread.call('collect', order, reporting(progress, 'collect'));
       tableSha256 = collected.tableSha256;
       if (collected.pages > PAGES_OF_SMALL) await thread.terminate();
       await shared?.keepSite(tableSha256, lastContent, signal);
@@ -103,7 +103,7 @@ export async function runJob(
 
     const siteDir = join(workDir, 'site');
     const checkOrder = { ...folders, tableSha256, siteDir, hosts: site.hosts };
-    let checked = await thread.call('check', checkOrder, told(progress, 'check'));
+    let checked = await thread.call('check', checkOrder, reporting(progress, 'check'));
     const { source } = site;
     if (source.kind === 'crawl' && crawl.browser.verify === 'auto') {
       const { files, found } = checked;
@@ -111,7 +111,7 @@ export async function runJob(
       await rm(picturesDir, { recursive: true, force: true });
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
       const order = { ...folders, ...crawl, domain: job.domain, source, ...work };
-      checked = { ...checked, found: await thread.call('verify', order, told(progress, 'verify')) };
+      checked = { ...checked, found: await thread.call('verify', order, reporting(progress, 'verify')) };
       await shared?.keepPictures(job.jobId, signal);
     }
 
@@ -133,17 +133,17 @@ export async function runJob(
   } finally {
     await thread.terminate();
     await rm(workDir, { recursive: true, force: true });
-    // One that is interrupted goes on from what it has fetched.
+    // An interrupted crawl resumes from the pages in its journal.
     if (!signal.aborted) await rm(journalDir, { recursive: true, force: true });
   }
 }
 
-const told = (progress: JobProgress, step: JobStep) => {
-  const onStep = progress.of(step);
+const reporting = (progress: JobProgress, step: JobStep) => {
+  const onStep = progress.reporterOf(step);
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** A failure here is only a finding: without vectors in the bundle, the deployment computes them. */
+/** Reports a failure as a finding only: without vectors in the bundle, the deployment computes them. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,
@@ -157,7 +157,7 @@ async function makeSearchData(
   try {
     const site = { siteDir, files: checked.files };
     const withinMs = Math.max(0, Math.floor(vectorsWithinMs));
-    if (await searchData.make(site, into, progress.of('search'), signal, withinMs)) return checked.found;
+    if (await searchData.make(site, into, progress.reporterOf('search'), signal, withinMs)) return checked.found;
     return missing(checked, NO_TIME);
   } catch (error) {
     signal.throwIfAborted();
@@ -175,7 +175,7 @@ function missing({ found }: CheckedSite, detail: string): FoundSoFar {
   return findings.soFar;
 }
 
-/** Content of the domain's last export of this version is not packed again. */
+/** Reuses the bundle of the last export of this version if the content is the same. */
 async function packAndStore(
   { job, folder, store, signatures, thread, workDir, progress, signal, tracer }: Attempt,
   contentSha256: string,
@@ -188,13 +188,13 @@ async function packAndStore(
   const to = join(workDir, 'bundle.tar.gz');
   const folders = storeFolders(folder);
   const order = { ...folders, contentSha256, to };
-  const { createdAt, ...packed } = await thread.call('pack', order, told(progress, 'pack'));
+  const { createdAt, ...packed } = await thread.call('pack', order, reporting(progress, 'pack'));
   await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
   await tracer.span('store', { facts: bundleFacts(packed) }, () => store.put({ ...packed, file: to }, signal));
   return { ...packed, contentSha256 };
 }
 
-/** The checkpoint's table; null where it is on another machine alone, whose worker had the job before. */
+/** The table that the checkpoint names. Null if only another machine has it, whose worker ran the job before. */
 async function keptTable(
   checkpoint: string | null,
   filesDir: string,
@@ -214,3 +214,22 @@ const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'siz
   'docshelf.bundle.sha256': sha256,
   'docshelf.bundle.bytes': sizeBytes,
 });
+
+/** The thread of a job's heavy steps. An abort ends it at once, which is safe: its files are in the work folder, or complete in a store. */
+export type JobThread = Thread<JobSteps>;
+
+/** @param entry a module that calls `serveSteps` */
+export function openJobThread(entry: URL, signal: AbortSignal): JobThread {
+  return new Thread<JobSteps>({ task: 'export', heap: HEAPS.job, entry, signal });
+}
+
+type TracedThread = Pick<JobThread, 'call' | 'terminate'>;
+
+/** Makes a span of each step. */
+function tracedThread(entry: URL, signal: AbortSignal, tracer: Tracer): TracedThread {
+  const thread = openJobThread(entry, signal);
+  return {
+    call: (step, ...rest) => tracer.span(step, {}, () => thread.call(step, ...rest)),
+    terminate: () => thread.terminate(),
+  };
+}

@@ -1,12 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { CANCELED, isTerminal, type Job } from '../../domain/job.ts';
-import type { SpanOptions } from '../../traces/tracer.ts';
+import type { SpanFacts, SpanOptions } from '../../traces/tracer.ts';
 import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
-import type { Claim } from '../ports.ts';
-import { jobFacts, queueFacts } from './job-facts.ts';
+import type { Claim, JobQueue, StoredJob } from '../ports.ts';
 import { JobProgress } from './job-progress.ts';
-import { type End, Lease } from './lease.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
 
 interface JobRunnerOptions extends RunJobOptions {
@@ -24,14 +22,14 @@ export type JobEvent =
   | { readonly kind: 'started'; readonly job: Job; readonly attempt: number }
   | { readonly kind: 'completed'; readonly job: Job; readonly tookMs: number }
   | { readonly kind: 'failed'; readonly job: Job; readonly error: DocshelfError }
-  /** The job goes on elsewhere: another attempt has it, or this process ends. */
+  /** This process stops, or another attempt has the job. */
   | { readonly kind: 'left'; readonly job: Job }
-  /** `job` null: of the queue, or of the folders. */
+  /** `job` is null for an error of the queue or of the folders. */
   | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
-/** Asks without a nudge: another process may have added a job. */
+/** Looks for jobs without a nudge as well, because another process can add one. */
 const POLL_MS = 1_000;
-/** A job whose process dies so often kills it. */
+/** A job whose process has died this often is probably what kills it. */
 const ATTEMPTS_MAX = 50;
 
 export class JobRunner {
@@ -85,7 +83,7 @@ export class JobRunner {
       this.#isQueueAway = false;
       return claim;
     } catch (error) {
-      // It is asked each second: told once is enough.
+      // Report an outage once, not each second.
       if (!this.#isQueueAway) this.#fault(error);
       this.#isQueueAway = true;
       return null;
@@ -125,7 +123,7 @@ export class JobRunner {
       } else await this.#endUnfinished(claim, (await queue.renew(claim)) === 'canceled' ? 'canceled' : 'lost');
     } catch (error) {
       await progress.settle();
-      // Nobody could be told: whoever claims it next goes on from its checkpoint.
+      // The result cannot be stored: the next attempt resumes from the checkpoint.
       if (error instanceof DocshelfError && error.code === 'database_unavailable') throw error;
       if (lease.ended === null || lease.ended === 'deadline') await this.#fail(claim, lease.ended, error);
       else await this.#endUnfinished(claim, lease.ended);
@@ -171,7 +169,7 @@ export class JobRunner {
     await rm(journal, { recursive: true, force: true }).catch((error: unknown) => this.#fault(error, job));
   }
 
-  /** Removes folders of attempts whose process was killed and whose jobs have ended. */
+  /** Removes work folders that a killed process left and whose jobs have ended. */
   async #sweep(): Promise<void> {
     const { folder, queue } = this.#options;
     await removeWorkFolders(folder, async (name) => {
@@ -185,10 +183,74 @@ export class JobRunner {
   }
 }
 
-/** Below the call that the job was queued by. */
+/** A child of the call that queued the job. */
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // Later ones have waited for the end of their former attempt, too.
+  // Later attempts also waited for the end of the former one, so that their time would mean something else.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
 }
+
+export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
+
+/** Bounds how long a canceled job runs on. */
+const HEARTBEAT_MS_MAX = 1_000;
+
+/** Keeps a claim by renewing it. Its signal aborts the job, and `ended` is the reason. */
+export class Lease {
+  readonly #controller = new AbortController();
+  readonly #beat: NodeJS.Timeout;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #release: () => void;
+  #ended: End | null = null;
+
+  constructor(
+    queue: Pick<JobQueue, 'renew'>,
+    claim: Claim,
+    { leaseMs, deadlineMs }: { readonly leaseMs: number; readonly deadlineMs: number },
+    stopping: AbortSignal,
+  ) {
+    const renew = async (): Promise<void> => {
+      // If a failed renewal costs the lease, the next write reports it as lost.
+      const state = await queue.renew(claim).catch(() => 'held' as const);
+      if (state !== 'held') this.end(state);
+    };
+    this.#beat = setInterval(() => void renew(), Math.min(leaseMs / 3, HEARTBEAT_MS_MAX));
+    this.#deadline = setTimeout(() => this.end('deadline'), deadlineMs);
+    const stop = (): void => this.end('stopping');
+    stopping.addEventListener('abort', stop, { once: true });
+    this.#release = () => stopping.removeEventListener('abort', stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get ended(): End | null {
+    return this.#ended;
+  }
+
+  /** Keeps the first reason. */
+  end(reason: End): void {
+    this.#ended ??= reason;
+    clearInterval(this.#beat);
+    clearTimeout(this.#deadline);
+    this.#release();
+    this.#controller.abort();
+  }
+}
+
+/** OpenTelemetry's semantic conventions for messaging spans. */
+export const queueFacts = (operation: 'send' | 'process'): SpanFacts => ({
+  'messaging.system': 'docshelf',
+  'messaging.destination.name': 'exports',
+  'messaging.operation.name': operation,
+  'messaging.operation.type': operation,
+});
+
+export const jobFacts = ({ jobId, domain, version, organizationId }: StoredJob): SpanFacts => ({
+  'messaging.message.id': jobId,
+  'docshelf.domain': domain,
+  'docshelf.version': version,
+  'docshelf.organization': organizationId,
+});

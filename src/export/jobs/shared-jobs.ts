@@ -11,7 +11,7 @@ import { ManifestStore, wordsOf } from '../manifest-store.ts';
 import type { SharedFiles } from '../ports.ts';
 import { readSiteTable } from './collect.ts';
 
-/** A request takes some 10 ms. */
+/** Requests at once. Each takes about 10 ms. */
 const LANES = 16;
 
 const manifestName = (contentSha256: string): string => `manifests/${contentSha256}.json`;
@@ -20,8 +20,8 @@ const fileName = (sha256: string): string => `files/${sha256}`;
 type Files = readonly Pick<FileEntry, 'sha256' | 'size'>[];
 
 /**
- * What jobs leave, in a store that all daemons of the service share; the data folder has this one's copy. A job goes on in
- * another daemon, and a bundle is packed anew by any.
+ * Files of jobs in a store that all daemons of the service share. The data folder has this daemon's copies. So another daemon can
+ * resume a job, and any daemon can pack a bundle again.
  */
 export class SharedJobs {
   readonly #shared: SharedFiles;
@@ -36,31 +36,31 @@ export class SharedJobs {
     this.#manifests = new ManifestStore(folder.manifests);
   }
 
-  /** A collected site, by its table. @param last the content of an earlier export: its files are there */
+  /** Uploads a collected site. @param last content of an earlier export, whose files are in the store already */
   async keepSite(tableSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const { files } = await readSiteTable(this.#files, tableSha256);
     await this.#keepFiles(files, last, signal);
     await this.#keep(fileName(tableSha256), this.#files.pathOf(tableSha256), signal);
   }
 
-  /** False where not all of it is there. */
+  /** Downloads a collected site. False if the store lacks a part of it. */
   async fetchSite(tableSha256: string, signal: AbortSignal): Promise<boolean> {
     if (!(await this.#fetchFile(tableSha256, signal))) return false;
     const { files } = await readSiteTable(this.#files, tableSha256);
     return this.#fetchFiles(files, signal);
   }
 
-  /** Equal content has one manifest: where another daemon was first, its holds here too. */
+  /** Equal content has one manifest: if another daemon was first, this daemon takes over its manifest. */
   async keepContent(contentSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const own = await this.#manifests.read(contentSha256);
     const theirs = await this.#read(manifestName(contentSha256), signal);
     if (theirs !== null) await this.#manifests.keep(contentSha256, theirs);
     await this.#keepFiles(filesOf(theirs ?? own), last, signal);
-    // Renewed where it is there: a sweep goes by its age.
+    // Renew it if it exists, because sweeps go by age.
     await this.#keep(manifestName(contentSha256), join(this.#folder.dir, manifestName(contentSha256)), signal);
   }
 
-  /** Nothing where it is here. What is missing there, packing says. */
+  /** Downloads the missing files of a content. Packing reports those that the store lacks. */
   async fetchContent(contentSha256: string, signal: AbortSignal): Promise<void> {
     await this.#fetchFiles(filesOf(await this.#manifest(contentSha256, signal)), signal);
   }
@@ -71,7 +71,7 @@ export class SharedJobs {
     }
   }
 
-  /** A file of the exports folder. */
+  /** Uploads a file of the exports folder. */
   keepFile(name: string, signal: AbortSignal): Promise<void> {
     return this.#keep(name, join(this.#folder.dir, name), signal);
   }
@@ -84,7 +84,7 @@ export class SharedJobs {
     return this.#shared.remove(name);
   }
 
-  /** Removes what these contents do not name, once it is that old, and pictures of jobs that are gone. */
+  /** Removes files that none of these contents names, once they are old enough, and pictures of removed jobs. */
   async sweep(
     contents: ReadonlySet<string>,
     isGone: (jobId: string) => Promise<boolean>,
@@ -138,7 +138,7 @@ export class SharedJobs {
     return chunks !== null && (await this.#files.put({ chunks })).sha256 === sha256;
   }
 
-  /** As it is here; else as it is there, which is kept. */
+  /** The local manifest, else that of the store, of which it keeps a copy. */
   async #manifest(contentSha256: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const own = await this.#manifests.read(contentSha256);
     if (own !== null) return own;

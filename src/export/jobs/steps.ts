@@ -1,33 +1,66 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+
+import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
 // By their files: readers of archives take longer to load than a small job.
-import { archiveOrder, packBundle } from '../../archive/pack/bundle.ts';
-import type { PackEntry } from '../../archive/pack/entries.ts';
+
 import { DocshelfError } from '../../domain/errors.ts';
-import type { Finding } from '../../domain/job.ts';
+import type { ExportRequest, Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
 import { type CallContext, serve } from '../../threads/index.ts';
 import { mediaTypeOf } from '../../web/index.ts';
-import { checkSite } from '../check/index.ts';
+import { checkSite } from '../check-site.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore, wordsOf } from '../manifest-store.ts';
-import type { SiteCrawler } from '../ports.ts';
+import type { CollectCommand, SiteCrawler, StoreFolders, VerifyCommand } from '../ports.ts';
 import { openSource } from '../sources/open-source.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
-import type {
-  CheckedSite,
-  CheckOrder,
-  CollectOrder,
-  DescribeOrder,
-  OnStep,
-  PackOrder,
-  SweepOrder,
-  VerifyOrder,
-} from './orders.ts';
 
-/** The heavy steps of a job. The site's table passes between them as a file of the file store. */
+/** Commands and results of the steps are plain data: they cross a thread. */
+interface CheckCommand extends StoreFolders {
+  readonly tableSha256: string;
+  /** The step creates this folder and links the site's files into it. */
+  readonly siteDir: string;
+  /** Host names of the site, in lower case. References to them are internal. */
+  readonly hosts: readonly string[];
+}
+
+export interface CheckedSite {
+  readonly files: readonly FileEntry[];
+  readonly pages: number;
+  readonly bytes: number;
+  readonly found: FoundSoFar;
+}
+
+interface DescribeCommand extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly tableSha256: string;
+  /** Contains the files for `_docshelf/` in the bundle; may be empty. */
+  readonly ownDir: string;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+interface PackCommand extends StoreFolders {
+  readonly contentSha256: string;
+  readonly to: string;
+}
+
+interface SweepCommand extends StoreFolders {
+  readonly keep: readonly string[];
+  /** Records of crawls. Files that they name are kept as well. */
+  readonly recordsDir: string;
+  /** Content that was written or used more recently stays, because a running job may need it. */
+  readonly olderThanMs: number;
+}
+
+export type OnStep = (done: number, total: number, pages?: number) => void;
+
+// Imported by file, because the readers of archives take longer to load than a small job.
+
+/** Runs the heavy steps of a job in this thread. They pass the site's table as a file of the file store. */
 export function serveSteps(crawler: SiteCrawler): void {
   serve(stepsWith(crawler));
 }
@@ -39,17 +72,17 @@ const onStep =
     progress(done);
 
 const stepsWith = (crawler: SiteCrawler) => ({
-  collect: (order: CollectOrder, context: StepContext) => collect(order, crawler, onStep(context), context.signal),
-  check: (order: CheckOrder, context: StepContext) => check(order, onStep(context), context.signal),
-  verify: (order: VerifyOrder, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
-  describe: (order: DescribeOrder) => describe(order),
-  pack: (order: PackOrder, context: StepContext) => pack(order, onStep(context), context.signal),
-  sweep: (order: SweepOrder) => sweep(order, crawler),
+  collect: (order: CollectCommand, context: StepContext) => collect(order, crawler, onStep(context), context.signal),
+  check: (order: CheckCommand, context: StepContext) => check(order, onStep(context), context.signal),
+  verify: (order: VerifyCommand, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
+  describe: (order: DescribeCommand) => describe(order),
+  pack: (order: PackCommand, context: StepContext) => pack(order, onStep(context), context.signal),
+  sweep: (order: SweepCommand) => sweep(order, crawler),
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
 async function collect(
-  order: CollectOrder,
+  order: CollectCommand,
   crawler: SiteCrawler,
   onStep: OnStep,
   signal: AbortSignal,
@@ -64,7 +97,7 @@ async function collect(
 }
 
 async function check(
-  { tableSha256, filesDir, siteDir, hosts }: CheckOrder,
+  { tableSha256, filesDir, siteDir, hosts }: CheckCommand,
   onStep: OnStep,
   signal: AbortSignal,
 ): Promise<CheckedSite> {
@@ -83,7 +116,7 @@ async function check(
 }
 
 export async function verify(
-  order: VerifyOrder,
+  order: VerifyCommand,
   crawler: SiteCrawler,
   onProgress: OnStep,
   signal: AbortSignal,
@@ -93,7 +126,7 @@ export async function verify(
   return findings.soFar;
 }
 
-async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
+async function describe(order: DescribeCommand): Promise<{ readonly contentSha256: string }> {
   const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
   const store = new FileStore(filesDir);
   const { files } = await readSiteTable(store, tableSha256);
@@ -109,8 +142,8 @@ async function describe(order: DescribeOrder): Promise<{ readonly contentSha256:
   return { contentSha256 };
 }
 
-/** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is gone; `cannot_read` */
-async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
+/** Packs the archive that a manifest describes. @throws DocshelfError `bundle_gone` if the manifest is missing; `cannot_read` */
+async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   const { contentSha256, filesDir, manifestsDir, to } = order;
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
@@ -128,7 +161,7 @@ async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
 }
 
 async function sweep(
-  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder,
+  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepCommand,
   crawler: SiteCrawler,
 ): Promise<void> {
   const manifests = new ManifestStore(manifestsDir);

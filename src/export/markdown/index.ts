@@ -1,12 +1,12 @@
-import type { ExportRequest, Finding } from '../../domain/job.ts';
-import { badSource, type SiteSink, type SiteSource } from '../../domain/site-source.ts';
-import { FullText, layoutLlms, layoutSitemap } from './layout/listings.ts';
-import { layoutRedirect } from './layout/page.ts';
-import { canonicalOf, readTheme, viewOf } from './layout/view.ts';
-import { createRenderer } from './render/render-markdown.ts';
-import { renderNotFound, renderPage } from './render-page.ts';
-import { relativeReference } from './site/address.ts';
-import { readSite } from './site/read-site.ts';
+import { badSource, type ExportRequest, type Finding, type SiteSink, type SiteSource } from '../../domain/job.ts';
+import { escapeHtml } from '../../web/escape.ts';
+import { layoutNotFound, layoutPage, layoutRedirect, type PageBody } from './layout.ts';
+import { FullText, layoutLlms, layoutSitemap } from './listings.ts';
+import { type Page, relativeReference } from './page.ts';
+import { type PageText, readPage } from './read-page.ts';
+import { plainTitle, readSite } from './read-site.ts';
+import { createRenderer, type MarkdownRenderer } from './render-markdown.ts';
+import { canonicalOf, readTheme, type View, viewOf } from './view.ts';
 
 /** A site out of Markdown: the same folder gives the same bytes. Progress is in pages. Fragments are not checked. */
 export class MarkdownSource implements SiteSource {
@@ -24,7 +24,7 @@ export class MarkdownSource implements SiteSource {
     const renderer = createRenderer();
     const full = new FullText();
     const written = new Set<string>();
-    // Of several files of one path the first is written: the folder's own go before generated ones.
+    // If several files have one path, the first is written: the folder's own files go before generated ones.
     const write = async (path: string, content: string | { readonly file: string }) => {
       signal.throwIfAborted();
       if (written.has(path)) return;
@@ -36,10 +36,10 @@ export class MarkdownSource implements SiteSource {
     let done = 0;
     for (const local of site.languages) {
       for (const page of [...local.listed, ...local.unlisted]) {
-        const { html, twin } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
+        const { html, markdown } = await renderPage(viewOf(site, local, theme, page), page, renderer, find);
         await write(page.path, html);
-        await write(page.twin, twin);
-        if (!page.isNoindex && local === site.languages[0]) full.add(twin);
+        await write(page.markdownPath, markdown);
+        if (!page.isNoindex && local === site.languages[0]) full.add(markdown);
         sink.progress(++done, site.pages.length);
       }
     }
@@ -70,4 +70,54 @@ function noPages(dir: string, { paths }: ExportRequest) {
         'none of the paths asked for leads to a page',
         'Ask for paths as readers see them: /guides/start.',
       );
+}
+
+type Find = SiteSink['find'];
+
+/** Renders a page, and its Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
+export async function renderPage(
+  view: View,
+  page: Page,
+  renderer: MarkdownRenderer,
+  find: Find,
+): Promise<{ readonly html: string; readonly markdown: string }> {
+  const { title, description } = page;
+  // Findings about the file itself were made when its front matter was read.
+  const source = await readPage(page.source, () => {});
+  const lead = description === null ? '' : `> ${description}\n\n`;
+  return {
+    html: layoutPage(view, page, renderText(view, page.source.path, title, source, renderer, find)),
+    markdown: `# ${source.heading ?? title}\n\n${lead}${source.body.trim()}\n`,
+  };
+}
+
+/** Renders a language's 404 page. @throws DocshelfError `bad_source` */
+export async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
+  const { notFound, language } = view.local;
+  if (notFound === null) return layoutNotFound(view, null);
+  const source = await readPage(notFound, find);
+  const title = source.matter.title ?? plainTitle(source.heading) ?? language.words.notFound;
+  return layoutNotFound(view, renderText(view, notFound.path, title, source, renderer, find));
+}
+
+function renderText(
+  view: View,
+  from: string,
+  title: string,
+  { heading, body }: PageText,
+  renderer: MarkdownRenderer,
+  find: Find,
+): PageBody {
+  const rewrite = (reference: string): string | null => {
+    const target = view.site.targets.resolve(from, reference);
+    if (target.kind === 'file') return view.to(target.path) + target.suffix;
+    if (target.kind === 'excluded') return null;
+    if (target.kind === 'missing') find({ kind: 'broken_link', page: from, detail: reference });
+    return reference;
+  };
+  const context = { words: view.local.language.words, rewrite };
+  return {
+    heading: heading === null ? escapeHtml(title) : renderer.renderInline(heading, context),
+    text: renderer.render(body, context),
+  };
 }

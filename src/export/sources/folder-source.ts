@@ -1,13 +1,15 @@
-import { stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { extractArchive, inspectArchive } from '../../archive/index.ts';
 import { layoutOf, placeOf } from '../../archive/layout.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { ExportRequest } from '../../domain/job.ts';
+import { badSource, type ExportRequest, type Finding, type SiteSink, type SiteSource } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { isPage } from '../../domain/release.ts';
-import { badSource, type SiteSink, type SiteSource } from '../../domain/site-source.ts';
+import { showName } from '../../domain/secret.ts';
 import { Lanes } from '../../files/lanes.ts';
-import { selectPages } from './select-pages.ts';
-import { unpackArchive } from './unpack-archive.ts';
+import { percentDecode } from '../../web/escape.ts';
+import { resolvePath } from '../../web/resolve.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';
 
 interface FolderSourceOptions {
@@ -107,20 +109,16 @@ async function give(
 ): Promise<void> {
   const totalBytes = unpackedBytes + files.reduce((sum, { size }) => sum + size, 0);
   let doneBytes = unpackedBytes;
-  const lanes = new Lanes(IN_FLIGHT_MAX);
-  try {
-    for (const { path, file, size } of files) {
-      await lanes.run(async () => {
-        signal.throwIfAborted();
-        await addFile(sink, path, file);
-        doneBytes += size;
-        sink.progress(doneBytes, totalBytes);
-      });
-    }
-    await lanes.drain();
-  } finally {
-    await lanes.settle();
+  await using lanes = new Lanes(IN_FLIGHT_MAX);
+  for (const { path, file, size } of files) {
+    await lanes.run(async () => {
+      signal.throwIfAborted();
+      await addFile(sink, path, file);
+      doneBytes += size;
+      sink.progress(doneBytes, totalBytes);
+    });
   }
+  await lanes.drain();
 }
 
 async function addFile(sink: SiteSink, path: string, file: string): Promise<void> {
@@ -132,4 +130,85 @@ async function addFile(sink: SiteSink, path: string, file: string): Promise<void
       'Make it readable for the user that docshelf runs as, and do not rebuild the site while it is exported.';
     throw badSource(file, 'it cannot be read', next, error);
   }
+}
+
+interface SelectedPages {
+  readonly pages: number;
+  readonly files: readonly FoundFile[];
+  readonly findings: readonly Finding[];
+}
+
+const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
+
+const OWN_ORIGIN = 'http://site.invalid';
+
+/** By `/guides/start`, `guides/start.html`, `/guides/`. Other files stay (scripts ask for them), as do 404 pages. */
+function selectPages(files: readonly FoundFile[], paths: readonly string[]): SelectedPages {
+  const table = new Set(files.map(({ path }) => path));
+  const wanted = new Set<string>();
+  const findings: Finding[] = [];
+  for (const path of paths) {
+    const file = fileAt(table, path);
+    if (file !== null && isPage(file)) wanted.add(file);
+    else if (file === null)
+      findings.push({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+  }
+  const selected = files.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
+  return { pages: wanted.size, files: selected, findings };
+}
+
+function fileAt(table: ReadonlySet<string>, path: string): string | null {
+  const address = decodedPath(path);
+  if (address === null) return null;
+  const found = resolvePath(table, address, 'never');
+  if (found.kind === 'file') return found.path;
+  if (found.kind === 'missing') return null;
+  // `/a/` where only `a.html` is: readers are sent to `/a`.
+  const redirected = resolvePath(table, address.replace(/\/$/, ''), 'never');
+  return redirected.kind === 'file' ? redirected.path : null;
+}
+
+function decodedPath(path: string): string | null {
+  const url = URL.parse(path.startsWith('/') ? path : `/${path}`, OWN_ORIGIN);
+  return url === null || url.origin !== OWN_ORIGIN ? null : (percentDecode(url.pathname)?.slice(1) ?? null);
+}
+
+/**
+ * By the rules of a bundle that is taken in. @param workDir a folder that is the caller's to empty and to remove
+ * @throws DocshelfError `bad_source` if it cannot be read or holds no page; a code of `ARCHIVE_RULES`
+ */
+async function unpackArchive(
+  file: string,
+  workDir: string,
+  limits: ArchiveLimits,
+  onProgress: (doneBytes: number, totalBytes: number) => void,
+  signal: AbortSignal,
+): Promise<{ readonly dir: string; readonly leftOut: readonly Finding[] }> {
+  // Where the work folder's file system folds case, names that differ by it show as `name_case_conflict`.
+  const options = { name: basename(file), limits, foldsCase: false, signal };
+  const listing = await inspectArchive(file, options).catch((error: unknown) => {
+    throw asBadSource(file, error);
+  });
+  const dir = join(workDir, 'site');
+  const ownDir = join(workDir, 'own');
+  await mkdir(workDir, { recursive: true });
+  await extractArchive(file, listing, { ...options, siteDir: dir, ownDir, onProgress });
+  const leftOut = listing.launchers.map((name) => leaveOut(name, 'it is a launcher, not part of the site'));
+  if (listing.ownRoot !== '')
+    leftOut.push(leaveOut(listing.ownRoot, "it is docshelf's own folder, which each export makes anew"));
+  return { dir, leftOut };
+}
+
+function leaveOut(path: string, detail: string): Finding {
+  return { kind: 'left_out', page: showName(path), detail };
+}
+
+/** Faults of the source's place, not of the archive's content, have the code of sources. */
+function asBadSource(file: string, error: unknown): unknown {
+  if (!(error instanceof DocshelfError)) return error;
+  if (error.code === 'no_pages')
+    return badSource(file, 'it holds no HTML page', 'Pack the built site, not its sources.', error);
+  if (error.code === 'cannot_read')
+    return badSource(file, 'it cannot be read', 'Make it readable for the user that docshelf runs as.', error);
+  return error;
 }

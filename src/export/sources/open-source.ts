@@ -1,9 +1,8 @@
-import type { SiteSource } from '../../domain/site-source.ts';
-import type { CollectOrder } from '../jobs/orders.ts';
-import type { SiteCrawler } from '../ports.ts';
+import type { SiteSource } from '../../domain/job.ts';
+import type { CollectCommand, SiteCrawler } from '../ports.ts';
 
 /** Each kind is loaded when needed: rendering Markdown brings much along. */
-export async function openSource(order: CollectOrder, crawler: SiteCrawler): Promise<SiteSource> {
+export async function openSource(order: CollectCommand, crawler: SiteCrawler): Promise<SiteSource> {
   const { source, workDir, limits } = order;
   switch (source.kind) {
     case 'folder': {

@@ -2,14 +2,12 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { isByProduct } from '../../archive/layout.ts';
-import { canonicalName, decodeName } from '../../archive/name.ts';
-import { refusalsOf } from '../../archive/rules.ts';
+import { canonicalName, decodeName, refusalsOf } from '../../archive/rules.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { Finding } from '../../domain/job.ts';
+import { badSource, type Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { showName } from '../../domain/secret.ts';
-import { badSource } from '../../domain/site-source.ts';
 import { isHidden } from '../../web/resolve.ts';
 
 export interface FoundFile {
@@ -52,7 +50,7 @@ const LOOKS_MAX = 8;
 /**
  * Links within the folder are followed. Left out are: hidden paths (`isHidden`), other links, what is neither file nor
  * folder, and what no archive may hold.
- * @throws DocshelfError `bad_source` where a folder cannot be read or has more than an archive may; the signal's reason
+ * @throws DocshelfError `bad_source` if a folder cannot be read or has more than an archive may; the signal's reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
   const root = await realpath(dir).catch((error: unknown) => {
@@ -161,7 +159,7 @@ class FolderWalk {
     }
   }
 
-  /** A symlink's target; null where that is outside the folder or missing. */
+  /** A symlink's target; null if that is outside the folder or missing. */
   async #follow(link: string, path: string): Promise<string | null> {
     const target = await realpath(link).catch((error: unknown) => {
       const errno = errnoOf(error);

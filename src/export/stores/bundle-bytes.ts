@@ -8,7 +8,7 @@ export interface PackedBundle {
   readonly file: string;
 }
 
-/** @throws DocshelfError `store_failed` at the end for another size or digest, `cannot_read`; the signal's reason */
+/** Reads a packed bundle. @throws DocshelfError `store_failed` at the end if size or digest differ, `cannot_read`; the signal's reason */
 export async function* bundleBytes(
   bundle: PackedBundle,
   chunkBytes: number,
@@ -71,4 +71,14 @@ export function bundleGone(sha256: string): DocshelfError {
     next: 'Start a new export of the domain.',
     fields: { retryable: false },
   });
+}
+
+/** The bound of S3 (SigV4, X-Amz-Expires), which applies to all links. */
+export const LINK_MS_MAX = 7 * 24 * 3600_000;
+const LINK_MS_MIN = 1000;
+
+/** A link's lifetime from the start of its first second: at least `ttlMs`, and at most the bound. */
+export function linkSeconds(ttlMs: number, nowMs: number): number {
+  if (!(ttlMs >= LINK_MS_MIN && ttlMs <= LINK_MS_MAX)) throw new RangeError(`a link cannot work for ${ttlMs} ms`);
+  return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);
 }

@@ -1,29 +1,29 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
 import { flushPath, ifThere } from '../../files/index.ts';
-import type { BundleStore, FollowedLink, LinkedBundle } from '../ports.ts';
-import { bundleBytes, bundleGone, type PackedBundle } from './bundle-bytes.ts';
-import { isSignatureOf, LINK_MS_MAX, type LinkGrant, linkSeconds, signGrant } from './links.ts';
+import type { BundleLinkRequest, BundleStore, LinkedBundle } from '../ports.ts';
+import { bundleBytes, bundleGone, LINK_MS_MAX, linkSeconds, type PackedBundle } from './bundle-bytes.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 interface DiskBundleStoreOptions {
-  /** `exports/` of the data folder; archives that are put lie on the same file system. */
+  /** `exports/` of the data folder. Archives to store must be on the same file system. */
   readonly dir: string;
   /** URL under which clients reach the API listener, path prefix included. */
   readonly publicUrl: () => string;
   readonly nowMs: () => number;
-  /** Age at which a signing key is replaced; 7 days where absent. */
+  /** Age at which a signing key is replaced. The default is 7 days. */
   readonly rotateKeysMs?: number;
 }
 
 const KEYS_ROTATE_MS = 7 * 24 * 3600_000;
-/** Small enough that hashing one keeps other requests waiting for less than a millisecond. */
+/** Hashing a chunk of this size blocks other requests for less than a millisecond. */
 const READ_BYTES = 256 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/;
-/** Unix time in seconds, written in one way only. */
+/** Unix time in seconds, without leading zeros, so that a link has one form only. */
 const EXPIRES = /^[1-9]\d{0,11}$/;
 const QUERY_NAMES = 'expires,keyId,signature';
 const AGAIN =
@@ -31,8 +31,8 @@ const AGAIN =
 
 /**
  * Bundles as files, `bundles/<sha256>.tar.gz`, and links to docshelf's own API listener:
- * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`. A link works over
- * restarts; removing its bundle, or its key in `link-keys/` before a start, takes it back.
+ * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`. A link survives
+ * restarts. To revoke it, remove its bundle, or its key in `link-keys/` before a start.
  */
 export class DiskBundleStore implements BundleStore {
   readonly #options: DiskBundleStoreOptions;
@@ -47,7 +47,7 @@ export class DiskBundleStore implements BundleStore {
     this.#keys = new SigningKeys({ dir: keysDir, rotateMs: rotateKeysMs, signedMsMax: LINK_MS_MAX, nowMs });
   }
 
-  /** A kept file of another size is damaged, and replaced. @throws as `bundleBytes`; the system's own errors */
+  /** Replaces a stored file of another size, which is damaged. @throws as `bundleBytes`; a system error */
   async put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
     const { sha256, sizeBytes, file } = bundle;
     signal.throwIfAborted();
@@ -58,7 +58,7 @@ export class DiskBundleStore implements BundleStore {
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
-    // Also where it is kept: its writer may not have come this far.
+    // Flush a stored bundle as well, because its writer may have been killed before this point.
     await flushPath(this.#bundlesDir);
   }
 
@@ -80,8 +80,8 @@ export class DiskBundleStore implements BundleStore {
     return { url: `${base}/${path}?${query}`, expiresAt: new Date(expiresS * 1000) };
   }
 
-  /** Nothing may be added to a link's query. @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`, `cannot_read` */
-  async follow({ sha256, fileName, query }: FollowedLink): Promise<LinkedBundle> {
+  /** Rejects a link with further query parameters. @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`, `cannot_read` */
+  async follow({ sha256, fileName, query }: BundleLinkRequest): Promise<LinkedBundle> {
     const expires = query.get('expires') ?? '';
     const isWellFormed =
       [...query.keys()].sort().join() === QUERY_NAMES && EXPIRES.test(expires) && SHA256.test(sha256);
@@ -89,7 +89,7 @@ export class DiskBundleStore implements BundleStore {
     const grant = grantOf(sha256, fileName, Number(expires));
     const hasExpired = grant.expiresS * 1000 <= this.#options.nowMs();
     const key = await this.#keys.find(query.get('keyId') ?? '');
-    // A key goes when all its links have expired.
+    // A key is removed when all its links have expired.
     if (key === null && hasExpired) throw expired(fileName, grant.expiresS);
     if (key === null || !isSignatureOf(grant, key.secret, query.get('signature') ?? '')) throw invalid(fileName);
     if (hasExpired) throw expired(fileName, grant.expiresS);
@@ -128,7 +128,7 @@ function grantOf(sha256: string, fileName: string, expiresS: number): LinkGrant 
   };
 }
 
-/** Bounds a file name from a link that nobody has signed. */
+/** Shortens a file name from an unsigned link for an error message. */
 const shown = (fileName: string): string => `"${fileName.slice(0, 200)}"`;
 
 function invalid(fileName: string): DocshelfError {
@@ -150,4 +150,36 @@ function gone(fileName: string): DocshelfError {
   return new DocshelfError('not_found', `Cannot send ${shown(fileName)}: its archive is no longer kept`, {
     next: `${AGAIN} It packs the archive anew.`,
   });
+}
+
+interface LinkGrant {
+  readonly object: string;
+  readonly expiresS: number;
+  readonly contentDisposition: string;
+  readonly contentType: string;
+}
+
+/** Keeps the signature from matching anything else that the same key signs. */
+const PURPOSE = 'docshelf bundle link, version 1';
+/** HEAD needs no separate link, because it returns a part of what GET returns. */
+const METHOD = 'GET';
+
+function signGrant(grant: LinkGrant, secret: KeyObject): string {
+  const hmac = createHmac('sha256', secret);
+  const { object, expiresS, contentDisposition, contentType } = grant;
+  for (const field of [PURPOSE, METHOD, object, String(expiresS), contentDisposition, contentType]) {
+    // Prefix each field with its length, so that two grants never have the same bytes.
+    const bytes = Buffer.from(field);
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(bytes.length);
+    hmac.update(length).update(bytes);
+  }
+  return hmac.digest('base64url');
+}
+
+/** Compares in constant time, and as text, because several base64url texts decode to the same bytes. */
+function isSignatureOf(grant: LinkGrant, secret: KeyObject, signature: string): boolean {
+  const given = Buffer.from(signature);
+  const expected = Buffer.from(signGrant(grant, secret));
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }

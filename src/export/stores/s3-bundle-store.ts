@@ -1,27 +1,25 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
-import type { BundleStore } from '../ports.ts';
-import { bundleGone, type PackedBundle } from './bundle-bytes.ts';
-import { linkSeconds } from './links.ts';
+import type { BundleStore, SharedFile, SharedFiles } from '../ports.ts';
+import { bundleGone, linkSeconds, type PackedBundle } from './bundle-bytes.ts';
 import { type ObjectName, S3Objects, type S3ObjectsOptions } from './s3-objects.ts';
-import { S3SharedFiles } from './s3-shared-files.ts';
 
 export interface S3BundleStoreOptions extends S3ObjectsOptions {
   readonly nowMs: () => number;
 }
 
 const CONTENT_TYPE = 'application/gzip';
-const nameOf = (sha256: string): ObjectName => ({
+const bundleObject = (sha256: string): ObjectName => ({
   key: `${sha256}.tar.gz`,
   what: `bundle "${sha256}"`,
   contentType: CONTENT_TYPE,
 });
 
 /**
- * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` where the store cannot be used.
- * Links are SigV4 presigned GETs, to HEAD of which Amazon answers 403: `GET` with `Range: bytes=0-0` says length and
- * ETag. A link ends with the credentials that signed it; where those expire, as a role's, `expiresAt` says so.
+ * Bundles as `<prefix>/<sha256>.tar.gz`. Every call throws `store_failed` if the store is unusable.
+ * Links are SigV4 presigned GETs. Amazon responds to HEAD with 403, so use `GET` with `Range: bytes=0-0` for length and ETag.
+ * A link expires with the credentials that signed it; `expiresAt` respects those of a role.
  */
 export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
@@ -33,18 +31,18 @@ export class S3BundleStore implements BundleStore {
     this.#objects = new S3Objects(options);
   }
 
-  /** What is beside the bundles. They are closed with this store. */
+  /** The other files of the bucket. They are closed with this store. */
   get shared(): S3SharedFiles {
     return new S3SharedFiles(this.#objects);
   }
 
   /** @throws DocshelfError `cannot_read`; the signal's reason */
   put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
-    return this.#objects.put(nameOf(bundle.sha256), bundle, signal);
+    return this.#objects.put(bundleObject(bundle.sha256), bundle, signal);
   }
 
   async has(sha256: string): Promise<boolean> {
-    return (await this.#objects.find(nameOf(sha256), sha256, 'look for')) !== null;
+    return (await this.#objects.find(bundleObject(sha256), sha256, 'look for')) !== null;
   }
 
   async link(
@@ -52,12 +50,12 @@ export class S3BundleStore implements BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
     const { client } = this.#objects;
-    // The clock that judges the link is the store's: the SDK knows how far ours is off, once a request was corrected.
+    // The store judges the link by its own clock. After a first request, the SDK knows the difference to ours.
     const nowMs = this.#nowMs() + client.config.systemClockOffset;
     const expiresIn = linkSeconds(ttlMs, nowMs);
     const signingDate = new Date(Math.floor(nowMs / 1000) * 1000);
     const get = new GetObjectCommand({
-      ...this.#objects.at(nameOf(sha256)),
+      ...this.#objects.at(bundleObject(sha256)),
       ResponseContentType: CONTENT_TYPE,
       ResponseContentDisposition: contentDisposition(fileName),
     });
@@ -67,21 +65,56 @@ export class S3BundleStore implements BundleStore {
       const endsMs = signingDate.getTime() + expiresIn * 1000;
       return { url, expiresAt: new Date(Math.min(endsMs, expiration?.getTime() ?? endsMs)) };
     } catch (error) {
-      throw this.#objects.faultOf(error, 'link to', nameOf(sha256));
+      throw this.#objects.faultOf(error, 'link to', bundleObject(sha256));
     }
   }
 
   async read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
-    const stream = await this.#objects.read(nameOf(sha256), signal);
+    const stream = await this.#objects.read(bundleObject(sha256), signal);
     if (stream === null) throw bundleGone(sha256);
     return stream;
   }
 
   remove(sha256: string): Promise<void> {
-    return this.#objects.remove(nameOf(sha256));
+    return this.#objects.remove(bundleObject(sha256));
   }
 
   async close(): Promise<void> {
     this.#objects.close();
+  }
+}
+
+const FOLDER = 'jobs/';
+/** Files in use are sent again at this age, so that they never reach the age of a sweep, 8 days. */
+const AGE_MS_MAX = 4 * 24 * 3_600_000;
+
+const sharedFile = (name: string): ObjectName => ({
+  key: FOLDER + name,
+  what: `file "${name}"`,
+  contentType: 'application/octet-stream',
+});
+
+/** Files of jobs as `<prefix>/jobs/<name>`. Every call throws `store_failed` if the store is unusable. */
+export class S3SharedFiles implements SharedFiles {
+  readonly #objects: S3Objects;
+
+  constructor(objects: S3Objects) {
+    this.#objects = objects;
+  }
+
+  put(name: string, bytes: PackedBundle, signal: AbortSignal): Promise<void> {
+    return this.#objects.put(sharedFile(name), bytes, signal, AGE_MS_MAX);
+  }
+
+  read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
+    return this.#objects.read(sharedFile(name), signal);
+  }
+
+  list(folder: string): AsyncIterable<SharedFile> {
+    return this.#objects.list(FOLDER + folder);
+  }
+
+  remove(name: string): Promise<void> {
+    return this.#objects.remove(sharedFile(name));
   }
 }

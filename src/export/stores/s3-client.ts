@@ -9,26 +9,26 @@ import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 
 export interface S3Encryption {
   readonly algorithm: 'AES256' | 'aws:kms';
-  /** Of KMS; null: the account's own for S3. */
+  /** Key of KMS. Null uses the account's key for S3. */
   readonly kmsKeyId: string | null;
 }
 
 export interface S3Settings extends S3Place {
   readonly bucket: string;
   readonly prefix: string;
-  /** Null: as the bucket has it by default. */
+  /** Null uses the default of the bucket. */
   readonly encryption: S3Encryption | null;
-  /** Null: those of the environment. */
+  /** Null uses the credentials of the environment. */
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
   readonly policy: EgressPolicy;
 }
 
 const CONNECT_MS_MAX = 10_000;
 const IDLE_MS_MAX = 60_000;
-/** The SDK waits longer before each, and does not repeat what the store refuses for good. */
+/** The SDK waits longer before each attempt, and does not repeat requests that the store rejects for good. */
 const ATTEMPTS_MAX = 4;
 
-/** Nothing is asked yet. @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
+/** Sends no request yet. @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
 export function createS3Client(settings: S3Settings): S3Client {
   const { policy, credentials } = settings;
   const config = {
@@ -80,12 +80,12 @@ function faultOfCode(code: string): Fault | null {
   return found && { state: found.state, next: NEXT[found.kind], retryable: PASSING.has(found.kind) };
 }
 
-/** The SDK's error for an operator. It has no cause: that carries headers and the access key id. */
+/** The SDK's error for an operator. It drops the cause, which contains headers and the access key id. */
 export function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  // The server's word: not printed where it is no plain one.
+  // Error code from the server. Print it only if it is a plain word.
   const code = /^[A-Za-z][A-Za-z0-9.]{0,63}$/.test(name) ? name : 'unknown';
   const fault = faultOfCode(code) ?? faultOfStatus(status, code) ?? connectionFault(error);
   return new DocshelfError('store_failed', `Cannot ${act}: ${fault.state}`, {
@@ -94,7 +94,7 @@ export function storeFault(error: unknown, act: StoreAct): DocshelfError {
   });
 }
 
-/** An answer to HEAD has no body that would name a code. */
+/** A response to HEAD has no body with an error code. */
 function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) {
@@ -117,7 +117,7 @@ function faultOfStatus(status: number | undefined, code: string): Fault | null {
 
 function connectionFault(error: unknown): Fault {
   const { code, message } = error as { code?: unknown; message?: unknown };
-  // The SDK has no code for it.
+  // The SDK has no error code for this case.
   if (message === 'Region is missing') return lasting('the region is not known', 'Set exportApi.store.region.');
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
     return lasting(

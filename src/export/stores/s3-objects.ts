@@ -1,16 +1,32 @@
+import { hash } from 'node:crypto';
 import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   ListObjectsV2Command,
+  ListPartsCommand,
+  PutObjectCommand,
   type S3Client,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { DocshelfError } from '../../domain/errors.ts';
+import { Lanes } from '../../files/lanes.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import type { SharedFile } from '../ports.ts';
-import type { PackedBundle } from './bundle-bytes.ts';
-import { createS3Client, type S3Settings, type StoreAct, type StoreVerb, storeFault } from './s3-client.ts';
-import { type S3Object, S3Upload } from './s3-upload.ts';
+import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
+import {
+  createS3Client,
+  type S3Encryption,
+  type S3Settings,
+  type StoreAct,
+  type StoreVerb,
+  storeFault,
+} from './s3-client.ts';
 
 export interface S3ObjectsOptions extends S3Settings {
   readonly retryTools?: RetryTools;
@@ -18,7 +34,7 @@ export interface S3ObjectsOptions extends S3Settings {
 
 /** An object as messages and requests name it. */
 export interface ObjectName {
-  /** Below the prefix. */
+  /** Under the prefix. */
   readonly key: string;
   readonly what: `${'bundle' | 'file'} "${string}"`;
   readonly contentType: string;
@@ -29,12 +45,12 @@ interface Found {
   readonly changedMs: number;
 }
 
-/** Rounds after the first: up to 32 s of waiting, besides the SDK's own attempts. A job has taken up to hours by then. */
+/** Retries of an upload: up to 32 s of waiting, in addition to the SDK's attempts. The job may have taken hours before. */
 const ROUNDS_MORE = 6;
 
 /**
- * Objects of S3 and services like it, each with the digest of its bytes. Loads the SDK (0.13 s). Every call throws
- * `store_failed` where the store cannot be used.
+ * Objects of S3 and similar services, each with the digest of its bytes. Loads the SDK (0.13 s). Every call throws
+ * `store_failed` if the store is unusable.
  */
 export class S3Objects {
   readonly client: S3Client;
@@ -46,7 +62,7 @@ export class S3Objects {
     this.client = createS3Client(options);
   }
 
-  /** Nothing where it is kept, unless that is older than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
+  /** Uploads an object, unless the store has it and it is younger than `maxAgeMs`. @throws DocshelfError `cannot_read`; the signal's reason */
   async put(object: ObjectName, bytes: PackedBundle, signal: AbortSignal, maxAgeMs = Infinity): Promise<void> {
     const { encryption, retryTools = RETRY_TOOLS } = this.#options;
     const upload = new S3Upload(this.client, this.at(object), bytes, object.contentType, encryption);
@@ -70,14 +86,14 @@ export class S3Objects {
     } catch (error) {
       signal.throwIfAborted();
       const isOurs = error instanceof DocshelfError;
-      // Where only the answer was lost, the repeated call found nothing left to complete.
+      // If only the response was lost, the repeated call fails because the upload is complete.
       if (!isOurs && (await isKept().catch(() => false))) return;
       if ((error as Error).name === 'NoSuchUpload') upload.forget();
       throw this.faultOf(error, 'store', object);
     }
   }
 
-  /** Null where there is none with that digest. */
+  /** Null if the store has no such object with that digest. */
   async find(object: ObjectName, sha256: string, verb: StoreVerb, signal?: AbortSignal): Promise<Found | null> {
     try {
       const head = new HeadObjectCommand(this.at(object));
@@ -91,7 +107,7 @@ export class S3Objects {
     }
   }
 
-  /** Null where there is none. @throws the stream, the signal's reason */
+  /** Null if the object does not exist. The stream throws the signal's reason. */
   async read(object: ObjectName, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     try {
       const { Body } = await this.client.send(new GetObjectCommand(this.at(object)), { abortSignal: signal });
@@ -134,7 +150,7 @@ export class S3Objects {
     return { Bucket: bucket, Key: `${folder === '' ? '' : `${folder}/`}${key}` };
   }
 
-  /** For an operator. */
+  /** The error for an operator. */
   faultOf(error: unknown, verb: StoreVerb, { what }: Pick<ObjectName, 'what'>): DocshelfError {
     const act: StoreAct = `${verb} ${what} in bucket "${this.#options.bucket}"`;
     return storeFault(error, act);
@@ -147,4 +163,160 @@ export class S3Objects {
 
 function isNotFound(error: unknown): boolean {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
+}
+
+interface S3Object {
+  readonly Bucket: string;
+  readonly Key: string;
+}
+
+/** The smallest part that S3 accepts. Its limit of 10,000 parts allows 48 GiB, six times the largest bundle. */
+export const PART_BYTES = 5 * 1024 ** 2;
+/** Needs 20 MiB of memory and hides the latency of requests. */
+const PARTS_AT_ONCE = 4;
+const GIVE_UP_MS_MAX = 10_000;
+/** Older uploads may have other settings, and a lifecycle rule can end them at any time. */
+const RESUMED_MS_MAX = 24 * 3600_000;
+
+/** A stored part is recognized by its checksum, else by its ETag, which is its MD5 unless KMS encrypts it. */
+type StoredPart = Pick<CompletedPart, 'ETag' | 'ChecksumSHA256'>;
+
+/**
+ * Uploads a bundle in one request, or in parts that become visible with the last request, after the digest of the whole was checked.
+ * Each request has its SHA-256, so that the store rejects damaged bytes. It does not send parts again that the store has, from a former
+ * `send()` or from a killed process.
+ */
+export class S3Upload {
+  readonly #client: S3Client;
+  readonly #object: S3Object;
+  readonly #bundle: PackedBundle;
+  readonly #described: object;
+  #uploadId: string | null = null;
+  #stored = new Map<number, StoredPart>();
+
+  constructor(
+    client: S3Client,
+    object: S3Object,
+    bundle: PackedBundle,
+    contentType: string,
+    encryption: S3Encryption | null,
+  ) {
+    this.#client = client;
+    this.#object = object;
+    this.#bundle = bundle;
+    this.#described = {
+      ContentType: contentType,
+      Metadata: { sha256: bundle.sha256 },
+      ...(encryption === null ? {} : { ServerSideEncryption: encryption.algorithm }),
+      ...(encryption?.kmsKeyId == null ? {} : { SSEKMSKeyId: encryption.kmsKeyId }),
+    };
+  }
+
+  /** Can be called again after a failure. @throws DocshelfError as `bundleBytes`; the SDK's errors */
+  async send(signal: AbortSignal): Promise<void> {
+    if (this.#bundle.sizeBytes > PART_BYTES) return this.#sendParts(signal);
+    const chunks: Buffer[] = [];
+    for await (const chunk of bundleBytes(this.#bundle, PART_BYTES, signal)) chunks.push(chunk);
+    const Body = Buffer.concat(chunks);
+    const put = new PutObjectCommand({ ...this.#object, ...this.#described, Body, ChecksumSHA256: checksum(Body) });
+    await this.#client.send(put, { abortSignal: signal });
+  }
+
+  /** Removes stored parts, because they cost money. If this fails as well, a lifecycle rule of the bucket can remove them. */
+  async giveUp(): Promise<void> {
+    if (this.#uploadId === null) return;
+    const abort = new AbortMultipartUploadCommand({ ...this.#object, UploadId: this.#uploadId });
+    await this.#client.send(abort, { abortSignal: AbortSignal.timeout(GIVE_UP_MS_MAX) }).catch(() => undefined);
+    this.forget();
+  }
+
+  /** Makes the next `send()` start a new upload, because the store no longer knows this one. */
+  forget(): void {
+    this.#uploadId = null;
+    this.#stored.clear();
+  }
+
+  async #sendParts(signal: AbortSignal): Promise<void> {
+    const options = { abortSignal: signal };
+    if (this.#uploadId === null && !(await this.#resume(signal))) {
+      const words = { ...this.#object, ...this.#described, ChecksumAlgorithm: 'SHA256' } as const;
+      this.#uploadId = (await this.#client.send(new CreateMultipartUploadCommand(words), options)).UploadId ?? null;
+    }
+    const upload = { ...this.#object, UploadId: this.#uploadId ?? undefined };
+    const lanes = new Lanes(PARTS_AT_ONCE);
+    const parts: CompletedPart[] = [];
+    let read = 0;
+    try {
+      for await (const Body of bundleBytes(this.#bundle, PART_BYTES, signal)) {
+        read += 1;
+        const PartNumber = read;
+        const stored = this.#stored.get(PartNumber);
+        if (stored !== undefined && isOf(stored, Body)) {
+          parts[PartNumber - 1] = { PartNumber, ...stored };
+          continue;
+        }
+        await lanes.run(async () => {
+          const part = new UploadPartCommand({ ...upload, PartNumber, Body, ChecksumSHA256: checksum(Body) });
+          const answer = storedOf(await this.#client.send(part, options));
+          this.#stored.set(PartNumber, answer);
+          parts[PartNumber - 1] = { PartNumber, ...answer };
+        });
+      }
+      await lanes.drain();
+    } finally {
+      await lanes.settle();
+    }
+    await this.#client.send(
+      new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }),
+      options,
+    );
+  }
+
+  /** Resumes the newest upload of the object. A store that cannot list uploads, or a key that may not, starts a new one. */
+  async #resume(signal: AbortSignal): Promise<boolean> {
+    const options = { abortSignal: signal };
+    const { Bucket, Key } = this.#object;
+    try {
+      const list = new ListMultipartUploadsCommand({ Bucket, Prefix: Key });
+      const { Uploads = [] } = await this.#client.send(list, options);
+      const sinceMs = Date.now() - RESUMED_MS_MAX;
+      const [newest] = Uploads.map(({ Key: key, UploadId, Initiated }) => ({ key, UploadId, atMs: Number(Initiated) }))
+        .filter(({ key, atMs }) => key === Key && atMs > sinceMs)
+        .sort((a, b) => b.atMs - a.atMs);
+      if (newest?.UploadId === undefined) return false;
+      this.#stored = await this.#partsOf(newest.UploadId, signal);
+      this.#uploadId = newest.UploadId;
+      return true;
+    } catch (error) {
+      const { httpStatusCode = 500 } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
+      if (httpStatusCode >= 500 && httpStatusCode !== 501) throw error;
+      return false;
+    }
+  }
+
+  async #partsOf(UploadId: string, signal: AbortSignal): Promise<Map<number, StoredPart>> {
+    const stored = new Map<number, StoredPart>();
+    let PartNumberMarker: string | undefined;
+    do {
+      const list = new ListPartsCommand({ ...this.#object, UploadId, PartNumberMarker });
+      const page = await this.#client.send(list, { abortSignal: signal });
+      for (const part of page.Parts ?? []) stored.set(part.PartNumber ?? 0, storedOf(part));
+      PartNumberMarker = page.IsTruncated === true ? page.NextPartNumberMarker : undefined;
+    } while (PartNumberMarker !== undefined);
+    return stored;
+  }
+}
+
+/** A store that does not return the checksum does not support it. */
+function storedOf({ ETag, ChecksumSHA256 }: StoredPart): StoredPart {
+  return { ETag, ...(ChecksumSHA256 === undefined ? {} : { ChecksumSHA256 }) };
+}
+
+function isOf({ ETag, ChecksumSHA256 }: StoredPart, bytes: Uint8Array): boolean {
+  if (ChecksumSHA256 !== undefined) return ChecksumSHA256 === checksum(bytes);
+  return ETag === `"${hash('md5', bytes)}"`;
+}
+
+function checksum(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'base64');
 }

@@ -6,14 +6,14 @@ import { ifThere, writeOnce } from '../../files/index.ts';
 
 interface SigningKeysOptions {
   readonly dir: string;
-  /** Age at which a key signs no more, milliseconds. */
+  /** Age in milliseconds at which a new key replaces it. */
   readonly rotateMs: number;
   readonly signedMsMax: number;
   readonly nowMs: () => number;
 }
 
 export interface SigningKey {
-  /** Its number: the first is 1, the highest signs. */
+  /** The first key has number 1. The key with the highest number signs. */
   readonly id: string;
   readonly secret: KeyObject;
   readonly createdAtMs: number;
@@ -22,15 +22,14 @@ export interface SigningKey {
 /** HMAC-SHA-256 gains nothing from a key longer than its output (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
-/** Difference of the clocks of processes on one data folder. */
+/** Maximum difference between the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**
- * `<id>.json` for each key, readable by docshelf's user alone, shared by all processes of one data folder. A file is
- * linked into place whole under a free name: of processes that make the next key at the same time one succeeds, and the
- * others take its key.
- * The clock may jump. Back: no key is made or removed. Forward: one is made early; the key before the newest is always
- * kept, so that its signatures work again once the clock is right.
+ * One file `<id>.json` for each key, readable only by docshelf's user, shared by all processes of one data folder. A complete file is
+ * linked under a free name: if several processes create the next key at once, one succeeds and the others use its key.
+ * If the clock jumps back, no key is created or removed. If it jumps forward, a key is created early. The key before the newest always
+ * stays, so that its signatures are valid again once the clock is right.
  */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
@@ -79,7 +78,7 @@ export class SigningKeys {
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const text = `${JSON.stringify({ secret, createdAt: new Date(nowMs()).toISOString() })}\n`;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    // Where another process was first, its key is the one.
+    // If another process was first, use its key.
     await writeOnce(this.#fileOf(id), text, 0o600);
     const made = await this.#read(id);
     if (made === null) throw damaged(this.#fileOf(id), 'it is gone as soon as it was made');
@@ -116,7 +115,7 @@ function parseKey(id: string, text: string, file: string): SigningKey {
   try {
     stored = JSON.parse(text);
   } catch {
-    // No cause: its message quotes the text, which holds the secret.
+    // Drop the cause: its message quotes the text, which contains the secret.
     throw damaged(file, 'it is no JSON');
   }
   const secret = Buffer.from(String(stored?.secret ?? ''), 'base64url');

@@ -10,22 +10,17 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
-import type { VersionsDiff } from '../../serve/versions/diff-pages.ts';
-import { type Actor, actorOf } from '../audit/actor.ts';
-import type { AuditTrail } from '../audit/audit-trail.ts';
-import type { JobActions } from '../jobs/job-desk.ts';
+import { collect } from '../../files/index.ts';
+import type { VersionsDiff } from '../../site/versions/diff-pages.ts';
+import { type Actor, type AuditTrail, actorOf } from '../audit/audit.ts';
+import type { JobActions } from '../job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
-import type { ExportJobs, Metrics, Readings } from '../metrics/metrics.ts';
-import { isBundleFault } from '../metrics/site-metrics.ts';
+import { type ExportJobs, isBundleFault, type Metrics, type Readings } from '../metrics/metrics.ts';
+import { openApiDocument, withOwnNames } from '../openapi.ts';
 import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
-import { AUDIT_LIMIT_DEFAULT } from './audit-operation.ts';
-import { adminDocument } from './document.ts';
 import type { ObservedSite } from './observed-site.ts';
-import { type OperationId, operations } from './operations.ts';
-import { type PendingSignatures, readSignature } from './pending-signatures.ts';
-import { ofSite } from './site-operations.ts';
-import type { TokenGuard } from './token-guard.ts';
+import { ADMIN_INFO, AUDIT_LIMIT_DEFAULT, type OperationId, operations, perSite } from './operations.ts';
 
 export interface UploadOptions {
   readonly version: string | null;
@@ -44,8 +39,8 @@ interface PreviewAnswer {
   readonly expiresAt: string;
 }
 
-/** Of one site. */
-export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
+/** Actions on one site. */
+export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'activateStored'> {
   onBundleRefused(source: BundleSourceKind): void;
   /** @throws DocshelfError `version_not_found` */
   preview(version: string): Promise<PreviewAnswer>;
@@ -67,9 +62,9 @@ export interface AdminActions {
 }
 
 /** Over the network with a token, through the socket of its owner, or from the console, whose guard has let it pass. */
-type Door = 'token' | 'socket' | 'session';
+export type AdminEndpoint = 'token' | 'socket' | 'session';
 
-/** With the name of the console's session, where one acts. */
+/** `session`: name of the console's session that acts. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> & { readonly session?: string } };
 
 export interface Readiness {
@@ -77,7 +72,7 @@ export interface Readiness {
   readonly reason: string | null;
 }
 
-/** What tells who looks again and again that something has changed, beside the status. */
+/** Texts that change with the state of the daemon. A client that polls compares them. */
 interface Revisions {
   /** Another text with each change of keys, and each audit line. */
   readonly changes: () => string;
@@ -86,15 +81,15 @@ interface Revisions {
 }
 
 export interface AdminOptions extends FaultHooks {
-  readonly door: Door;
+  readonly endpoint: AdminEndpoint;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
-  /** Names that it answers to besides its own. */
+  /** Names of the admin listener in addition to its own. */
   readonly hosts: () => readonly string[];
-  /** Whose `X-Forwarded-Proto` is believed: addresses and networks. */
+  /** Addresses and networks whose `X-Forwarded-Proto` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly readiness: () => Readiness;
-  /** In memory: metrics answer where the storage does not. */
+  /** From memory, so that metrics work while the storage fails. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
@@ -106,7 +101,7 @@ export interface AdminOptions extends FaultHooks {
   readonly metrics: Metrics;
   readonly audit: Pick<AuditTrail, 'read' | 'record'>;
   readonly revisions: Revisions;
-  /** Whom the API answers, and where; null where it is off. */
+  /** Organizations and URL of the API. The URL is null if the API is off. */
   readonly service: () => { readonly organizations: readonly Organization[]; readonly apiUrl: string | null };
   /** The data folder's name, as `folderName` makes it; null if it is gone. Absent: requests through the socket are not checked. */
   readonly folder?: () => Promise<string | null>;
@@ -125,7 +120,7 @@ type Run<Id extends OperationId> = (
 const UPLOAD_IDLE_MS_MAX = 60_000;
 
 export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
-  const { actions, door, readiness, states, status, features, metrics } = options;
+  const { actions, endpoint, readiness, states, status, features, metrics } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
     live: (c) => c.text('ok'),
     ready: (c) => {
@@ -133,7 +128,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       return c.json({ ready, reason }, ready ? 200 : 503);
     },
     metrics: async (c) => {
-      // All other metrics answer also where the queue does not.
+      // If the queue fails, all other metrics are still available.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
       const certificates = options.certificates?.() ?? [];
@@ -159,7 +154,9 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     },
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
-      return c.json({ activated: await siteOf(c).takeUp({ version: versionOf(c), digest }, activate !== 'false') });
+      return c.json({
+        activated: await siteOf(c).activateStored({ version: versionOf(c), digest }, activate !== 'false'),
+      });
     },
     audit: async (c, { query }) => {
       const { limit = AUDIT_LIMIT_DEFAULT, before = null } = query();
@@ -188,7 +185,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const name = pendingName(c, fileName.slice(0, -SIGNATURE_EXTENSION.length));
       const facts = { site: c.req.param('domain') ?? features().domain, target: fileName };
       await options.audit.record(actorFor(c), 'signature', facts, async () =>
-        signatures.put(name, await readSignature(openBody(c, door))),
+        signatures.put(name, await readSignature(openBody(c, endpoint))),
       );
       return c.body(null, 204);
     },
@@ -198,9 +195,9 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       const pending = pendingName(c, fileName);
       const { version = null, activate } = query();
       const length = c.req.header('content-length');
-      const source = door === 'socket' ? 'import' : 'upload';
+      const source = endpoint === 'socket' ? 'import' : 'upload';
       try {
-        const taken = await site.upload(fileName, openBody(c, door), {
+        const taken = await site.upload(fileName, openBody(c, endpoint), {
           version,
           activate: activate !== 'false',
           signature: signatures.get(pending),
@@ -219,7 +216,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     },
   };
   const routesOf = <Id extends OperationId>(id: Id) =>
-    [operations[id], ...ofSite(operations[id])].map((operation) =>
+    [operations[id], ...perSite(operations[id])].map((operation) =>
       route<(typeof operations)[Id], AdminEnv>(operation as (typeof operations)[Id], runs[id]),
     );
   return (Object.keys(operations) as OperationId[]).flatMap(routesOf);
@@ -229,7 +226,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 
   function actorFor(c: Context<AdminEnv>): Actor {
-    return actorOf(door, c.env, c.env?.session ?? null);
+    return actorOf(endpoint, c.env, c.env?.session ?? null);
   }
 
   function siteOf(c: Context<AdminEnv>): SiteActions {
@@ -237,39 +234,18 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   }
 }
 
-/** Two sites may be given files of one name. */
+/** Two sites may get files of one name. */
 function pendingName(c: Context<AdminEnv>, fileName: string): string {
   return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
 
 const jobOf = (c: Context<AdminEnv>): string => c.req.param('jobId') ?? '';
 
-/**
- * The folder may have been renamed under the daemon, with another one under its path: the socket went with the old one.
- * @throws DocshelfError `daemon_unreachable` if the daemon does not work on the folder that the command names
- */
-export async function requireFolder(named: string | undefined, folder: AdminOptions['folder']): Promise<void> {
-  if (named === undefined || folder === undefined || named === (await folder())) return;
-  const state = `Cannot act: the daemon ${process.pid} does not work on this data folder, which was renamed or replaced`;
-  throw new DocshelfError('daemon_unreachable', state, {
-    next: 'Restart the daemon, then run the command again.',
-  });
-}
-
-/** Before the body: of a refused upload not one byte is read. */
-export function requireAdmin(door: Door, guard: TokenGuard) {
-  return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
-    const client = c.env?.incoming?.socket.remoteAddress ?? '';
-    if (door === 'token') await guard.admit(c.req.header('authorization'), client);
-    await next();
-  };
-}
-
-function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<Uint8Array> {
+function openBody({ req, env }: Context<AdminEnv>, endpoint: AdminEndpoint): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
   // A command may wait in a pipe.
-  if (door !== 'socket') {
+  if (endpoint !== 'socket') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
     // Only what the client owes is hurried, not unpacking.
     incoming?.once('end', () => incoming.setTimeout(0));
@@ -279,7 +255,7 @@ function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<U
   return WebStream.from(wholeBody(req.raw.body)) as ReadableStream<Uint8Array>;
 }
 
-/** Who reads it, and the audit, hear of a client that left, and not of a stream. @throws DocshelfError `bad_request` */
+/** Reports a client that left as such, instead of as a broken stream. @throws DocshelfError `bad_request` */
 async function* wholeBody(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -301,4 +277,60 @@ const fileNameOf = (c: Context<AdminEnv>): string => requireFileName(c.req.param
 
 function badField(name: string, state: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });
+}
+
+type DocumentOptions = Pick<AdminOptions, 'features' | 'service' | 'programVersion'>;
+
+/** The OpenAPI document. Its examples name the first site and the first organization of the daemon. */
+export function adminDocument({ features, service, programVersion }: DocumentOptions): object {
+  const all = Object.values(operations).flatMap((each) => [each, ...perSite(each)]);
+  const document = openApiDocument(all, { ...ADMIN_INFO, programVersion, publicUrl: null });
+  const { domain, sites } = features();
+  const own = domain ?? sites?.[0]?.domain;
+  const organization = service().organizations[0]?.id;
+  return own === undefined ? document : withOwnNames(document, { domain: own, host: null, organization });
+}
+
+/** Contract, section 2. */
+const KEEP_MS = 10 * 60_000;
+const KEPT_MAX = 100;
+/** Twice the maximum that minisign writes. */
+const SIGNATURE_BYTES_MAX = 20_000;
+
+/** Signatures by the name of the archive that follows. Kept in memory only. */
+export class PendingSignatures {
+  readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
+
+  put(fileName: string, text: string, nowMs = Date.now()): void {
+    this.#forgetOld(nowMs);
+    this.#kept.delete(fileName);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
+    this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
+  }
+
+  /** Kept until its archive is imported, so that a failed upload can be retried. */
+  get(fileName: string, nowMs = Date.now()): string | null {
+    this.#forgetOld(nowMs);
+    return this.#kept.get(fileName)?.text ?? null;
+  }
+
+  remove(fileName: string): void {
+    this.#kept.delete(fileName);
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [fileName, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(fileName);
+  }
+}
+
+/** @throws DocshelfError `payload_too_large`. */
+async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
+  const bytes = await collect(body, SIGNATURE_BYTES_MAX);
+  if (bytes !== null) return bytes.toString();
+  const message = `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  throw new DocshelfError('payload_too_large', message, {
+    next: 'Send the text of the .minisig file.',
+    fields: { bytesMax: SIGNATURE_BYTES_MAX },
+  });
 }

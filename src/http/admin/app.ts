@@ -1,19 +1,16 @@
 import { Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import { addDocs } from '../docs/docs.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf } from '../listener/request.ts';
 import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
-import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin, requireFolder } from './actions.ts';
-import { adminDocument } from './document.ts';
+import { type AdminEnv, type AdminOptions, adminDocument, adminRoutes, PendingSignatures } from './actions.ts';
+import { requireAdmin, requireFolder, requireOwnName, TokenGuard } from './guards.ts';
 import { FOLDER_HEADER, LAST_GOOD_PATH } from './operations.ts';
-import { requireOwnName } from './own-names.ts';
-import { PendingSignatures } from './pending-signatures.ts';
-import { TokenGuard } from './token-guard.ts';
 
 export type { AdminOptions } from './actions.ts';
 
-/** What an answer says where it says nothing of it itself. */
+/** Default headers of responses. */
 const HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -25,25 +22,25 @@ const HEADERS = {
  * documents (contract section 8), on every path.
  */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
-  const { door, token, hosts, metrics } = options;
+  const { endpoint, token, hosts, metrics } = options;
   const guard = new TokenGuard({ token, onWrong: () => metrics.onWrongToken() });
   const app = new Hono<AdminEnv>();
 
   app.use(async (c, next) => {
-    if (door === 'token') requireOwnName(c.req.url, hosts());
-    if (door === 'socket') await requireFolder(c.req.header(FOLDER_HEADER), options.folder);
+    if (endpoint === 'token') requireOwnName(c.req.url, hosts());
+    if (endpoint === 'socket') await requireFolder(c.req.header(FOLDER_HEADER), options.folder);
     await next();
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
   });
-  addRoutes(app, adminRoutes(options, new PendingSignatures()), { adminToken: [requireAdmin(door, guard)] });
-  if (door === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood?.()?.reveal() ?? null }));
-  if (door === 'token') {
+  addRoutes(app, adminRoutes(options, new PendingSignatures()), { adminToken: [requireAdmin(endpoint, guard)] });
+  if (endpoint === 'socket') app.get(LAST_GOOD_PATH, (c) => c.json({ text: options.lastGood?.()?.reveal() ?? null }));
+  if (endpoint === 'token') {
     addDocs(app, () => adminDocument(options));
     const pages = consoleOf(options, guard);
     app.all('*', async (c) => (await pages()).fetch(c.req.raw, c.env));
   }
   app.notFound((c) => {
-    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": this door has no such path`, {
+    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": this endpoint has no such path`, {
       next: '/openapi.json describes what there is.',
     });
   });
@@ -53,7 +50,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
 
 /** Loaded with its first page: 40 ms that a start does not need (measured). A failure is tried again. */
 function consoleOf(options: AdminOptions, guard: TokenGuard): () => Promise<Hono<AdminEnv>> {
-  const calls = createAdminApp({ ...options, door: 'session' });
+  const calls = createAdminApp({ ...options, endpoint: 'session' });
   let made: Promise<Hono<AdminEnv>> | null = null;
   return () => {
     made ??= import('../console/index.ts')

@@ -1,20 +1,173 @@
+import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
+import { FEATURES } from '../../domain/feature.ts';
 import type { Operation } from '../../domain/operation.ts';
-import { digest, lastReloadSchema, statusSchema } from '../../domain/status.ts';
+import { text, textOrNull } from '../../domain/shape.ts';
+import { digest, lastReloadSchema, statusSchema, version } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
-import {
-  diffSchema,
-  featuresSchema,
-  previewSchema,
-  readinessSchema,
-  releaseSchema,
-  takenInSchema,
-} from './answer-schemas.ts';
-import { auditOperation } from './audit-operation.ts';
-import { jobOperations } from './job-operations.ts';
-import { keyOperations } from './key-operations.ts';
-import { acting, health, secret, state } from './operation-kinds.ts';
+import { auditPageSchema } from '../audit/audit.ts';
+import { acting, health, jobOperations, keyOperations, secret, state } from './service-operations.ts';
 
-/** Calls of the admin listener and a daemon's socket (contract, section 2). Another needs its run in `actions.ts`. */
+/** Calls of the admin listener and of a daemon's socket (contract, section 2). A new call needs its run in `actions.ts`. */
+
+const releaseSchema = {
+  title: 'Release',
+  type: 'object',
+  required: ['version', 'digest'],
+  properties: { version, digest },
+} as const;
+const previewSchema = {
+  title: 'Preview',
+  type: 'object',
+  required: ['version', 'digest', 'link', 'expiresAt'],
+  properties: {
+    version,
+    digest,
+    link: text('It sets a cookie and leads to the version.'),
+    expiresAt: text('RFC 3339, UTC.'),
+  },
+} as const;
+const comparedPages = <More extends object>(description: string, more: More) =>
+  ({
+    type: 'array',
+    description: `${description}; at most 500.`,
+    items: {
+      type: 'object',
+      required: ['page', 'title'],
+      properties: { page: text('Path inside the site.'), title: text('Of the page.'), ...more },
+    },
+  }) as const;
+const pageCount = { type: 'integer', minimum: 0 } as const;
+const diffSchema = {
+  title: 'VersionsDiff',
+  type: 'object',
+  required: ['before', 'after', 'added', 'removed', 'moved', 'changed', 'unchanged', 'leftOut'],
+  properties: {
+    before: version,
+    after: version,
+    added: comparedPages('That only `after` has', {}),
+    removed: comparedPages('That only `before` has', {}),
+    moved: comparedPages('With the same text at another address', { from: text('Path before.') }),
+    changed: comparedPages('With another main text', {
+      wordsAdded: { ...pageCount, description: 'Both counts are 0 for a page of more than 2 MiB.' },
+      wordsRemoved: pageCount,
+    }),
+    unchanged: { ...pageCount, description: 'Pages with the same main text.' },
+    leftOut: {
+      type: 'object',
+      description: 'How many of each list there are beside those.',
+      required: ['added', 'removed', 'moved', 'changed'],
+      properties: { added: pageCount, removed: pageCount, moved: pageCount, changed: pageCount },
+    },
+  },
+} as const;
+export const importedSchema = {
+  title: 'TakenIn',
+  type: 'object',
+  required: ['version', 'digest', 'activated', 'unpacked'],
+  properties: {
+    version,
+    digest,
+    activated: { type: 'boolean', description: 'True where it is served now.' },
+    unpacked: { type: 'boolean', description: 'False where the site had its bytes before.' },
+    moved: { ...digest, description: 'Digest that the label led to before; absent where it led nowhere else.' },
+  },
+} as const;
+const readinessSchema = {
+  title: 'Readiness',
+  type: 'object',
+  required: ['ready', 'reason'],
+  properties: { ready: { type: 'boolean' }, reason: textOrNull('Why not, one sentence.') },
+} as const;
+const featureRows = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['id', 'name', 'support', 'enabled', 'reason'],
+    properties: {
+      id: { enum: FEATURES.map(({ id }) => id) },
+      name: text('For people.'),
+      support: { enum: ['available', 'configurable', 'unavailable'] },
+      enabled: { type: 'boolean', description: 'What holds here and now.' },
+      reason: text('Why, one sentence.'),
+    },
+  },
+} as const;
+const featuresSchema = {
+  title: 'Features',
+  type: 'object',
+  required: ['deploymentType', 'domain', 'features'],
+  properties: {
+    deploymentType: { enum: DEPLOYMENT_TYPES },
+    domain: textOrNull('Identifier of the site; null with several.'),
+    features: featureRows,
+    sites: {
+      type: 'array',
+      description: 'Of each site of a list: `domain` and `features`, which beside it are null and empty with several.',
+      items: { type: 'object', required: ['domain', 'features'] },
+    },
+  },
+} as const;
+
+export const AUDIT_LIMIT_DEFAULT = 100;
+
+const LIMIT = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 1000,
+  description: `Lines of a page; ${AUDIT_LIMIT_DEFAULT} by default.`,
+} as const;
+const BEFORE = {
+  type: 'string',
+  pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$',
+  'x-expects': 'the time that the page before gave',
+  description: '`before` of the page before.',
+} as const;
+
+const auditOperation = {
+  ...secret,
+  tag: { name: 'Audit', description: 'Who changed what.' },
+  id: 'audit',
+  path: '/v1/audit',
+  summary: 'List changes, newest first',
+  query: {
+    type: 'object',
+    properties: {
+      limit: LIMIT,
+      before: BEFORE,
+    },
+    additionalProperties: false,
+  },
+  answers: { 200: { description: 'The lines.', schema: auditPageSchema } },
+} as const satisfies Operation;
+
+const NO_SITE = {
+  code: 'not_found',
+  description: 'No such site.',
+  message: 'Cannot find the site "acme": this daemon has none of that domain',
+} as const;
+
+/** Calls about versions or bundles exist twice: for the only site, and for each site by its domain (contract, section 2.1). */
+export function perSite(operation: Operation): Operation[] {
+  const { id, path, parameters, faults = [] } = operation;
+  if (!/^\/v1\/(?:versions|bundles|rollback|diff)/.test(path)) return [];
+  const summary = `${operation.summary}, of one of several sites`;
+  const domain = { description: 'The domain of the site.', schema: text('A domain.'), example: 'acme' };
+  return [
+    {
+      ...operation,
+      id: `${id}OfSite`,
+      path: sitePath(path),
+      summary,
+      parameters: { domain, ...parameters },
+      faults: [...faults, NO_SITE],
+    },
+  ];
+}
+
+/** `/v1/sites/{domain}/rollback` of `/v1/rollback`. */
+export function sitePath(path: string): `/${string}` {
+  return `/v1/sites/{domain}${path.slice('/v1'.length)}`;
+}
 
 export const ADMIN_INFO = {
   title: 'docshelf admin listener',
@@ -255,7 +408,7 @@ export const operations = {
       additionalProperties: false,
     },
     upload: { type: 'application/octet-stream', description: '.tar, .tar.gz, .tar.zst or .zip' },
-    answers: { 201: { description: 'It is stored.', schema: takenInSchema } },
+    answers: { 201: { description: 'It is stored.', schema: importedSchema } },
     faults: [
       badName,
       {

@@ -1,37 +1,32 @@
-import { type Context, Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportService } from '../../export/index.ts';
 import { NO_TRACES, type Tracer } from '../../traces/tracer.ts';
 import { addDocs } from '../docs/docs.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf } from '../listener/request.ts';
 import { type OwnNames, openApiDocument, withOwnNames } from '../openapi.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { addRoutes, honoPath, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
 import { type ApiEnv, type KeyChecks, requireExportPlan, requireKey } from './auth.ts';
-import { type ExportApiOptions, exportRoutes } from './exports.ts';
+import { type AnswerDownload, DOWNLOAD_PATH, type ExportApiOptions, exportRoutes } from './exports.ts';
 import { API_INFO, linkBundle, startExport } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
-import { traceCalls } from './traced-call.ts';
 
 export interface ApiOptions extends FaultHooks, KeyChecks {
   readonly search?: SearchApiOptions['search'];
   readonly rates: SearchApiOptions['rates'];
   readonly exports?: ExportService;
   readonly audit?: ExportApiOptions['audit'];
-  /** Absent where links lead elsewhere. */
+  /** Absent if links lead to another server. */
   readonly download?: AnswerDownload;
   readonly tracer?: Tracer;
   readonly programVersion: string;
-  /** Null: the URL that they asked. */
+  /** Null: clients use the URL of their request. */
   readonly publicUrl: () => string | null;
-  /** That examples name: one whose name everybody may know; null: none. */
+  /** Site for the examples, whose name is public. Null: there is none. */
   readonly ownSite?: () => OwnNames | null;
 }
 
-/** Parameters `sha256` and `fileName`, the signature in the query. Faults are thrown. */
-export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
-
-const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 const READ_METHODS = 'GET, HEAD';
 
 /** The API listener: search, exports and their description. Faults are problem documents (contract, section 8). */
@@ -109,4 +104,20 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
 function turnedOff(code: 'search_off' | 'export_off', message: string, key: string): DocshelfError {
   return new DocshelfError(code, message, { next: `Whoever runs this service can turn it on by ${key}.` });
+}
+
+/** Records a server span for each call of an operation, under the caller's span if the request names one (OpenTelemetry's conventions for HTTP). */
+export function traceCalls(tracer: Tracer, path: string): MiddlewareHandler<ApiEnv> {
+  return (c, next) => {
+    const { method } = c.req;
+    const parent = c.req.header('traceparent') ?? null;
+    const facts = { 'http.request.method': method, 'http.route': path };
+    return tracer.span(`${method} ${path}`, { kind: 'server', parent, facts }, async (span) => {
+      await next();
+      const { status } = c.res;
+      // A refusal is the caller's error, not one of this span.
+      if (status >= 500) span.fail(c.error);
+      span.note({ 'http.response.status_code': status });
+    });
+  };
 }

@@ -1,21 +1,116 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
-import { EXPORTING_PLAN, type KeyType, type OwnedSite, type SiteDirectory } from '../../domain/organization.ts';
-import type { RateVerdict } from '../limits/sliding-log.ts';
+import {
+  EXPORTING_PLAN,
+  type KeyType,
+  type Organization,
+  type OrganizationKey,
+  type OwnedSite,
+  SiteDirectory,
+} from '../../domain/organization.ts';
+import { bearerToken } from '../bearer.ts';
+import { isPast } from '../keys/key-desk.ts';
+import { isKey } from '../keys/key-store.ts';
+import type { RateVerdict } from '../limits/organization-rates.ts';
 import { shown } from '../routes.ts';
-import type { Access, HeldKey } from './keys.ts';
+
+/** Sites and keys of one state of the config. A reload replaces the whole value. */
+export interface Access {
+  readonly sites: SiteDirectory;
+  readonly keys: KeyRing;
+}
+
+/** @param fault of the key store, after which keys made at run time may be missing; null: none */
+export function accessOf(
+  organizations: readonly Organization[],
+  fault: () => DocshelfError | null = () => null,
+): Access {
+  return { sites: new SiteDirectory(organizations), keys: new KeyRing(organizations, fault) };
+}
+
+interface HeldKey {
+  readonly key: OrganizationKey;
+  readonly organization: Organization;
+}
+
+interface StoredKey extends HeldKey {
+  readonly digest: Buffer;
+}
+
+/** Of 10,000 keys, about one shares its group with another. The extra time of such a group reveals nothing of a key. */
+const GROUP_BYTES = 2;
+const groupOf = (digest: Buffer): string => digest.toString('latin1', 0, GROUP_BYTES);
+
+class KeyRing {
+  readonly #groups: ReadonlyMap<string, readonly StoredKey[]>;
+
+  readonly #fault: () => DocshelfError | null;
+
+  constructor(organizations: readonly Organization[], fault: () => DocshelfError | null) {
+    this.#fault = fault;
+    const stored = organizations.flatMap((organization) =>
+      organization.keys.map((key) => ({ digest: Buffer.from(key.sha256, 'hex'), key, organization })),
+    );
+    this.#groups = Map.groupBy(stored, ({ digest }) => groupOf(digest));
+  }
+
+  /** By the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type; that of the store for one that it may have */
+  holder(authorization: string | undefined, wanted: KeyType): HeldKey {
+    const given = bearerToken(authorization);
+    if (given === null) {
+      throw new DocshelfError('unauthorized', 'Cannot answer: the request carries no key', {
+        next: `Send "Authorization: Bearer" and an ${wanted} key.`,
+      });
+    }
+    const found = this.#find(given);
+    if (found === null) {
+      const fault = isKey(given) ? this.#fault() : null;
+      if (fault !== null) throw cannotTell(fault);
+      throw new DocshelfError('unauthorized', 'Cannot answer: the key is not known', {
+        next: `Check the key: it may have been revoked. Whoever runs this service makes ${wanted} keys.`,
+      });
+    }
+    const { expiresAt = null, type } = found.key;
+    if (isPast(expiresAt)) {
+      throw new DocshelfError('unauthorized', `Cannot answer: the key has expired, at ${expiresAt}`, {
+        next: `Send another ${wanted} key. Whoever runs this service makes them.`,
+      });
+    }
+    if (type === wanted) return found;
+    const message = `Cannot answer: the key is of type ${type}, and this takes ${wanted} keys`;
+    throw new DocshelfError('forbidden', message, { next: `Send an ${wanted} key.` });
+  }
+
+  /** Compares all that begin alike, each in constant time. */
+  #find(given: string): StoredKey | null {
+    const digest = createHash('sha256').update(given).digest();
+    let found: StoredKey | null = null;
+    for (const stored of this.#groups.get(groupOf(digest)) ?? [])
+      if (timingSafeEqual(stored.digest, digest)) found = stored;
+    return found;
+  }
+}
+
+/** Passes on only the code of the error: addresses and paths are for the operator. */
+function cannotTell({ code }: DocshelfError): DocshelfError {
+  return new DocshelfError(code, 'Cannot answer now: the key is not known here, and keys cannot be read anew', {
+    next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
+    fields: { isForCallers: true },
+  });
+}
 
 interface Caller extends HeldKey {
   readonly sites: SiteDirectory;
 }
 
-/** The bindings are absent where the app is called without a socket; the caller is there behind `requireKey`. */
+/** The bindings are absent if the app is called without a socket. `requireKey` sets the caller. */
 export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
 
 export interface KeyChecks {
   readonly access: () => Access;
-  /** Of a key that was admitted. */
+  /** Called with the digest of an admitted key. */
   readonly onKeyUse?: (sha256: string) => void;
 }
 

@@ -1,11 +1,22 @@
 import type { Context } from 'hono';
+import { DocshelfError } from '../../domain/errors.ts';
 import { JOBS_LIMIT_DEFAULT } from '../../domain/job.ts';
+import { counted } from '../../domain/text.ts';
 import type { ExportService } from '../../export/index.ts';
-import { actorOf } from '../audit/actor.ts';
-import type { AuditFacts, AuditTrail } from '../audit/audit-trail.ts';
+import type { BundleLinkRequest, LinkedBundle } from '../../export/ports.ts';
+import {
+  type ByteRange,
+  evaluatePreconditions,
+  parseRange,
+  rangeHolds,
+  type Validators,
+} from '../../site/preconditions.ts';
+import type { SiteRequest } from '../../site/request.ts';
+import { fileResponse, openFilePart } from '../../site/site-bytes.ts';
+import { type AuditFacts, type AuditTrail, actorOf } from '../audit/audit.ts';
+import { requestIdOf } from '../listener/request.ts';
 import { type Route, route } from '../routes.ts';
-import type { ApiEnv } from './auth.ts';
-import { ownSite } from './auth.ts';
+import { type ApiEnv, ownSite } from './auth.ts';
 import * as calls from './operations.ts';
 
 export interface ExportApiOptions {
@@ -72,4 +83,95 @@ export function exportRoutes({ exports, publicUrl, audit }: ExportApiOptions): R
 
 function pathPrefix(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+}
+
+export const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
+
+/** Parameters `sha256` and `fileName`, the signature in the query. Errors are thrown. */
+export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
+
+export interface BundleDownloadOptions {
+  /** @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found` */
+  readonly follow: (link: BundleLinkRequest) => Promise<LinkedBundle>;
+  /** Reading failed after the answer had begun. */
+  readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
+}
+
+/** The link is the only credential. Downloads in flight outlive it; resuming takes another, and the same entity tag. */
+export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
+  return async (c) => {
+    const { sha256, fileName } = c.req.param();
+    const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
+    const request = requestOf(c);
+    // Without a time: the file's is that of packing.
+    const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
+    const headers = headersOf(bundle, validators);
+
+    const verdict = evaluatePreconditions(request, validators);
+    if (verdict === 'not-modified') return new Response(null, { status: 304, headers: headers.always });
+    if (verdict === 'failed') throw changed(fileName);
+
+    const range = rangeOf(request, bundle, validators);
+    if (range === 'unsatisfiable') throw pastTheEnd(fileName, bundle.sizeBytes);
+    const { start, length } = range ?? { start: 0, length: bundle.sizeBytes };
+    const file = { diskPath: bundle.diskPath, size: bundle.sizeBytes };
+    const onBroken = (cause: DocshelfError): void => onFault?.(brokenOff(fileName, cause), request.id());
+    const part = request.method === 'HEAD' ? null : await openFilePart(file, start, length, onBroken);
+    const own = { ...headers.always, ...headers.whole, 'Content-Length': String(length) };
+    if (range === null) return fileResponse(part, { headers: own });
+    const contentRange = `bytes ${start}-${start + length - 1}/${bundle.sizeBytes}`;
+    return fileResponse(part, { status: 206, headers: { ...own, 'Content-Range': contentRange } });
+  };
+}
+
+function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
+  return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
+}
+
+/** Null for the whole; only GET has ranges (RFC 9110, section 14.2). */
+function rangeOf(
+  request: SiteRequest,
+  bundle: LinkedBundle,
+  validators: Validators,
+): ByteRange | 'unsatisfiable' | null {
+  const header = request.method === 'GET' ? request.header('range') : undefined;
+  if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
+  const range = parseRange(header, bundle.sizeBytes);
+  return range === 'whole' ? null : range;
+}
+
+/** `no-store`, for private caches too (RFC 9111, section 5.2.2.5): a cache would outlive the link. */
+function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
+  return {
+    always: { ETag: etag, 'Cache-Control': 'no-store' },
+    whole: {
+      'Content-Type': contentType,
+      'Content-Disposition': contentDisposition,
+      'Accept-Ranges': 'bytes',
+      'X-Content-Type-Options': 'nosniff',
+    },
+  };
+}
+
+function changed(fileName: string): DocshelfError {
+  const state = 'its content is none of those that the request takes';
+  return new DocshelfError('precondition_failed', `Cannot send "${fileName}": ${state}`, {
+    next: 'Begin the download anew, without If-Match.',
+  });
+}
+
+function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
+  const message = `Cannot send that part of "${fileName}": it has ${counted(sizeBytes, 'byte')}`;
+  return new DocshelfError('range_not_satisfiable', message, {
+    next: 'Ask for a range within it, or for the whole.',
+    fields: { contentRange: `bytes */${sizeBytes}` },
+  });
+}
+
+/** For the log alone: the client sees a broken connection. */
+function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
+    next: 'Look at the volume of storage.dir. A client that repeats the request with a range goes on where it was.',
+    cause,
+  });
 }

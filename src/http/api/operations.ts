@@ -1,17 +1,112 @@
 import {
+  type BundleLink,
   bundleLinkSchema,
+  type ExportOrder,
+  type ExportReport,
   exportReportSchema,
   exportRequestSchema,
+  type Job,
+  type JobPage,
   jobIdSchema,
   jobPageSchema,
   jobQuerySchema,
   jobSchema,
 } from '../../domain/job.ts';
 import type { Operation, SecurityScheme } from '../../domain/operation.ts';
-import { searchRequestSchema, searchResultsSchema } from '../../domain/search.ts';
-import { ORGANIZATION_RATE } from '../limits/sliding-log.ts';
+import {
+  type SearchResult,
+  searchRequestSchema,
+  searchResultsSchema,
+  type WrittenSearch,
+} from '../../domain/search.ts';
+import { ORGANIZATION_RATE } from '../limits/organization-rates.ts';
 import { RETRY_AFTER } from '../openapi.ts';
-import * as examples from './examples.ts';
+
+export const JOB_ID = 'se_4f1c09a7e2b85d36';
+
+export const exportRequest: ExportOrder = { domain: 'acme', version: '2024-06-01' };
+
+export const limitedRequest: ExportOrder = {
+  domain: 'docs.acme.dev',
+  paths: ['/guides/start', '/guides/keys'],
+};
+
+export const queuedJob: Job = {
+  jobId: JOB_ID,
+  domain: 'acme',
+  version: '2024-06-01',
+  status: 'queued',
+  progress: 0,
+  pageCount: 0,
+  createdAt: '2024-06-01T09:30:00.000Z',
+  updatedAt: '2024-06-01T09:30:00.000Z',
+  error: null,
+};
+
+export const runningJob: Job = {
+  ...queuedJob,
+  status: 'running',
+  progress: 42.5,
+  pageCount: 118,
+  updatedAt: '2024-06-01T09:30:04.120Z',
+};
+
+export const completedJob: Job = {
+  ...queuedJob,
+  status: 'completed',
+  progress: 100,
+  pageCount: 274,
+  updatedAt: '2024-06-01T09:30:09.870Z',
+};
+
+export const canceledJob: Job = { ...runningJob, status: 'failed', error: 'canceled' };
+
+export const jobPage: JobPage = { jobs: [completedJob], nextCursor: null };
+
+const SHA256 = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+export const bundleLink: BundleLink = {
+  jobId: JOB_ID,
+  bundleUrl: `https://api.acme.dev/v1/bundles/${SHA256}/acme-export-2024-06-01.tar.gz?expires=1717237810&signature=Zm9yIHRoZSBkb2N1bWVudCBhbG9uZQ`,
+  sizeBytes: 5_242_880,
+  expiresAt: '2024-06-01T10:30:10.000Z',
+  sha256: SHA256,
+};
+
+export const exportReport: ExportReport = {
+  jobId: JOB_ID,
+  pages: 274,
+  files: 391,
+  bytes: 18_874_368,
+  counts: { broken_reference: 1 },
+  findings: [{ kind: 'broken_reference', page: 'guides/start.html', detail: '../old/page.html leads nowhere' }],
+};
+
+export const searchQuery: WrittenSearch = { query: 'how do I rotate keys', pageSize: 3 };
+
+export const searchRequest: WrittenSearch = {
+  ...searchQuery,
+  filter: { version: 'v3.2.0', language: 'en' },
+};
+
+export const searchResults: readonly SearchResult[] = [
+  {
+    content: 'Keys are rotated without a restart: add the new key, let clients change over, then remove the old one.',
+    path: '/guides/keys#rotate-keys',
+    metadata: {
+      score: 0.83,
+      title: 'Keys',
+      headings: ['Keys', 'Rotate keys'],
+      version: 'v3.2.0',
+      language: 'en',
+      tags: ['security'],
+      highlights: [
+        { start: 0, end: 4 },
+        { start: 9, end: 16 },
+      ],
+    },
+  },
+];
 
 /** The calls of the API listener (contract, sections 5 and 6). */
 
@@ -71,12 +166,12 @@ export const search = {
       example: '"hour";r=9999;t=3600',
     },
   },
-  body: { schema: searchRequestSchema, examples: { query: examples.searchQuery, filtered: examples.searchRequest } },
+  body: { schema: searchRequestSchema, examples: { query: searchQuery, filtered: searchRequest } },
   answers: {
     200: {
       description: 'The results; none is an empty array.',
       schema: searchResultsSchema,
-      examples: { one: examples.searchResults },
+      examples: { one: searchResults },
     },
   },
   faults: [
@@ -104,7 +199,6 @@ export const search = {
 } as const satisfies Operation;
 
 const JOBS = '/v1/static-export/jobs';
-const JOB_ID = examples.queuedJob.jobId;
 
 const common = {
   tag: { name: 'Static export', description: 'Jobs that export a site into one self-contained bundle.' },
@@ -145,13 +239,13 @@ export const startExport = {
   description: 'Queues a job that exports a site into one self-contained bundle. One job of a domain runs at a time.',
   body: {
     schema: exportRequestSchema,
-    examples: { site: examples.exportRequest, pages: examples.limitedRequest },
+    examples: { site: exportRequest, pages: limitedRequest },
   },
   answers: {
     202: {
       description: 'The job.',
       schema: jobSchema,
-      examples: { queued: examples.queuedJob },
+      examples: { queued: queuedJob },
       headers: {
         Location: { description: 'Path of the job.', schema: { type: 'string', format: 'uri-reference' } },
         ...RETRY_AFTER,
@@ -182,7 +276,7 @@ export const listExports = {
   act: 'list jobs',
   summary: 'List jobs, newest first',
   query: jobQuerySchema,
-  answers: { 200: { description: 'A page of jobs.', schema: jobPageSchema, examples: { one: examples.jobPage } } },
+  answers: { 200: { description: 'A page of jobs.', schema: jobPageSchema, examples: { one: jobPage } } },
   faults: [noDomain, badField('Cannot list jobs: the field "limit" must be at most 100')],
 } as const satisfies Operation;
 
@@ -199,7 +293,7 @@ export const getExport = {
     200: {
       description: 'The job.',
       schema: jobSchema,
-      examples: { running: examples.runningJob, completed: examples.completedJob, canceled: examples.canceledJob },
+      examples: { running: runningJob, completed: completedJob, canceled: canceledJob },
     },
   },
   faults: [noJob],
@@ -215,7 +309,7 @@ export const cancelExport = {
   summary: 'Cancel a job',
   description:
     'A queued job ends at once, a running one within moments; both as `failed` with the error `canceled`. One that is over stays as it is.',
-  answers: { 202: { description: 'The job.', schema: jobSchema, examples: { canceled: examples.canceledJob } } },
+  answers: { 202: { description: 'The job.', schema: jobSchema, examples: { canceled: canceledJob } } },
   faults: [noJob],
 } as const satisfies Operation;
 
@@ -228,7 +322,7 @@ export const getExportReport = {
   act: 'show the report',
   summary: 'Show the report of a job',
   answers: {
-    200: { description: 'The report.', schema: exportReportSchema, examples: { one: examples.exportReport } },
+    200: { description: 'The report.', schema: exportReportSchema, examples: { one: exportReport } },
   },
   faults: [noJob, notCompleted('The job is not over.', `Cannot report on "${JOB_ID}": the job is running`)],
 } as const satisfies Operation;
@@ -263,7 +357,7 @@ export const linkBundle = {
   description:
     'Takes no body. Only the link expires, the bundle stays: the call may be repeated, and each time the link works.',
   body: null,
-  answers: { 200: { description: 'The link.', schema: bundleLinkSchema, examples: { one: examples.bundleLink } } },
+  answers: { 200: { description: 'The link.', schema: bundleLinkSchema, examples: { one: bundleLink } } },
   faults: [
     noJob,
     badField('Cannot read the request: the field "ttl" is not known'),

@@ -3,8 +3,7 @@ import { searchRequestOf } from '../../domain/search.ts';
 import { jsonOf, type Search } from '../../search/index.ts';
 import type { OrganizationRates } from '../limits/organization-rates.ts';
 import { type Route, route } from '../routes.ts';
-import type { ApiEnv } from './auth.ts';
-import { noSuchDomain, ownSite } from './auth.ts';
+import { type ApiEnv, noSuchDomain, ownSite } from './auth.ts';
 import * as calls from './operations.ts';
 
 export interface SearchApiOptions {

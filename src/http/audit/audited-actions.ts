@@ -1,19 +1,17 @@
 import type { AdminActions, SiteActions } from '../admin/actions.ts';
-import type { JobActions } from '../jobs/job-desk.ts';
-import type { OperatedJob } from '../jobs/job-schemas.ts';
+import type { JobActions, OperatedJob } from '../job-desk.ts';
 import type { KeyActions } from '../keys/key-desk.ts';
-import { isKey } from '../keys/new-key.ts';
-import type { Actor } from './actor.ts';
-import type { AuditFacts, AuditTrail } from './audit-trail.ts';
+import { isKey } from '../keys/key-store.ts';
+import type { Actor, AuditFacts, AuditTrail } from './audit.ts';
 
-/** What lines say of a site beside what is done to it. */
+/** Facts of a site for its audit lines. */
 interface AuditedSite {
   readonly domain: string;
-  /** The label of the version that is served. */
+  /** Label of the active version. */
   readonly active: () => string | null;
 }
 
-/** The same actions, each with its line. @param siteOf as `actions.site` chooses */
+/** Wraps actions so that each change writes an audit line. @param siteOf the facts of the site that `actions.site` chooses */
 export function auditedActions(
   actions: AdminActions,
   siteOf: (domain: string | null) => AuditedSite,
@@ -45,14 +43,15 @@ function auditedSite(actions: SiteActions, site: AuditedSite, trail: AuditTrail,
     diff: (before, after, signal) => actions.diff(before, after, signal),
     activate: (version) => swap('activate', version, () => actions.activate(version)),
     rollback: () => swap('rollback', null, () => actions.rollback()),
-    takeUp: (release, activate) => swap('take-up', release.version, () => actions.takeUp(release, activate)),
+    activateStored: (release, activate) =>
+      swap('take-up', release.version, () => actions.activateStored(release, activate)),
     upload: (fileName, body, options) => swap('upload', fileName, () => actions.upload(fileName, body, options)),
     remove: (version) => on('remove', { target: version, from: version }, () => actions.remove(version)),
     preview: (version) => on('preview', { target: version }, () => actions.preview(version)),
   };
 }
 
-/** A list is no change. */
+/** Listing is not recorded, because it changes nothing. */
 function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyActions {
   return {
     list: (organization) => actions.list(organization),
@@ -76,13 +75,13 @@ function auditedKeys(actions: KeyActions, trail: AuditTrail, actor: Actor): KeyA
 }
 
 function auditedJobs(actions: JobActions, trail: AuditTrail, actor: Actor): JobActions {
-  const told = ({ domain, organization, jobId }: OperatedJob): AuditFacts => ({
+  const jobFacts = ({ domain, organization, jobId }: OperatedJob): AuditFacts => ({
     site: domain,
     organization,
     target: jobId,
   });
   const on = (action: string, facts: AuditFacts, act: () => Promise<OperatedJob>): Promise<OperatedJob> =>
-    trail.record(actor, action, facts, act, told);
+    trail.record(actor, action, facts, act, jobFacts);
   return {
     board: (cursor) => actions.board(cursor),
     get: (jobId) => actions.get(jobId),

@@ -1,24 +1,49 @@
 import { type Context, Hono } from 'hono';
-import { DocshelfError } from '../../domain/errors.ts';
-import type { Problem } from '../../domain/problem.ts';
+import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import type { AdminEnv } from '../admin/actions.ts';
-import { answerAsset } from '../hashed-asset.ts';
 import { trustedPeers } from '../listener/remote-address.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import { requestIdOf } from '../listener/request.ts';
+import { answerAsset } from '../own-asset.ts';
 import { answerFault } from '../problem.ts';
 import { refuseMethod, shown } from '../routes.ts';
-import { ConsoleAssets } from './console-assets.ts';
-import { problemPage } from './pages/problem.tsx';
-import { consoleRoutes } from './routes.ts';
-import { FORM_TOKEN, ownOrigin, requireFormToken, requireOwnPage, requireSession } from './session/guard.ts';
-import { readForm } from './session/read-form.ts';
-import { sessionValues } from './session/session-cookie.ts';
-import { Sessions } from './session/sessions.ts';
-import { SignInAudit } from './session/sign-in-audit.ts';
+import { auditRoutes } from './pages/audit.tsx';
+import { diffRoutes } from './pages/diff.tsx';
+import { manualRoutes, problemPage } from './pages/errors.tsx';
+import { jobRoutes } from './pages/jobs.tsx';
+import { keyRoutes, organizationRoutes } from './pages/organizations.tsx';
+import { overviewRoutes } from './pages/overview.tsx';
+import { searchRoutes } from './pages/search.tsx';
+import { signInRoutes } from './pages/sign-in.tsx';
+import { siteRoutes } from './pages/site.tsx';
+import {
+  FORM_TOKEN,
+  ownOrigin,
+  readForm,
+  requireFormToken,
+  requireOwnPage,
+  requireSession,
+  Sessions,
+  sessionValues,
+} from './sessions.ts';
+import { SignInAudit } from './sign-in-audit.ts';
 import { EVENT_HEADERS, StatusEvents } from './status-events.ts';
-import type { ConsoleParts, ConsoleRoute, ConsoleVisit } from './visit.ts';
+import { ConsoleAssets, type ConsoleParts, type ConsoleRoute, type ConsoleVisit } from './visit.ts';
 
-/** This origin alone; no script and no style in a page. */
+/** All pages and their actions. To add a page, add a file in `pages/`, a line here, and one in `NAVIGATION` of `layout.tsx`. */
+const consoleRoutes: readonly ConsoleRoute[] = [
+  ...overviewRoutes,
+  ...siteRoutes,
+  ...searchRoutes,
+  ...diffRoutes,
+  ...jobRoutes,
+  ...organizationRoutes,
+  ...keyRoutes,
+  ...auditRoutes,
+  ...signInRoutes,
+  ...manualRoutes,
+];
+
+/** Allows only this origin, and no inline scripts or styles. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -29,7 +54,7 @@ const HEADERS = {
   'Referrer-Policy': 'same-origin',
 };
 
-/** The pages of the admin listener, and what they have done. Faults are pages for browsers, problem documents for others. */
+/** The console of the admin listener. Browsers get errors as pages, other clients as problem documents. */
 export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
   const app = new Hono<AdminEnv>();
   const sessions = new Sessions({ token: parts.token });
@@ -53,7 +78,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     const asset = assets.find(c.req.param('name'));
     return asset === null ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
   });
-  // Of the answer to HEAD nobody would end the stream.
+  // No client would end the stream of a response to HEAD.
   app.get('/events', (c) => (c.req.method === 'HEAD' ? c.body(null, 200, EVENT_HEADERS) : events.answer()));
   const act = async (c: Context<AdminEnv>, route: ConsoleRoute & { method: 'POST' }): Promise<Response> => {
     const peer = c.env?.incoming?.socket.remoteAddress ?? '';
@@ -79,7 +104,7 @@ export function createConsole(parts: ConsoleParts): Hono<AdminEnv> {
     if (!/\btext\/html\b/.test(c.req.header('accept') ?? '')) return answer;
     return problemPage(visitOf(c), (await answer.json()) as Problem, answer.headers);
   };
-  // Answered and not thrown: what is thrown here goes past the headers above.
+  // Return the error instead of throwing it: a thrown error would not get the headers above.
   app.notFound((c) => {
     const state = `Cannot answer "${shown(c.req.path)}": the admin listener has no such path`;
     const next = 'The page at / links to what there is, and /openapi.json describes it.';

@@ -1,12 +1,10 @@
 import type { Child } from 'hono/jsx';
 import type { StatusReport } from '../../domain/status.ts';
-import { signInAddress } from './addresses.ts';
-import { ActionForm } from './parts/action-form.tsx';
-import { Said } from './parts/said.tsx';
+import { ActionForm, ActionResult } from './forms.tsx';
 import { revisionOf } from './status-events.ts';
-import type { ConsoleVisit } from './visit.ts';
+import { type ConsoleVisit, signInAddress, type VisitProps } from './visit.ts';
 
-/** Below the root. */
+/** Pages by their address relative to the root. */
 const NAVIGATION = [
   { page: '', name: 'Sites' },
   { page: 'jobs', name: 'Jobs' },
@@ -17,18 +15,18 @@ const NAVIGATION = [
 
 interface PageContent {
   readonly title: string;
-  /** Of `NAVIGATION`, where it is one of them. */
+  /** Page of `NAVIGATION` that is current. */
   readonly page?: string;
   readonly status?: number;
   readonly headers?: Headers;
-  /** That it was made of: it is not made anew before another. */
+  /** State that the page shows. It reloads only if this changes. */
   readonly state?: StatusReport;
-  /** It stays as it is: what it shows is on the server no longer. */
+  /** True if the page must not reload itself, for example because the server no longer has its content. */
   readonly isStill?: boolean;
   readonly content: Child;
 }
 
-/** Answers with a page: what an action has said first, then its content, which `live.js` keeps as it is on the server. */
+/** Responds with a page: first the result of an action, then the content, which `live.js` keeps up to date. */
 export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<Response> {
   const { c, assets, root, session } = visit;
   const { title, status = 200, headers, state, isStill = false, content } = page;
@@ -67,7 +65,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
           <SignedIn visit={visit} />
         </header>
         <main id="main" tabindex={-1}>
-          {said && <Said root={root} message={said} />}
+          {said && <ActionResult root={root} message={said} />}
           {content}
         </main>
         <footer>
@@ -86,7 +84,7 @@ export async function showPage(visit: ConsoleVisit, page: PageContent): Promise<
   return new Response(`<!doctype html>\n${await markup.toString()}\n`, { status, headers: all });
 }
 
-function SignedIn({ visit }: { readonly visit: ConsoleVisit }) {
+function SignedIn({ visit }: VisitProps) {
   if (visit.session === null) {
     return (
       <a class="button" href={visit.root + signInAddress(visit)}>

@@ -3,13 +3,13 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { StatusReport } from '../../domain/status.ts';
 import type { AdminOptions } from '../admin/actions.ts';
 
-/** A screen in every office; each holds a connection. */
+/** Enough for a screen in each office. Each stream holds a connection. */
 const STREAMS_MAX = 200;
-/** A change is seen by people: within a second or two. */
-const LOOK_MS = 1_000;
-/** With many sites a look costs more: never over a tenth of a processor. */
-const REST_PER_LOOK = 9;
-/** Proxies close what is silent for a minute. */
+/** People notice changes within a second or two. */
+const CHECK_MS = 1_000;
+/** Rest 9 times as long as a check takes, so that checks of many sites use at most a tenth of a processor. */
+const REST_PER_CHECK = 9;
+/** Proxies close streams that are silent for a minute. */
 const BEAT_MS = 20_000;
 
 export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' };
@@ -18,8 +18,8 @@ type StatusEventsOptions = Pick<AdminOptions, 'status' | 'revisions'>;
 type Topic = 'state' | 'jobs';
 
 /**
- * Server-sent events (HTML standard, section 9.2) that name the state that pages are made of, so that they come for it anew: `state` for
- * all of them, `jobs` for those of export jobs, which move each second. One look for all who listen, and none where nobody does.
+ * Server-sent events (HTML standard, section 9.2) with the revision of the state that a page shows, so that pages reload when it
+ * changes: `state` for all pages, `jobs` for export jobs. One check serves all streams, and none runs without a stream.
  */
 export class StatusEvents {
   readonly #options: StatusEventsOptions;
@@ -58,34 +58,34 @@ export class StatusEvents {
   #schedule(ms: number): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    setTimeout(() => void this.#look(), ms).unref();
+    setTimeout(() => void this.#check(), ms).unref();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const beganMs = performance.now();
     const { status, revisions } = this.#options;
-    // Before the status: a change between them is found by the next look.
+    // Read this before the status, so that the next check finds a change between them.
     const changes = revisions.changes();
-    // Each by itself: the database of jobs may be away. What cannot be had is as it was.
-    const told = await Promise.all([
-      this.#tell(
+    // Check each topic separately: the database of jobs can be down. A failed check counts as unchanged.
+    const reported = await Promise.all([
+      this.#report(
         'state',
         status().then((found) => revisionOf(found, changes)),
       ),
-      this.#tell('jobs', revisions.jobs().then(digestOf)),
+      this.#report('jobs', revisions.jobs().then(digestOf)),
     ]);
-    const isTold = told.includes(true);
+    const isReported = reported.includes(true);
     const isDue = beganMs - this.#beatAtMs > BEAT_MS;
-    if (!isTold && isDue) this.#send(': still here\n\n');
-    if (isTold || isDue) this.#beatAtMs = beganMs;
+    if (!isReported && isDue) this.#send(': still here\n\n');
+    if (isReported || isDue) this.#beatAtMs = beganMs;
     this.#isDue = false;
-    if (this.#streams.size > 0) this.#schedule(Math.max(LOOK_MS, (performance.now() - beganMs) * REST_PER_LOOK));
+    if (this.#streams.size > 0) this.#schedule(Math.max(CHECK_MS, (performance.now() - beganMs) * REST_PER_CHECK));
     else this.#last.clear();
   }
 
-  /** @returns whether it is another one */
-  async #tell(topic: Topic, look: Promise<string>): Promise<boolean> {
-    const found = await look.catch(() => null);
+  /** @returns true if the revision changed */
+  async #report(topic: Topic, check: Promise<string>): Promise<boolean> {
+    const found = await check.catch(() => null);
     const event = `event: ${topic}\ndata: ${found}\n\n`;
     if (found === null || event === this.#last.get(topic)) return false;
     this.#last.set(topic, event);
@@ -95,14 +95,14 @@ export class StatusEvents {
 
   #send(text: string): void {
     for (const controller of this.#streams) {
-      // Who takes nothing keeps no more than a few names of states waiting.
+      // Skip slow clients, so that only a few events wait in memory.
       if ((controller.desiredSize ?? 0) < -8) continue;
       controller.enqueue(text);
     }
   }
 }
 
-/** @param changes of `Revisions` */
+/** @param changes value of `Revisions.changes` */
 export function revisionOf(status: StatusReport, changes: string): string {
   return digestOf(JSON.stringify([status, changes]));
 }

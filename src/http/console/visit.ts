@@ -1,18 +1,14 @@
 import type { Context } from 'hono';
-import { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, type Problem } from '../../domain/errors.ts';
 import type { Operation } from '../../domain/operation.ts';
-import type { Problem } from '../../domain/problem.ts';
 import type { AdminEnv, AdminOptions } from '../admin/actions.ts';
-import { type OperationId, operations } from '../admin/operations.ts';
-import { sitePath } from '../admin/site-operations.ts';
-import type { TokenGuard } from '../admin/token-guard.ts';
-import type { ConsoleAssets } from './console-assets.ts';
-import { requireSession } from './session/guard.ts';
-import type { ActionMessage } from './session/messages.ts';
-import type { ConsoleSession, Sessions } from './session/sessions.ts';
-import type { SignInAudit } from './session/sign-in-audit.ts';
+import type { TokenGuard } from '../admin/guards.ts';
+import { type OperationId, operations, sitePath } from '../admin/operations.ts';
+import { BASE_STYLE, type HashedAsset, ICON, ownAsset } from '../own-asset.ts';
+import { type ActionMessage, type ConsoleSession, requireSession, type Sessions } from './sessions.ts';
+import type { SignInAudit } from './sign-in-audit.ts';
 
-/** What the console stands on. */
+/** Parts of the daemon that the console shows and acts on. */
 export interface ConsoleParts
   extends Pick<
     AdminOptions,
@@ -28,7 +24,7 @@ export interface ConsoleParts
     | 'onError'
     | 'programVersion'
   > {
-  /** The calls of the admin listener behind their guard: all that is changed goes through them. */
+  /** The calls of the admin listener, behind their guard. Every change goes through them. */
   readonly api: (request: Request, env: AdminEnv['Bindings']) => Response | Promise<Response>;
   readonly guard: TokenGuard;
 }
@@ -39,21 +35,26 @@ export interface ConsoleVisit {
   readonly sessions: Sessions;
   readonly signIns: SignInAudit;
   readonly assets: ConsoleAssets;
-  /** Null: nobody is signed in, and the page can only be read. */
+  /** Null if nobody is signed in: the page is read-only then. */
   readonly session: ConsoleSession | null;
-  /** From the page to `/`, so that links hold behind a proxy's path too: `./`, `../`. */
+  /** Relative path to `/`, such as `../`, so that links also work behind a proxy path. */
   readonly root: string;
   readonly now: Date;
-  /** As when it was asked for. */
+  /** Revision of the state when the page was requested. */
   readonly changes: string;
 }
 
-/** Of somebody who is signed in. */
+/** What most parts of a page are given. */
+export interface VisitProps {
+  readonly visit: ConsoleVisit;
+}
+
+/** The visit of an operator who is signed in. */
 export interface SessionVisit extends ConsoleVisit {
   readonly session: ConsoleSession;
 }
 
-/** With its form, whose token is that of the session. */
+/** A visit with its form, whose token was checked. */
 export interface SignedVisit extends SessionVisit {
   readonly form: URLSearchParams;
 }
@@ -61,8 +62,8 @@ export interface SignedVisit extends SessionVisit {
 type Answer = Response | Promise<Response>;
 
 /**
- * A page; an action of a signed-in operator, which ends with the address of a page; one that reads its own form, its token included;
- * or what a form does before a session.
+ * A page (`run`), an action of a signed-in operator that redirects to a page (`act`), one that reads its own form and checks its
+ * token (`take`), or a form without a session (`enter`).
  */
 export type ConsoleRoute = { readonly path: string } & (
   | { readonly method: 'GET'; readonly run: (visit: ConsoleVisit) => Answer }
@@ -74,23 +75,23 @@ export type ConsoleRoute = { readonly path: string } & (
 export type Called = { readonly value: unknown; readonly problem: null } | { readonly problem: Problem };
 
 export interface CallInput {
-  /** Of the site that it is for; absent: for none, or the only one. */
+  /** Domain of the site. Absent if the call has no site, or for the only one. */
   readonly domain?: string;
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Undefined is left out. */
+  /** Undefined values are not sent. */
   readonly query?: Readonly<Record<string, string | undefined>>;
-  /** Sent as JSON; a stream as it is. */
+  /** Objects are sent as JSON, streams and texts as they are. */
   readonly body?: object | ReadableStream<Uint8Array> | string;
 }
 
-/** Makes one call of the admin listener in the name of the session. @throws DocshelfError `unauthorized` where it needs one */
+/** Calls the admin listener in the name of the session. @throws DocshelfError `unauthorized` if the call needs one */
 export async function call(
   { c, parts, sessions, session }: ConsoleVisit,
   id: OperationId,
   input: CallInput = {},
 ): Promise<Called> {
   const operation: Operation = operations[id];
-  // Calls are made behind the door's own guard. A form of archives is read for minutes, in which its session may end.
+  // The call skips the guard of the listener, so check here. An upload takes minutes, in which its session can end.
   if (operation.security !== null) requireSession(session !== null && sessions.isOpen(session) ? session : null);
   const path = input.domain === undefined ? operation.path : sitePath(operation.path);
   const values: Readonly<Record<string, string>> = { domain: input.domain ?? '', ...input.parameters };
@@ -110,7 +111,7 @@ export async function call(
   return { value: answer.status === 204 ? null : await answer.json(), problem: null };
 }
 
-/** To the page that shows what became of an action (RFC 9110, section 15.4.4). @param page below the root, encoded: `sites/acme` */
+/** Redirects to a page that shows the result (RFC 9110, section 15.4.4). @param page encoded path from the root: `sites/acme` */
 export function backTo({ c, root, session }: SessionVisit, page: string, message: ActionMessage): Response {
   return c.redirect(`${root}${page}?said=${session.messages.put(message)}`, 303);
 }
@@ -122,7 +123,48 @@ export function fieldOf({ form }: SignedVisit, name: string): string {
   throw new DocshelfError('bad_request', `Cannot act: the field "${name}" is missing`, { fields: { field: name } });
 }
 
-/** Decoded. */
+/** A decoded parameter of the path. */
 export function parameterOf({ c }: ConsoleVisit, name: string): string {
   return c.req.param(name) ?? '';
+}
+
+/** Addresses of pages, relative to the root of the console. */
+
+export const siteAddress = (domain: string | null): string => `sites/${encodeURIComponent(domain ?? '')}`;
+
+export const jobAddress = (jobId: string): string => `jobs/${encodeURIComponent(jobId)}`;
+
+export const keysAddress = (organization: string): string => `organizations/${encodeURIComponent(organization)}/keys`;
+
+/** Address of the sign-in form that redirects back to this page. */
+export function signInAddress({ c }: ConsoleVisit): string {
+  const to = c.req.path.slice(1);
+  return to === '' ? 'sign-in' : `sign-in?to=${encodeURIComponent(to)}`;
+}
+
+/** Scripts must not import each other, because an import would need the hashed name. */
+const SCRIPTS = ['live.js', 'upload.js', 'copy.js'] as const;
+type AssetName = (typeof SCRIPTS)[number] | 'console.css' | 'shelf.svg';
+
+/** Style and scripts of the console. The build minifies the scripts (`scripts/copy-assets.mjs`). */
+export class ConsoleAssets {
+  readonly #byFile: ReadonlyMap<AssetName, HashedAsset>;
+
+  constructor() {
+    const own = (file: AssetName): URL => new URL(`assets/${file}`, import.meta.url);
+    this.#byFile = new Map([
+      ['console.css', ownAsset(own('console.css'), BASE_STYLE)],
+      ['shelf.svg', ownAsset(ICON)],
+      ...SCRIPTS.map((file) => [file, ownAsset(own(file))] as const),
+    ]);
+  }
+
+  /** Address relative to the root of the console. */
+  address(file: AssetName): string {
+    return `assets/${this.#byFile.get(file)?.name}`;
+  }
+
+  find(name: string): HashedAsset | null {
+    return this.#byFile.values().find((asset) => asset.name === name) ?? null;
+  }
 }

@@ -5,40 +5,45 @@ import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { KEY_TYPES } from '../../domain/organization.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { whileLocked } from '../../files/file-lock.ts';
-import { ifThere, replaceFile } from '../../files/index.ts';
-import { KEYS_MAX, type MadeKey, tooManyKeys } from './key-store.ts';
-import { KeyUsesFile } from './key-uses-file.ts';
-import { LookedKeys, type LookedKeysOptions } from './looked-keys.ts';
-
-interface FolderKeysOptions extends LookedKeysOptions {
-  readonly dir: string;
-}
+import { ifThere, readIfThere, replaceFile } from '../../files/index.ts';
+import {
+  joinedUses,
+  KEYS_MAX,
+  KeyStore,
+  type KeyStoreOptions,
+  type MadeKey,
+  tooManyKeys,
+  USES_MAX,
+  type Uses,
+} from './key-store.ts';
 
 const LOCK_MS_MAX = 10_000;
+const USES_LOCK_MS_MAX = 1_000;
 const FORMAT = 1;
 
 /**
- * `keys.json` of the data folder, rewritten whole under a lock, for its user alone. On a file system without locks two
- * changes in the same instant may leave one of them.
+ * `keys.json` of the data folder, rewritten whole under a lock, and readable by its user alone. Uses are in a separate file, so that
+ * writing them never brings a revoked key back. On a file system without locks, one of two changes in the same instant may be lost.
  */
-export class FolderKeys extends LookedKeys {
+export class FolderKeys extends KeyStore {
   readonly #file: string;
+  readonly #usesFile: string;
   readonly #lock: string;
   #keys: readonly MadeKey[] = [];
-  /** The file that `#keys` is from. */
+  /** Identifies the file that `#keys` was read from. */
   #identity: string | null = null;
 
-  private constructor({ dir, ...options }: FolderKeysOptions) {
-    const lock = join(dir, 'keys.lock');
-    super(new KeyUsesFile(join(dir, 'key-uses.json'), lock), options);
+  private constructor(dir: string, options: KeyStoreOptions) {
+    super(options);
     this.#file = join(dir, 'keys.json');
-    this.#lock = lock;
+    this.#usesFile = join(dir, 'key-uses.json');
+    this.#lock = join(dir, 'keys.lock');
   }
 
-  /** Damage is told, and keeps no daemon from its start. */
-  static async open(options: FolderKeysOptions): Promise<FolderKeys> {
-    const store = new FolderKeys(options);
-    await store.looks.begin();
+  /** Opens the store also if the file is damaged, which it reports. */
+  static async open({ dir, ...options }: KeyStoreOptions & { readonly dir: string }): Promise<FolderKeys> {
+    const store = new FolderKeys(dir, options);
+    await store.begin();
     return store;
   }
 
@@ -64,18 +69,18 @@ export class FolderKeys extends LookedKeys {
 
   override async stop(): Promise<void> {
     await super.stop();
-    // A file that is still open keeps a volume from being taken away.
-    await this.looks.idle();
+    // Wait for the last read: an open file keeps a volume from being unmounted.
+    await this.enqueue(async () => undefined);
   }
 
   #change(edit: (keys: readonly MadeKey[]) => readonly MadeKey[]): Promise<void> {
-    return this.looks.turn(() =>
+    return this.enqueue(() =>
       whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
         // A damaged file is never written over.
-        await this.looks.read();
+        await this.read();
         const keys = edit(this.#keys);
         if (keys === this.#keys) return;
-        // Whatever becomes of the write, the next look reads what is there.
+        // If the write fails, the next read shows which keys the file has.
         this.#identity = null;
         await replaceFile(this.#file, `${JSON.stringify({ format: FORMAT, keys }, null, 1)}\n`, 0o600).catch(
           rethrowAs('cannot_write', `change the keys in "${this.#file}"`, CANNOT_WRITE, errnoState),
@@ -85,8 +90,8 @@ export class FolderKeys extends LookedKeys {
     );
   }
 
-  /** Opened, not looked at by name: on NFS an `open` asks the server, and a `stat` may be answered from memory. */
-  protected async read(): Promise<void> {
+  /** Opens the file to look at it: on NFS, `open` asks the server, and `stat` may be answered from memory. */
+  protected async readKeys(): Promise<void> {
     const opened = await ifThere(open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)).catch(
       rethrowAs('cannot_read', `read the keys in "${this.#file}"`, CANNOT_READ),
     );
@@ -97,6 +102,22 @@ export class FolderKeys extends LookedKeys {
       this.#keys = handle === null ? [] : keysOf(this.#file, await handle.readFile('utf8'));
       this.#identity = identity;
     }
+  }
+
+  /** Leaves out damaged entries: these times guard nothing. */
+  protected async readUses(): Promise<Uses> {
+    const members = membersOf<Record<string, string>>(await readIfThere(this.#usesFile));
+    const isUse = (pair: [string, unknown]): pair is [string, string] =>
+      /^[0-9a-f]{64}$/.test(pair[0]) && typeof pair[1] === 'string';
+    return new Map(Object.entries(members).filter(isUse));
+  }
+
+  protected async joinUses(uses: Uses): Promise<void> {
+    await whileLocked(this.#lock, { mode: 'exclusive', waitMsMax: USES_LOCK_MS_MAX }, async () => {
+      const newest = [...joinedUses(await this.readUses(), uses)].sort(([, a], [, b]) => (a < b ? 1 : -1));
+      const text = JSON.stringify(Object.fromEntries(newest.slice(0, USES_MAX)), null, 1);
+      await replaceFile(this.#usesFile, `${text}\n`, 0o600);
+    });
   }
 }
 

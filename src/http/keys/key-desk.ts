@@ -4,29 +4,21 @@ import type { Organization, OrganizationKey } from '../../domain/organization.ts
 import { showName } from '../../domain/secret.ts';
 import { badField } from '../read-request.ts';
 import type { CreatedKey, ListedKey, NewKey } from './key-schemas.ts';
-import type { KeyStore, MadeKey } from './key-store.ts';
-import { isKey, newKey } from './new-key.ts';
+import { isKey, type KeyStore, type MadeKey, newKey } from './key-store.ts';
 
-export interface KeyActions {
-  /** Those of the config first, then the newest. Null: of all organizations, and of those that the config names no longer. */
-  list(organization: string | null): Promise<readonly ListedKey[]>;
-  /** Holds from the next request on. @throws DocshelfError `not_found`, `bad_request`, and those of the store */
-  create(wanted: NewKey): Promise<CreatedKey>;
-  /** The key is refused from the next request on. @throws DocshelfError `not_found`, `key_of_config`, and those of the store */
-  revoke(id: string): Promise<ListedKey>;
-}
+export type KeyActions = Pick<KeyDesk, 'list' | 'create' | 'revoke'>;
 
 interface KeyDeskOptions {
-  readonly store: KeyStore;
-  /** Of the config, with its keys alone. */
+  readonly store: Pick<KeyStore, 'list' | 'add' | 'remove' | 'lastUses'>;
+  /** Organizations of the config, with only the keys in the config. */
   readonly organizations: () => readonly Organization[];
 }
 
 const ID_BYTES = 8;
 
-/** Contract, section 7. */
-export class KeyDesk implements KeyActions {
-  readonly #store: KeyStore;
+/** Lists and changes keys (contract, section 7). A change holds from the next request on. */
+export class KeyDesk {
+  readonly #store: KeyDeskOptions['store'];
   readonly #organizations: KeyDeskOptions['organizations'];
 
   constructor({ store, organizations }: KeyDeskOptions) {
@@ -34,6 +26,10 @@ export class KeyDesk implements KeyActions {
     this.#organizations = organizations;
   }
 
+  /**
+   * Keys of the config first, then the newest.
+   * @param organization null: all, also organizations that the config no longer has
+   */
   async list(organization: string | null): Promise<readonly ListedKey[]> {
     if (organization !== null) this.#require(organization, 'list the keys');
     const [made, uses] = [await this.#store.list(), await this.#store.lastUses()];
@@ -44,6 +40,7 @@ export class KeyDesk implements KeyActions {
       .map(({ sha256, ...key }) => ({ ...key, lastUsedAt: uses.get(sha256) ?? null }));
   }
 
+  /** @throws DocshelfError `not_found`, `bad_request`, and those of the store */
   async create({ organization, type, name, expiresAt: wanted = null }: NewKey): Promise<CreatedKey> {
     this.#require(organization, ACT);
     const now = new Date();
@@ -56,6 +53,7 @@ export class KeyDesk implements KeyActions {
     return { ...listed, lastUsedAt: null, key };
   }
 
+  /** @throws DocshelfError `not_found`, `key_of_config`, and those of the store */
   async revoke(id: string): Promise<ListedKey> {
     if (isKey(id)) {
       throw new DocshelfError('not_found', 'Cannot revoke what was given: it is a key, and not the id of one', {
@@ -91,7 +89,7 @@ export class KeyDesk implements KeyActions {
 const ACT = 'make a key';
 const SHOWN_MAX = 20;
 
-/** To the second and zone that were given. */
+/** @param wanted RFC 3339 */
 function expiryOf(wanted: string, now: Date): string {
   const at = new Date(wanted);
   if (Number.isNaN(at.getTime()) || !isDay(wanted.slice(0, 10)))
@@ -100,7 +98,7 @@ function expiryOf(wanted: string, now: Date): string {
   throw badField(ACT, 'expiresAt', 'lies in the past', `It is ${now.toISOString()} here.`);
 }
 
-/** Without it 30 February is 2 March. @param day a number of them up to 31: `2027-02-30` */
+/** `Date` reads 30 February as 2 March. @param day with a number up to 31: `2027-02-30` */
 function isDay(day: string): boolean {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
@@ -117,7 +115,7 @@ function ofStore({ id, organization, type, name, createdAt, expiresAt, sha256 }:
   return { id, organization, type, name, createdAt, expiresAt, expired, readOnly: false, sha256 };
 }
 
-/** RFC 3339, or null: never. */
+/** @param expiresAt RFC 3339; null: never */
 export function isPast(expiresAt: string | null): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now();
 }

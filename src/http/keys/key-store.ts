@@ -1,7 +1,22 @@
-import { DocshelfError } from '../../domain/errors.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { KeyType } from '../../domain/organization.ts';
 
-/** A key made while the service runs: of the key itself the digest alone is kept. */
+/** Contract, section 7. The stored type decides; the prefix is for people. */
+const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
+const KEY_BYTES = 32;
+
+export function newKey(type: KeyType): { readonly key: string; readonly sha256: string } {
+  const key = `${PREFIX[type]}${randomBytes(KEY_BYTES).toString('base64url')}`;
+  return { key, sha256: createHash('sha256').update(key).digest('hex') };
+}
+
+/** True of a key that somebody has put in the place of its id. Do not print it. */
+export function isKey(text: string): boolean {
+  return /^svc_(?:dsc_)?[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/** A key made while the service runs. Of the key itself only the digest is stored. */
 export interface MadeKey {
   /** `key_` and 16 lower-case hex digits, random. */
   readonly id: string;
@@ -14,28 +29,137 @@ export interface MadeKey {
   readonly expiresAt: string | null;
 }
 
-/** Keys made at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
-export interface KeyStore {
-  /** As last read, for the path of requests: another array with each change. Others' changes are in it within 5 s. */
-  readonly keys: readonly MadeKey[];
-  /** The fault for which `keys` may be old; null where there is none. */
-  readonly fault: DocshelfError | null;
-  /** Read anew. @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
-  list(): Promise<readonly MadeKey[]>;
-  /** @throws DocshelfError as `list`, `too_many_keys`, `cannot_write`; nothing is changed then */
-  add(key: MadeKey): Promise<void>;
-  /** The key that was there, or null. When it resolves `keys` lacks it. @throws DocshelfError as `list`, `cannot_write` */
-  remove(id: string): Promise<MadeKey | null>;
-  /** Returns at once; written once a minute at most. @param sha256 of any key, those of the config too */
-  noteUse(sha256: string): void;
-  /** RFC 3339 by digest. Never rejects: times that cannot be read are left out. */
-  lastUses(): Promise<ReadonlyMap<string, string>>;
-  /** Writes uses that are not written yet. Never rejects. */
-  stop(): Promise<void>;
+/** Maximum per store: 3 MB, and a look-up still takes microseconds. */
+export const KEYS_MAX = 10_000;
+/** 100 bytes each. */
+export const USES_MAX = 20_000;
+
+/** Twice within the 5 s of the contract. */
+const READ_EVERY_MS = 2_000;
+const WRITE_USES_EVERY_MS = 60_000;
+
+export interface KeyStoreOptions {
+  /** Called when a fault begins. Keys stay as last read, and uses in memory. */
+  readonly onFault: (error: unknown) => void;
+  readonly readEveryMs?: number | undefined;
+  readonly usesEveryMs?: number | undefined;
 }
 
-/** Of one store: 3 MB, and a look-up still takes microseconds. */
-export const KEYS_MAX = 10_000;
+/** Time of the last use of each key: RFC 3339 by digest. */
+export type Uses = ReadonlyMap<string, string>;
+
+/** Keys made at run time, of one daemon or of all that share the store (contract, sections 7 and 10). */
+export abstract class KeyStore {
+  readonly #options: KeyStoreOptions;
+  #fault: DocshelfError | null = null;
+  #queue: Promise<unknown> = Promise.resolve();
+  #nextRead: NodeJS.Timeout | null = null;
+  #isStopped = false;
+  readonly #pendingUses = new Map<string, string>();
+  #nextWrite: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #hasReportedUses = false;
+
+  protected constructor(options: KeyStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Keys as last read, for the path of requests: a new array after each change. Changes of other daemons appear within 5 s. */
+  abstract get keys(): readonly MadeKey[];
+  /** @throws DocshelfError as `list`, `too_many_keys`, `cannot_write`; then nothing is changed */
+  abstract add(key: MadeKey): Promise<void>;
+  /** The removed key, or null. When it resolves, `keys` lacks the key. @throws DocshelfError as `list`, `cannot_write` */
+  abstract remove(id: string): Promise<MadeKey | null>;
+  /** Updates `keys`. @throws as `list` */
+  protected abstract readKeys(): Promise<void>;
+  protected abstract readUses(): Promise<Uses>;
+  /** Keeps the later of two times, and the newest `USES_MAX` keys. */
+  protected abstract joinUses(uses: Uses): Promise<void>;
+
+  /** The fault of the last read, after which `keys` may be old. */
+  get fault(): DocshelfError | null {
+    return this.#fault;
+  }
+
+  /** Reads the store again. @throws DocshelfError `cannot_read`, `data_folder_newer`, `database_unavailable` */
+  async list(): Promise<readonly MadeKey[]> {
+    await this.enqueue(() => this.read());
+    return this.keys;
+  }
+
+  /** Reads the keys now and every two seconds. Resolves after the first read; never rejects. */
+  protected async begin(): Promise<void> {
+    await this.list().catch((cause: unknown) => {
+      const fault = toDocshelfError(cause);
+      if (this.#fault?.code !== fault.code && !this.#isStopped) this.#options.onFault(fault);
+      this.#fault = fault;
+    });
+    if (this.#isStopped) return;
+    this.#nextRead = setTimeout(() => void this.begin(), this.#options.readEveryMs ?? READ_EVERY_MS).unref();
+  }
+
+  /** For acts within `enqueue`. */
+  protected async read(): Promise<void> {
+    await this.readKeys();
+    this.#fault = null;
+  }
+
+  /** Reads and changes run one after the other: a read that began before a change must not end after it. */
+  protected enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
+    const result = this.#queue.then(act);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Returns at once; uses are written once a minute. @param sha256 of any key, also of one in the config */
+  noteUse(sha256: string): void {
+    this.#pendingUses.set(sha256, new Date().toISOString());
+    this.#nextWrite ??= setTimeout(
+      () => void this.#flushUses(),
+      this.#options.usesEveryMs ?? WRITE_USES_EVERY_MS,
+    ).unref();
+  }
+
+  /** Never rejects: times that cannot be read are left out. */
+  async lastUses(): Promise<Uses> {
+    const written = await this.readUses().catch(() => new Map<string, string>());
+    return joinedUses(written, this.#pendingUses);
+  }
+
+  /** Writes the pending uses. Never rejects. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#nextRead !== null) clearTimeout(this.#nextRead);
+    await this.#flushUses();
+  }
+
+  #flushUses(): Promise<void> {
+    if (this.#nextWrite !== null) clearTimeout(this.#nextWrite);
+    this.#nextWrite = null;
+    this.#writing = this.#writing.then(() => this.#writeUses());
+    return this.#writing;
+  }
+
+  /** If it fails, the times are written with the next use. */
+  async #writeUses(): Promise<void> {
+    if (this.#pendingUses.size === 0) return;
+    const uses = new Map(this.#pendingUses);
+    try {
+      await this.joinUses(uses);
+      for (const [sha256, time] of uses) if (this.#pendingUses.get(sha256) === time) this.#pendingUses.delete(sha256);
+      this.#hasReportedUses = false;
+    } catch (error) {
+      if (!this.#hasReportedUses) this.#options.onFault(error);
+      this.#hasReportedUses = true;
+    }
+  }
+}
+
+export function joinedUses(one: Uses, other: Uses): Map<string, string> {
+  const uses = new Map(one);
+  for (const [sha256, time] of other) if (time > (uses.get(sha256) ?? '')) uses.set(sha256, time);
+  return uses;
+}
 
 export function tooManyKeys(): DocshelfError {
   return new DocshelfError('too_many_keys', `Cannot make a key: there are ${KEYS_MAX} already`, {

@@ -1,22 +1,23 @@
 import type { Database, Session } from '../../database/database.ts';
-import { SCHEMA_NAME } from '../../database/schema-name.ts';
-import { statement } from '../../database/statement.ts';
-import { KEYS_MAX, type MadeKey, tooManyKeys } from './key-store.ts';
-import { LookedKeys, type LookedKeysOptions } from './looked-keys.ts';
-import { PostgresKeyUses } from './postgres-key-uses.ts';
-
-interface PostgresKeysOptions extends LookedKeysOptions {
-  readonly database: Database;
-}
+import { SCHEMA_NAME, statement } from '../../database/statement.ts';
+import {
+  KEYS_MAX,
+  KeyStore,
+  type KeyStoreOptions,
+  type MadeKey,
+  tooManyKeys,
+  USES_MAX,
+  type Uses,
+} from './key-store.ts';
 
 const COLUMNS =
   'id, organization_id AS organization, type, name, sha256, created_at AS "createdAt", expires_at AS "expiresAt"';
 
-/** No row where nothing has changed since `known`; where there is no key, one of nulls. */
+/** No row if nothing has changed since `known`. One row of nulls if there is no key. */
 const READ = statement(`
   SELECT revision, ${COLUMNS} FROM ${SCHEMA_NAME}.api_key_revision LEFT JOIN ${SCHEMA_NAME}.api_keys ON true
   WHERE revision IS DISTINCT FROM :known::uuid ORDER BY seq`);
-/** Changes come one after the other by the lock of its row. */
+/** The lock of this row orders the changes. */
 const REVISE = statement(`UPDATE ${SCHEMA_NAME}.api_key_revision SET revision = gen_random_uuid()`);
 const ADD = statement(`
   INSERT INTO ${SCHEMA_NAME}.api_keys (id, organization_id, type, name, sha256, created_at, expires_at)
@@ -24,24 +25,36 @@ const ADD = statement(`
   WHERE (SELECT count(*) FROM ${SCHEMA_NAME}.api_keys) < :keysMax::int RETURNING id`);
 const REMOVE = statement(`DELETE FROM ${SCHEMA_NAME}.api_keys WHERE id = :id RETURNING ${COLUMNS}`);
 
+const READ_USES = statement(`SELECT sha256, used_at AS "usedAt" FROM ${SCHEMA_NAME}.api_key_uses`);
+/** Ordered, so that daemons that write at once cannot deadlock. The table also has the keys of the config. */
+const JOIN_USES = statement(`
+  INSERT INTO ${SCHEMA_NAME}.api_key_uses SELECT key, value::timestamptz FROM jsonb_each_text(:uses::jsonb) ORDER BY key
+  ON CONFLICT (sha256) DO UPDATE SET used_at = greatest(api_key_uses.used_at, excluded.used_at)`);
+const PRUNE_USES = statement(`
+  DELETE FROM ${SCHEMA_NAME}.api_key_uses
+  WHERE sha256 IN (SELECT sha256 FROM ${SCHEMA_NAME}.api_key_uses ORDER BY used_at DESC OFFSET :usesMax::int)`);
+
 type ReadRow = { readonly revision: string } & (MadeKey | { readonly id: null });
 
-/** For all daemons on the database. While that is away, keys as last read hold on, and none is made or revoked. */
-export class PostgresKeys extends LookedKeys {
+/** Keys of all daemons on a database. While it is unavailable, keys stay as last read, and none is created or revoked. */
+export class PostgresKeys extends KeyStore {
   readonly #database: Database;
   #keys: readonly MadeKey[] = [];
-  /** Of `#keys`; null before the first read. */
+  /** Revision of `#keys`. Null before the first read. */
   #revision: string | null = null;
 
-  private constructor({ database, ...options }: PostgresKeysOptions) {
-    super(new PostgresKeyUses(database), options);
+  private constructor(database: Database, options: KeyStoreOptions) {
+    super(options);
     this.#database = database;
   }
 
-  /** A database that is away is told, and keeps no daemon from its start. */
-  static async open(options: PostgresKeysOptions): Promise<PostgresKeys> {
-    const store = new PostgresKeys(options);
-    await store.looks.begin();
+  /** Opens the store also if the database is unavailable, which it reports. */
+  static async open({
+    database,
+    ...options
+  }: KeyStoreOptions & { readonly database: Database }): Promise<PostgresKeys> {
+    const store = new PostgresKeys(database, options);
+    await store.begin();
     return store;
   }
 
@@ -60,25 +73,35 @@ export class PostgresKeys extends LookedKeys {
     return this.#change(async (session) => (await session.run<MadeKey>(REMOVE, { id }))[0] ?? null);
   }
 
-  protected async read(): Promise<void> {
-    this.#take(await this.#database.run(READ, { known: this.#revision }));
+  protected async readKeys(): Promise<void> {
+    this.#use(await this.#database.run(READ, { known: this.#revision }));
   }
 
   #change<Result>(act: (session: Session) => Promise<Result>): Promise<Result> {
-    return this.looks.turn(async () => {
+    return this.enqueue(async () => {
       const { result, rows } = await this.#database.transact(async (session) => {
         await session.run(REVISE);
         return { result: await act(session), rows: await session.run<ReadRow>(READ) };
       });
-      this.#take(rows);
+      this.#use(rows);
       return result;
     });
   }
 
-  #take(rows: readonly ReadRow[]): void {
+  #use(rows: readonly ReadRow[]): void {
     const [first] = rows;
     if (first === undefined) return;
     this.#revision = first.revision;
     this.#keys = rows.flatMap(({ revision: _, ...key }) => (key.id === null ? [] : [key]));
+  }
+
+  protected async readUses(): Promise<Uses> {
+    const rows = await this.#database.run<{ readonly sha256: string; readonly usedAt: Date }>(READ_USES);
+    return new Map(rows.map(({ sha256, usedAt }) => [sha256, usedAt.toISOString()]));
+  }
+
+  protected async joinUses(uses: Uses): Promise<void> {
+    await this.#database.run(JOIN_USES, { uses: JSON.stringify(Object.fromEntries(uses)) });
+    await this.#database.run(PRUNE_USES, { usesMax: USES_MAX });
   }
 }

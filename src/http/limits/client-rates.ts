@@ -1,16 +1,18 @@
 import { isIPv6 } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
+import { groupsOf } from '../../net/guarded-address.ts';
 
 interface ClientPolicy {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** Ten letters a second at most, an office behind one address; the engine answers some 300 a second on a core. */
+/** A reader types ten letters a second at most, and an office shares one address. The engine answers some 300 a second on a core. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** 200 bytes each. The least recently seen goes first: its bucket is full again. */
+/** 200 bytes each. The least recently seen client is dropped first: its bucket is full again. */
 const CLIENTS_MAX = 10_000;
 
 interface Bucket {
@@ -20,7 +22,7 @@ interface Bucket {
 
 interface ClientRatesOptions {
   readonly policy?: ClientPolicy;
-  /** What is refused, what came too often, and what helps besides waiting: words of the fault. */
+  /** Words of the error: the refused act, its cause, and advice in addition to waiting. */
   readonly act?: string;
   readonly cause?: string;
   readonly help?: string;
@@ -28,10 +30,10 @@ interface ClientRatesOptions {
   readonly clientsMax?: number;
 }
 
-/** Token buckets. */
+/** Limits each client by a token bucket. */
 export class ClientRates {
   readonly #policy: ClientPolicy;
-  readonly #told: string;
+  readonly #message: string;
   readonly #help: string;
   readonly #now: () => number;
   readonly #buckets: LRUCache<string, Bucket>;
@@ -45,7 +47,7 @@ export class ClientRates {
     clientsMax = CLIENTS_MAX,
   }: ClientRatesOptions = {}) {
     this.#policy = policy;
-    this.#told = `Cannot ${act} now: too many ${cause} come from this address`;
+    this.#message = `Cannot ${act} now: too many ${cause} come from this address`;
     this.#help = help;
     this.#now = now;
     this.#buckets = new LRUCache({ max: clientsMax });
@@ -61,23 +63,44 @@ export class ClientRates {
     this.#buckets.set(client, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
     if (tokens >= 1) return;
     const retryAfterS = Math.max(1, Math.ceil((1 - tokens) / perSecond));
-    throw new DocshelfError('rate_limited', this.#told, {
+    throw new DocshelfError('rate_limited', this.#message, {
       next: `Ask again in ${retryAfterS} s. ${this.#help}`,
       fields: { retryAfterS },
     });
   }
 }
 
-/** An IPv6 client is its first 64 bits (RFC 7421). */
+/** An IPv6 client has a network of 64 bits (RFC 7421). An IPv4-mapped address is an IPv4 client. */
 export function clientOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = address.includes('::') ? Math.max(0, 8 - before.length - after.length) : 0;
-  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
-  return groups
+  if (!isIPv6(address) || address.includes('.')) return address;
+  return groupsOf(address)
     .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
+    .map((group) => group.toString(16))
     .join(':');
+}
+
+/** Delay of a client's first guess. Each of its parallel guesses waits for those before it, up to `TURNS_MAX`. */
+const DELAY_MS = 1_000;
+const TURNS_MAX = 10;
+
+/** Delays responses to clients that guess passwords or tokens: parallel guesses of one client are answered one by one. */
+export class LateAnswers {
+  readonly #wait: (ms: number) => Promise<unknown>;
+  /** Number of waiting guesses by client. */
+  readonly #waiting = new Map<string, number>();
+
+  constructor(wait: (ms: number) => Promise<unknown> = setTimeout) {
+    this.#wait = wait;
+  }
+
+  /** Resolves when the response may be sent. @param address of the client */
+  async turnOf(address: string): Promise<void> {
+    const client = clientOf(address);
+    const turn = (this.#waiting.get(client) ?? 0) + 1;
+    this.#waiting.set(client, turn);
+    await this.#wait(Math.min(turn, TURNS_MAX) * DELAY_MS);
+    const left = (this.#waiting.get(client) ?? 1) - 1;
+    if (left > 0) this.#waiting.set(client, left);
+    else this.#waiting.delete(client);
+  }
 }

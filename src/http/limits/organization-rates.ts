@@ -1,9 +1,29 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { counted } from '../../domain/text.ts';
-import type { RequestCounter } from './request-counter.ts';
-import type { RateVerdict } from './sliding-log.ts';
 
-/** The limit of an organization, as answers tell it. */
+export interface RatePolicy {
+  readonly requestsMax: number;
+  readonly windowMs: number;
+}
+
+/** Contract, section 5. */
+export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000, windowMs: 3600_000 });
+
+export interface RateVerdict {
+  readonly isAllowed: boolean;
+  readonly remaining: number;
+  /** Whole seconds, rounded up, until the next allowed request. */
+  readonly resetS: number;
+}
+
+/** Counts the requests of each organization in the last window, for all daemons that share its store (contract, sections 5 and 10). */
+export interface RequestCounter {
+  readonly policy: RatePolicy;
+  /** Counts the request if it is allowed. Null: it passes uncounted. @throws DocshelfError `database_unavailable` */
+  take(organization: string): Promise<RateVerdict | null>;
+}
+
+/** The limit of an organization in the words of responses. */
 export class OrganizationRates {
   readonly #counter: RequestCounter;
 

@@ -1,8 +1,7 @@
 import type { Database } from '../../database/database.ts';
-import { SCHEMA_NAME } from '../../database/schema-name.ts';
-import { statement } from '../../database/statement.ts';
-import type { RequestCounter } from './request-counter.ts';
-import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict } from './sliding-log.ts';
+import { SCHEMA_NAME, statement } from '../../database/statement.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict, type RequestCounter } from './organization-rates.ts';
 
 const TAKE = statement(`
   SELECT used, allowed, reset_us AS "resetUs"
@@ -11,24 +10,20 @@ const PRUNE = statement(`
   DELETE FROM ${SCHEMA_NAME}.request_times WHERE at_us <= (SELECT ${SCHEMA_NAME}.clock_us() - :windowUs::bigint)`);
 const PRUNE_EVERY_MS = 60_000;
 
-/** As the driver reads 64 bits. */
-interface Taken {
-  readonly used: string;
-  readonly allowed: string;
-  readonly resetUs: string;
-}
+/** A row of TAKE. The driver reads 64-bit numbers as text. */
+type Taken = Readonly<Record<'used' | 'allowed' | 'resetUs', string>>;
 
-type Asked = PromiseWithResolvers<RateVerdict>;
+type Waiting = PromiseWithResolvers<RateVerdict>;
 
 /**
- * Of all daemons on the database, by its clock, under the lock of the organization's row. One call for an organization is under way at
- * a time, and takes for all that came during the one before: many at once neither queue nor use up the connections.
+ * Counts for all daemons on a database, by its clock, under a lock on the organization's row. One call for an organization runs at a
+ * time, and takes for all requests that came during the call before: many at once neither queue nor use up the connections.
  */
 export class PostgresCounter implements RequestCounter {
   readonly policy: RatePolicy;
   readonly #database: Database;
-  /** Of organizations with a call under way: who came since. */
-  readonly #waiting = new Map<string, Asked[]>();
+  /** Requests that came during the call for their organization. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #prunedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(database: Database, policy = ORGANIZATION_RATE) {
@@ -37,24 +32,24 @@ export class PostgresCounter implements RequestCounter {
   }
 
   take(organization: string): Promise<RateVerdict> {
-    const asked: Asked = Promise.withResolvers();
+    const request: Waiting = Promise.withResolvers();
     const waiting = this.#waiting.get(organization);
-    if (waiting === undefined) void this.#takeAll(organization, [asked]);
-    else waiting.push(asked);
-    return asked.promise;
+    if (waiting === undefined) void this.#takeAll(organization, request);
+    else waiting.push(request);
+    return request.promise;
   }
 
-  /** Never rejects: those who asked are told. */
-  async #takeAll(organization: string, first: readonly Asked[]): Promise<void> {
-    const waiting: Asked[] = [];
+  /** Never rejects: it settles the requests. */
+  async #takeAll(organization: string, first: Waiting): Promise<void> {
+    const waiting: Waiting[] = [];
     this.#waiting.set(organization, waiting);
-    for (let asked = first; asked.length > 0; asked = waiting.splice(0)) {
+    for (let requests = [first]; requests.length > 0; requests = waiting.splice(0)) {
       try {
-        const verdicts = await this.#verdicts(organization, asked.length);
-        for (const [at, { resolve }] of asked.entries()) resolve(verdicts(at));
+        const verdicts = await this.#verdicts(organization, requests.length);
+        for (const [at, { resolve }] of requests.entries()) resolve(verdicts(at));
       } catch (error) {
-        // Whoever waited would be told the same, later.
-        for (const { reject } of [...asked, ...waiting.splice(0)]) reject(error);
+        // Requests that wait would get the same error, later.
+        for (const { reject } of [...requests, ...waiting.splice(0)]) reject(error);
       }
     }
     this.#waiting.delete(organization);
@@ -65,12 +60,8 @@ export class PostgresCounter implements RequestCounter {
     const { requestsMax, windowMs } = this.policy;
     const values = { organization, wanted, requestsMax, windowUs: windowMs * 1000 };
     const [taken] = await this.#database.run<Taken>(TAKE, values);
-    const [used, allowed, resetUs] = [taken?.used, taken?.allowed, taken?.resetUs].map(Number) as [
-      number,
-      number,
-      number,
-    ];
-    const resetS = Math.max(1, Math.ceil(resetUs / 1e6));
+    const [used, allowed] = [Number(taken?.used), Number(taken?.allowed)];
+    const resetS = Math.max(1, Math.ceil(Number(taken?.resetUs) / 1e6));
     return (at) => ({
       isAllowed: at < allowed,
       remaining: Math.max(0, requestsMax - used - Math.min(at + 1, allowed)),
@@ -78,10 +69,87 @@ export class PostgresCounter implements RequestCounter {
     });
   }
 
-  /** Times that count no more are only in the way: what fails is done by the next. */
+  /** Removes expired times. If it fails, the next call does it. */
   async #prune(): Promise<void> {
     if (performance.now() < this.#prunedAtMs + PRUNE_EVERY_MS) return;
     this.#prunedAtMs = performance.now();
     await this.#database.run(PRUNE, { windowUs: this.policy.windowMs * 1000 }).catch(() => undefined);
   }
+}
+
+interface GuardedCounterOptions {
+  /** `open` lets requests pass that cannot be counted. */
+  readonly onFault: () => 'open' | 'closed';
+  /** Called when the faults begin. */
+  readonly report: (error: unknown) => void;
+  readonly answerMsMax?: number;
+  readonly now?: () => number;
+}
+
+/** A count takes a millisecond or two. */
+const ANSWER_MS_MAX = 2_000;
+const RETRY_MS = 1_000;
+
+/** A counter that may be unavailable: one request a second finds out whether it still is, and the others do not wait for it. */
+export class GuardedCounter implements RequestCounter {
+  readonly policy: RatePolicy;
+  readonly #counter: RequestCounter;
+  readonly #options: GuardedCounterOptions;
+  readonly #now: () => number;
+  /** Null if the last request was counted. */
+  #retryAtMs: number | null = null;
+
+  constructor(counter: RequestCounter, options: GuardedCounterOptions) {
+    this.policy = counter.policy;
+    this.#counter = counter;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  async take(organization: string): Promise<RateVerdict | null> {
+    const isOpen = this.#options.onFault() === 'open';
+    if (this.#retryAtMs === null) return this.#try(organization, isOpen);
+    const isDue = this.#now() >= this.#retryAtMs;
+    if (isDue) this.#retryAtMs = this.#now() + RETRY_MS;
+    if (!isOpen) {
+      if (isDue) return this.#try(organization, false);
+      throw cannotCount();
+    }
+    // The request does not wait, and is counted if that is possible.
+    if (isDue) void this.#try(organization, true);
+    return null;
+  }
+
+  async #try(organization: string, isOpen: boolean): Promise<RateVerdict | null> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(tooLate()), this.#options.answerMsMax ?? ANSWER_MS_MAX);
+    try {
+      const verdict = await Promise.race([this.#counter.take(organization), late.promise]);
+      this.#retryAtMs = null;
+      return verdict;
+    } catch (error) {
+      if (this.#retryAtMs === null) this.#options.report(error);
+      this.#retryAtMs = this.#now() + RETRY_MS;
+      if (isOpen) return null;
+      throw cannotCount(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function tooLate(): DocshelfError {
+  return new DocshelfError('database_unavailable', 'Cannot count requests: the database does not answer', {
+    next: 'Check that PostgreSQL runs and is not overloaded; docshelf goes on by itself.',
+  });
+}
+
+/** Without the cause's text: addresses are for the operator. */
+function cannotCount(cause?: unknown): DocshelfError {
+  const { code } = cause === undefined ? { code: 'database_unavailable' as const } : toDocshelfError(cause);
+  return new DocshelfError(code, 'Cannot answer now: requests cannot be counted, which limits them', {
+    next: 'Ask again in a few seconds; whoever runs this service finds the fault in its log.',
+    cause,
+    fields: { isForCallers: true },
+  });
 }

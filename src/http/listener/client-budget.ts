@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { clientOf } from '../limits/client-rates.ts';
 
 interface Limits {
   /** Requests whose answers are not finished. */
@@ -157,7 +157,7 @@ export class ClientBudget {
 
   /** False if there is no room for a new connection. */
   connect(peer: Opened): boolean {
-    const name = addressOf(peer);
+    const name = clientOf(peer.remoteAddress ?? '');
     const { connections } = this.#address(name);
     const { connections: max } = this.#limits;
     const hasRoom = this.#hasRoom(connections, max / 2) && this.#hasRoom(this.#connections, max);
@@ -206,7 +206,7 @@ export class ClientBudget {
   answer(connection: object, peer: Peer, client: Client, isFirst: boolean): HeldAnswer | null {
     const own = this.#scopes.get(connection) ?? this.#byPort.get(portOf(peer)) ?? this.#scope('connection');
     this.#scopes.set(connection, own);
-    const name = addressOf(peer);
+    const name = clientOf(peer.remoteAddress ?? '');
     const scopes = [own, this.#address(name).scope, this.#all];
     const hasRoom = isFirst || (!own.isFull && scopes.every((scope) => !scope.isFull || scope.cutStill()));
     if (hasRoom) return new HeldAnswer(scopes, client, () => this.#forget(name));
@@ -348,19 +348,6 @@ export class HeldAnswer {
     if (this.#act !== null && this.#waitsIn?.waiting.delete(this.#act)) this.#act();
     this.#onEnd();
   }
-}
-
-/** IPv6 clients have a network of 64 bits each. */
-function addressOf({ remoteAddress = '' }: Peer): string {
-  return isIPv6(remoteAddress) && !remoteAddress.includes('.') ? networkOf(remoteAddress) : remoteAddress;
-}
-
-function networkOf(address: string): string {
-  const [head = '', tail] = address.split('::');
-  const groups = head.split(':');
-  if (tail === undefined || groups.length >= 4) return groups.slice(0, 4).join(':');
-  const missing = 8 - groups.length - tail.split(':').length;
-  return [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')].slice(0, 4).join(':');
 }
 
 const portOf = ({ remoteAddress, remotePort, localPort }: Peer): string =>

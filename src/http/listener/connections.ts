@@ -16,13 +16,13 @@ export class Connections {
   /** Prepared ones aside, whose requests have no body. */
   readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #former = new WeakMap<ServerResponse, ServerResponse>();
-  readonly #soon = new WeakMap<ServerResponse, () => void>();
+  readonly #afterPacket = new WeakMap<ServerResponse, () => void>();
   readonly #budget: ClientBudget;
   #isDraining = false;
 
   constructor(server: Server, budget: ClientBudget) {
     this.#budget = budget;
-    // Of idle connections. The budget ends answers that are not read; an answer may take longer to be made.
+    // Only idle connections end here. The budget ends unread responses, and a response may take longer to create.
     server.on('timeout', (socket: Socket) => {
       if (!this.#owes(socket)) socket.destroy();
     });
@@ -62,10 +62,10 @@ export class Connections {
   }
 
   /** Acts when the answers before it are sent: an answer that is made earlier waits in memory. */
-  inTurn(answer: ServerResponse, act: () => void): void {
+  whenPreviousSent(answer: ServerResponse, act: () => void): void {
     const { socket } = answer.req;
     const former = this.#former.get(answer);
-    const again = (): void => this.inTurn(answer, act);
+    const again = (): void => this.whenPreviousSent(answer, act);
     if (answer.socket !== null) act();
     else if (former !== undefined && this.#owed.get(socket)?.has(former) === true) former.once('close', again);
     // A prepared answer has just left, which Node is about to note.
@@ -73,9 +73,9 @@ export class Connections {
   }
 
   /** Acts when the parser has read the rest of its packet, which may contain the whole body: then the connection stays open. */
-  soon(answer: ServerResponse, act: () => void): void {
+  afterPacket(answer: ServerResponse, act: () => void): void {
     closeIfIncomplete(answer);
-    this.#soon.set(answer, act);
+    this.#afterPacket.set(answer, act);
     setImmediate(() => this.#now(answer));
   }
 
@@ -86,8 +86,8 @@ export class Connections {
   }
 
   #now(answer: ServerResponse): void {
-    const act = this.#soon.get(answer);
-    this.#soon.delete(answer);
+    const act = this.#afterPacket.get(answer);
+    this.#afterPacket.delete(answer);
     act?.();
   }
 
@@ -101,7 +101,7 @@ export class Connections {
     return latest?.req.complete === false ? latest : undefined;
   }
 
-  /** At once where no answer is owed. */
+  /** Acts at once if no response is owed. */
   whenIdle(socket: Socket, act: () => void): void {
     const [answer] = this.#owed.get(socket)?.keys() ?? [];
     if (answer === undefined) act();

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { BytesResponse, FileResponse } from '../../serve/index.ts';
+import { BytesResponse, FileResponse } from '../../site/index.ts';
 import { type HeldAnswer, PART_BYTES } from './client-budget.ts';
 
 /** Measured: parts of 64 KiB take half as much processor time again, of 512 KiB no less. */

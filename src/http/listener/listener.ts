@@ -3,18 +3,27 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
-import type { PlainAnswer } from '../../serve/index.ts';
+import type { PlainAnswer } from '../../site/index.ts';
 import { problemResponse } from '../problem.ts';
-import type { Http2Options } from '../tls/http2-door.ts';
-import type { TlsSettings } from '../tls/served-certificates.ts';
-import { TlsPort } from '../tls/tls-port.ts';
+import type { Http2Options } from '../tls/http2-endpoint.ts';
+import { TlsPort, type TlsSettings } from '../tls/tls-port.ts';
 import { ClientBudget, type HeldAnswer } from './client-budget.ts';
 import { Connections } from './connections.ts';
 import { FileSender } from './file-sender.ts';
-import { answerConnect, answerMalformed, answerPlainHttp } from './malformed-request.ts';
-import { HSTS_HEADER, isPlainRequest, writePrepared } from './plain-request.ts';
-import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
-import { REQUEST_ID_HEADER, RequestIds, requestIdOf } from './request-id.ts';
+import {
+  answerConnect,
+  answerMalformed,
+  answerPlainHttp,
+  HEADER_BYTES_MAX,
+  hostsIn,
+  isHttp2,
+  makeAlike,
+  makeReadable,
+  refusalOf,
+  refuse,
+  TARGET_LENGTH_MAX,
+} from './refused-request.ts';
+import { REQUEST_ID_HEADER, requestIdFor, requestIdOf } from './request.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
@@ -22,12 +31,12 @@ export type ListenerOptions = ListenerHandlers & ListenAddress;
 interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Asked first about GET requests without a body; null: `fetch` answers. */
-  readonly plain?: (incoming: IncomingMessage) => PlainAnswer | null;
+  /** Called first for GET requests without a body. Null: `fetch` responds. */
+  readonly fastAnswer?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
-  /** Of the listener, or of a request that `fetch` has thrown at. */
+  /** Called for an error of the listener, and for a request for which `fetch` threw. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
-  /** The setting of its port, where that is another than its section's. */
+  /** Setting of its port, if it differs from `port` of its section. */
   readonly portKey?: string;
   /** Absent: plain HTTP. */
   readonly tls?: TlsSettings | undefined;
@@ -45,7 +54,7 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   readonly address: string;
-  /** Of new connections; nothing where it speaks no TLS. @throws Error of OpenSSL, and goes on as before */
+  /** Replaces the certificates for new connections, if the listener uses TLS. @throws Error of OpenSSL; the former ones stay */
   useTls(settings: TlsSettings): void;
   /** A name or address that it has a certificate for. */
   isCertifiedFor(host: string): boolean;
@@ -53,7 +62,7 @@ export interface Listener {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** What clients may keep a connection with. */
+/** Limits of time for clients. */
 const TIMES = {
   /** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
   keepAliveMs: 75_000,
@@ -74,7 +83,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
-    // Of two lines of one name Node keeps the first: what must be ignored as a list would be taken (RFC 9110, section 13.1.4).
+    // Otherwise Node keeps the first of two lines of one name, and would use a value that must be ignored as a list (RFC 9110, section 13.1.4).
     joinDuplicateHeaders: true,
     // Node would answer without an id.
     requireHostHeader: false,
@@ -86,7 +95,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (!budget.connect(socket)) socket.destroy();
   });
   const connections = new Connections(server, budget);
-  const ids = new RequestIds();
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   const files = new FileSender();
   const answers = new WeakMap<ServerResponse, HeldAnswer>();
@@ -112,13 +120,13 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const isOfHttp2 = isHttp2(incoming);
     if (isOfHttp2) makeAlike(incoming);
-    const begun = { requestId: ids.of(incoming.headers['x-request-id']), startedMs: performance.now() };
+    const begun = { requestId: requestIdFor(incoming.headers['x-request-id']), startedMs: performance.now() };
     const { requestId } = begun;
     const hsts = tls?.hsts ?? null;
     const stream = isOfHttp2 ? (tls?.began(incoming as never, outgoing as never) ?? null) : null;
     if (isOfHttp2 && stream === null) return;
     const mayBePlain = !connections.isDraining && (stream === null || stream.hasRoom);
-    const prepared = mayBePlain && isPlainRequest(incoming, outgoing) ? (options.plain?.(incoming) ?? null) : null;
+    const prepared = mayBePlain && isPlainRequest(incoming, outgoing) ? (options.fastAnswer?.(incoming) ?? null) : null;
     if (prepared !== null) {
       writePrepared(prepared, outgoing, { requestId, hsts });
       // A slow client's answer is one in flight, as those below.
@@ -142,8 +150,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     answers.set(outgoing, held);
     const act = (): void => held.whenRoom(() => respond(incoming, outgoing, held, requestId));
     if (isOfHttp2) act();
-    else if (hasBody(incoming)) connections.soon(outgoing, () => connections.inTurn(outgoing, act));
-    else connections.inTurn(outgoing, act);
+    else if (hasBody(incoming)) connections.afterPacket(outgoing, () => connections.whenPreviousSent(outgoing, act));
+    else connections.whenPreviousSent(outgoing, act);
   };
   const respond = (incoming: IncomingMessage, outgoing: ServerResponse, held: HeldAnswer, requestId: string): void => {
     if (held.isOver) return;
@@ -166,8 +174,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.on('checkContinue', handle);
   // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
   server.on('checkExpectation', handle);
-  server.on('connect', answerConnect(connections, meter, ids));
-  server.on('clientError', answerMalformed(connections, meter, ids));
+  server.on('connect', answerConnect(connections, meter));
+  server.on('clientError', answerMalformed(connections, meter));
   if (options.tls !== undefined) {
     tls = new TlsPort(server, options.tls, {
       handshakeMsMax: times.handshakeMsMax,
@@ -176,10 +184,10 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
         idleMsMax: times.keepAliveMs,
         budget,
         receiveMsMax: LISTENERS[name].receiveMsMax,
-        // Of one shape, and of two types.
+        // The requests of both protocols have one shape, but different types.
         onRequest: handle as unknown as Http2Options['onRequest'],
       },
-      onPlain: answerPlainHttp(meter, ids),
+      onPlain: answerPlainHttp(meter),
     });
   }
 
@@ -201,6 +209,49 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       return stopped;
     },
   };
+}
+
+const HSTS_HEADER = 'Strict-Transport-Security';
+
+/** A host name or an IPv4 address, as nearly all requests have; the framework judges the others. */
+const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
+
+/**
+ * A GET of HTTP/1.1 or HTTP/2 without a body, by its headers, which nothing refuses, and whose answer needs not wait for
+ * another one of its connection.
+ */
+function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  const { method, url, httpVersion, headers } = incoming;
+  if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
+  // Its response may be another than that of the address (`forWorker`).
+  if (headers['service-worker'] !== undefined) return false;
+  if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
+  return isPlainTarget(url) && headers['transfer-encoding'] === undefined && hasPlainHost(incoming);
+}
+
+const isPlainTarget = (url = ''): boolean => url.startsWith('/') && url.length <= TARGET_LENGTH_MAX;
+
+function hasPlainHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
+}
+
+/** Headers that the listener adds to every response. */
+interface AddedFields {
+  readonly requestId: string;
+  /** Null: not sent. */
+  readonly hsts: string | null;
+}
+
+/** Writes a prepared response. Node validates and frames it. */
+export function writePrepared(
+  { status, headers, body }: PlainAnswer,
+  outgoing: ServerResponse,
+  { requestId, hsts }: AddedFields,
+): void {
+  const fields = headers.concat(REQUEST_ID_HEADER, requestId);
+  if (hsts !== null) fields.push(HSTS_HEADER, hsts);
+  outgoing.writeHead(status, fields);
+  outgoing.end(body ?? undefined);
 }
 
 /** A socket is bound before `listen` returns: its mode is right from the first moment. */

@@ -1,29 +1,33 @@
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { DocshelfError } from '../../domain/errors.ts';
-import { noticeAnswer, OWN_HEADERS } from '../../serve/index.ts';
+import { noticeAnswer, OWN_HEADERS } from '../../site/index.ts';
 import { problemOf } from '../problem.ts';
-import { requestField } from './request-field.ts';
-import { REQUEST_ID_HEADER } from './request-id.ts';
+import { type Connections, LINGER_MS } from './connections.ts';
+import { REQUEST_ID_HEADER, requestField } from './request.ts';
+import type { RequestMeter } from './served-request.ts';
 
-/** Of the request line and all fields together. */
+/** Maximum size of the request line and all fields together. */
 export const HEADER_BYTES_MAX = 32 * 1024;
 /** A path of 4,096 bytes in percent escapes, and as long a query. */
 export const TARGET_LENGTH_MAX = 16 * 1024;
 
 /** A request that no app is asked about. */
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   /** Ends the sentence "Cannot read the request: …". */
   readonly state: string;
 }
 
-export const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is over the limit' };
-export const FIELDS_TOO_LARGE: Refusal = { status: 431, state: 'its header is over the limit' };
+const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is over the limit' };
+const FIELDS_TOO_LARGE: Refusal = { status: 431, state: 'its header is over the limit' };
 const OTHER_VERSION: Refusal = { status: 505, state: 'its HTTP version is none that can be spoken here' };
 const NO_HOST: Refusal = { status: 400, state: 'it has no Host header' };
 const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host header' };
 const OTHER_HOST: Refusal = { status: 400, state: 'its Host header is another than its :authority' };
-export const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and docshelf is not a proxy' };
+const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and docshelf is not a proxy' };
 const BAD_HOST: Refusal = { status: 400, state: 'its Host header names no host' };
 const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
@@ -35,10 +39,10 @@ const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 /** The absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
 const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
 
-/** By RFC 9112, where Node's parser lets a request through. */
+/** Rejects by RFC 9112 what Node's parser accepts. */
 export function refusalOf(incoming: IncomingMessage): Refusal | null {
   const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
-  // Of HTTP/2 alone: Node closes such a connection of HTTP/1.1.
+  // Only HTTP/2: Node itself handles CONNECT of HTTP/1.1.
   if (method === 'CONNECT') return FOR_PROXY;
   if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
@@ -87,7 +91,7 @@ export function makeAlike({ headers }: IncomingMessage): void {
 /** Forms of an address that are well-formed, and that the framework does not take. */
 export function makeReadable(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
-  // Of the whole server (RFC 9112, section 3.2.4): what may be asked of it may be of its root.
+  // A request about the whole server (RFC 9112, section 3.2.4) is answered for its root.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
   // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
   else if (url !== undefined && !url.startsWith('/'))
@@ -96,7 +100,7 @@ export function makeReadable(incoming: IncomingMessage): void {
 }
 
 /** The document and all fields of the answer, which is its connection's last. */
-export function refusalParts(
+function refusalParts(
   { status, state }: Refusal,
   requestId: string,
 ): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
@@ -126,4 +130,123 @@ export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: st
   }
   const { headers, body } = refusalParts(refusal, requestId);
   outgoing.writeHead(refusal.status, headers).end(body);
+}
+
+const BY_FAULT: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: FIELDS_TOO_LARGE,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it did not come whole within the time limit' },
+};
+/** RFC 9110, section 9.1. */
+const OTHER_METHOD: Refusal = { status: 501, state: 'docshelf does not know its method' };
+const NO_HTTP: Refusal = { status: 400, state: 'it is not well-formed HTTP/1.1' };
+
+const CLIENT_LEFT = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+
+interface ParserFault extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+export function answerMalformed(
+  connections: Connections,
+  meter: RequestMeter | null,
+): (error: ParserFault, socket: Duplex) => void {
+  const answered = new WeakSet<Socket>();
+  return (error, duplex) => {
+    const socket = duplex as Socket;
+    // Each further packet of the connection is another error.
+    if (answered.has(socket)) return;
+    answered.add(socket);
+    connections.now(socket);
+    // An unused connection is no error, and a response in the middle of another one would garble it.
+    const isUnused = socket.bytesRead === 0;
+    const incomplete = connections.incompleteOf(socket);
+    const isAsked = incomplete !== undefined && !incomplete.writableEnded;
+    if (!socket.writable || isUnused || CLIENT_LEFT.has(error.code ?? '') || isAsked) {
+      socket.destroy();
+      return;
+    }
+    // The request has its response, or it follows the last request of the connection, which gets none (RFC 9112, section 9.6).
+    if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
+      connections.whenIdle(socket, () => socket.destroySoon());
+      return;
+    }
+    const refusal = refusalOfFault(error);
+    // Well-formed requests before it are answered first.
+    connections.whenIdle(socket, () => tell(socket, refusal));
+  };
+
+  function tell(socket: Socket, refusal: Refusal): void {
+    // The last answer closed it.
+    if (!socket.writable) return;
+    write(refusal, socket, meter);
+    socket.destroySoon();
+  }
+}
+
+/** For `CONNECT`: Node hands over its connection. */
+export function answerConnect(
+  connections: Connections,
+  meter: RequestMeter | null,
+): (incoming: IncomingMessage, socket: Duplex) => void {
+  return (_, duplex) => {
+    const socket = duplex as Socket;
+    socket.on('error', () => socket.destroy());
+    connections.whenIdle(socket, () => {
+      if (!socket.writable) return;
+      write(FOR_PROXY, socket, meter);
+      leave(socket);
+    });
+  };
+}
+
+/** Reads until the client has read its response, which a reset would discard. */
+function leave(socket: Socket): void {
+  const late = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(late));
+  socket.end();
+  socket.resume();
+}
+
+const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port speaks HTTPS; ask with https://' };
+
+/** For a connection to a TLS port that does not begin with a handshake. */
+export function answerPlainHttp(meter: RequestMeter | null): (socket: Socket) => void {
+  return (socket) => {
+    write(NO_TLS, socket, meter);
+    leave(socket);
+  };
+}
+
+function write(refusal: Refusal, socket: Socket, meter: RequestMeter | null): void {
+  const requestId = randomUUID();
+  socket.write(answerOf(refusal, requestId));
+  meter?.malformed(socket, refusal.status, requestId);
+}
+
+function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
+  // If the parsed text begins with a method and has no line end, the request line itself is over the limit.
+  const parsed = rawPacket?.subarray(0, bytesParsed).toString('latin1') ?? '';
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(parsed)) return TARGET_TOO_LONG;
+  if (code === 'HPE_INVALID_METHOD' && isRequest(rawPacket, bytesParsed)) return OTHER_METHOD;
+  return BY_FAULT[code] ?? NO_HTTP;
+}
+
+/** A request line that is well-formed except for its method. Its end may arrive later. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ (?:[^ \r\n]+ HTTP\/\d\.\d\r?\n|[^\r\n]*$)/;
+
+/** @param at position in the method at which the parser stopped */
+function isRequest(packet: Buffer | undefined, at: number): boolean {
+  const text = packet?.toString('latin1') ?? '';
+  return REQUEST_LINE.test(text.slice(text.lastIndexOf('\n', at - 1) + 1));
+}
+
+/** Node cannot respond to a request that it could not parse. */
+function answerOf(refusal: Refusal, requestId: string): string {
+  const { headers, body } = refusalParts(refusal, requestId);
+  const fields = Object.entries({ Date: new Date().toUTCString(), ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${fields.join('')}\r\n${body}`;
 }

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { isIn, listOf } from '../../net/guarded-address.ts';
 
 const IPV4_MAPPED = '::ffff:';
-
-type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
 
 /**
  * Each trusted proxy appends to `X-Forwarded-For` the address that it saw: the last untrusted one is the client's.
  * @param trustedProxies addresses and networks in CIDR notation
  */
-export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAddress {
+export function remoteAddressBehind(
+  trustedProxies: readonly string[],
+): (peer: string, forwardedFor: string | undefined) => string {
   const isTrusted = trustedPeers(trustedProxies);
 
   return (peer, forwardedFor) => {
@@ -30,25 +31,16 @@ export function peerOf(incoming: IncomingMessage): string {
   return incoming.socket.remoteAddress ?? '';
 }
 
-/** True of the socket's own address, where it is one of those: no header counts. */
+/** True if the address of the socket itself is in one of the networks. No header counts. */
 export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
-  const trusted = new BlockList();
-  for (const network of networks) addNetwork(trusted, network);
+  const trusted = listOf(networks);
   return (peer) => {
     const address = unmapped(peer);
-    return isIP(address) !== 0 && trusted.check(address, familyOf(address));
+    return isIP(address) !== 0 && isIn(trusted, address);
   };
 }
 
 const unmapped = (peer: string): string => (peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer);
-
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-function addNetwork(list: BlockList, network: string): void {
-  const [address = '', prefix] = network.split('/');
-  if (prefix === undefined) list.addAddress(address, familyOf(address));
-  else list.addSubnet(address, Number(prefix), familyOf(address));
-}
 
 /** `1.2.3.4:567` and `[::1]:567` included; IPv4-mapped peers are IPv4. Null for no address. */
 function plainAddress(text: string): string | null {

@@ -1,44 +1,129 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import type { Search } from '../../search/index.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
+import { stripBase } from '../../web/mount/base-path.ts';
 
-/** What assistants read of a site. */
+/** The part of a site that assistants can read. */
 export interface Documentation {
   readonly domain: string;
-  /** With its last slash. */
+  /** Base path with its trailing slash. */
   readonly basePath: string;
-  /** `server.publicUrl`; null: addresses are paths. */
+  /** Origin of `server.publicUrl`. Null means that addresses are paths. */
   readonly origin: string | null;
-  /** Null where search is off. */
+  /** Null if search is off. */
   readonly search: Search | null;
   /**
-   * As it is now. Null where nothing is served, and where readers have no such version.
+   * The release at this moment. Null if no version is active, or readers have no such version.
    *
-   * @param version its label; null: the active one. @throws DocshelfError `cannot_read`, `release_damaged`
+   * @param version its label; null means the active one. @throws DocshelfError `cannot_read`, `release_damaged`
    */
   release(version: string | null): Promise<DocumentationRelease | null>;
-  /** Labels of what readers may read, the newest first. */
+  /** Labels of the versions that readers can read, newest first. */
   versions(): Promise<readonly string[]>;
 }
 
-/** One version of a site; it stays as it is while a request works on it. */
+/** One version of a site, which does not change during a request. */
 export interface DocumentationRelease {
   readonly version: string;
-  /** Of the addresses of its pages, with its last slash. */
+  /** Base path of its pages, with its trailing slash. */
   readonly basePath: string;
-  /** Of all pages, below the base path (`/guides/start`), in the order of UTF-16 code units. */
+  /** Paths of all pages under the base path (`/guides/start`), in the order of UTF-16 code units. */
   pages(): Promise<readonly string[]>;
-  /** Null: the page says none. @param pages of `pages` */
+  /** Titles of these pages. Null if a page has none. */
   titles(pages: readonly string[]): Promise<readonly (string | null)[]>;
   /**
-   * Null: there is no such page.
-   * @param target below the base path, raw
+   * Null if no such page exists.
+   * @param target path under the base path, not decoded
    * @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason
    */
   read(target: string, signal: AbortSignal): Promise<PageMarkup | null>;
 }
 
-export interface PageMarkup {
-  /** Of the page, as `pages` has it. */
+interface PageMarkup {
+  /** Path of the page, as in `pages`. */
   readonly path: string;
   readonly title: string | null;
   readonly markdown: string;
+}
+
+/** Maximum number of versions to name in an error. */
+const VERSIONS_NAMED_MAX = 20;
+
+/** @param version null: the active one. @throws DocshelfError `no_bundle`, `version_not_found` */
+export async function servedRelease(site: Documentation, version: string | null): Promise<DocumentationRelease> {
+  const release = await site.release(version);
+  if (release !== null) return release;
+  const versions = await site.versions();
+  if (version === null || versions.length === 0) {
+    const next = 'Ask again later; who runs docshelf finds the reason in its status.';
+    throw new DocshelfError('no_bundle', 'Cannot read the documentation: no version is active', { next });
+  }
+  const named = versions.slice(0, VERSIONS_NAMED_MAX).join(', ');
+  const more = versions.length > VERSIONS_NAMED_MAX ? ' and older ones' : '';
+  const message = `Cannot read version "${shown(version)}": this documentation has no such version`;
+  throw new DocshelfError('version_not_found', message, { next: `There is ${named}${more}.` });
+}
+
+/** Limits text from a client that an error message quotes. */
+export const shown = (text: string): string => text.slice(0, 200).toWellFormed();
+
+type AddressForm = Pick<Documentation, 'domain' | 'basePath' | 'origin'>;
+
+/** Scheme of resources. It does not depend on the address of the site. */
+const SCHEME = 'docshelf:';
+
+/** Scheme and authority of an absolute address. */
+const ABSOLUTE = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#]*)/i;
+
+/** An absolute address if the config has an origin, else a path. @param page path under the base path, percent-encoded */
+export function addressOf(page: string, { basePath, origin }: Omit<AddressForm, 'domain'>): string {
+  const path = basePath + page.slice(1);
+  return origin === null ? path : new URL(path, origin).href;
+}
+
+export function resourceUri(page: string, { domain, basePath }: Omit<AddressForm, 'origin'>): string {
+  return `${SCHEME}//${domain}${basePath}${page.slice(1)}`;
+}
+
+export function resourceTemplate({ domain }: Pick<AddressForm, 'domain'>): string {
+  return `${SCHEME}//${domain}/{+path}`;
+}
+
+interface PageReference {
+  /** Null means the active version. */
+  readonly version: string | null;
+  /** Path under the base path of that version, not decoded. */
+  readonly target: string;
+}
+
+/** Captures the version and the path under it. */
+const OF_VERSION = new RegExp(`^${VERSION_ADDRESSES}([^/]+)(/.*)?$`, 's');
+
+/**
+ * Parses an address from an assistant: one from a result, a resource, or a path with or without the base path. Null for an
+ * address of another site.
+ */
+export function parseAddress(written: string, form: AddressForm): PageReference | null {
+  const target = targetOf(written, form);
+  if (target === null) return null;
+  const [, version, below = '/'] = OF_VERSION.exec(target) ?? [];
+  return version === undefined ? { version: null, target } : { version: decodeOrKeep(version), target: below };
+}
+
+/** The path under the site's base path. */
+function targetOf(written: string, { domain, basePath, origin }: AddressForm): string | null {
+  const text = written.trim().replace(/[?#].*$/s, '');
+  const [whole = '', scheme = '', authority = ''] = ABSOLUTE.exec(text) ?? [];
+  if (scheme !== '' && !isOurs(scheme.toLowerCase(), authority.toLowerCase(), domain, origin)) return null;
+  const rest = text.slice(whole.length);
+  const path = rest.startsWith('/') ? rest : `/${rest}`;
+  const stripped = stripBase(path, basePath);
+  if (stripped.kind === 'redirect') return '/';
+  return stripped.kind === 'inside' ? stripped.target : path;
+}
+
+function isOurs(scheme: string, authority: string, domain: string, origin: string | null): boolean {
+  if (scheme === SCHEME) return authority === domain;
+  return origin !== null && URL.parse(`${scheme}//${authority}`)?.origin === new URL(origin).origin;
 }

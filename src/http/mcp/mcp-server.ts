@@ -1,17 +1,17 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
-import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import type { Documentation } from './documentation.ts';
-import { listResources, readResource, resourceTemplates } from './resources.ts';
-import { TOOLS } from './tools.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
+import { type Documentation, parseAddress, resourceTemplate, resourceUri, servedRelease } from './documentation.ts';
+import { cut, noPage, TOOLS } from './tools.ts';
 
-export interface McpServerOptions {
+interface McpServerOptions {
   readonly site: Documentation;
   readonly programVersion: string;
-  /** Told of each fault; the assistant is told it, too. */
+  /** Called with each error that the assistant gets. */
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Nothing is asked of clients, so nothing that they answer is checked; its own would be made for each request. */
+/** Replaces the default validator, which would be built for each request: the server never sends requests to clients. */
 const NO_VALIDATOR = {
   getValidator: (): never => {
     throw new Error('docshelf elicits nothing');
@@ -20,10 +20,10 @@ const NO_VALIDATOR = {
 
 const NOT_THERE: ReadonlySet<string> = new Set(['not_found', 'version_not_found']);
 
-/** They change nothing, and know this site alone. */
+/** The tools are read-only and know only this site. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
-/** One for each HTTP request, or for a connection over stdio: it keeps nothing. */
+/** Creates a server for one HTTP request, or for a connection over stdio. It has no state. */
 export function mcpServer({ site, programVersion, onFault }: McpServerOptions): Server {
   const server = new Server(
     { name: 'docshelf', title: `Documentation of ${site.domain}`, version: programVersion },
@@ -33,7 +33,7 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
       jsonSchemaValidator: NO_VALIDATOR,
     },
   );
-  const told = (cause: unknown): DocshelfError => {
+  const reported = (cause: unknown): DocshelfError => {
     const error = toDocshelfError(cause);
     onFault(error);
     return error;
@@ -56,12 +56,12 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
       const texts = await tool.run(site, params.arguments ?? {}, signal);
       return { content: texts.map(textBlock) };
     } catch (cause) {
-      // As a result: the assistant reads it, and mends its call.
-      return { content: [textBlock(sentenceOf(told(cause)))], isError: true };
+      // Return the error as a result, so that the assistant can read it and correct its call.
+      return { content: [textBlock(sentenceOf(reported(cause)))], isError: true };
     }
   });
   const failed = (cause: unknown, uri?: string): never => {
-    const error = told(cause);
+    const error = reported(cause);
     if (NOT_THERE.has(error.code) && uri !== undefined) throw new ResourceNotFoundError(uri, error.message);
     const isTheirs = error.code === 'bad_request';
     const code = isTheirs ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
@@ -78,7 +78,67 @@ export function mcpServer({ site, programVersion, onFault }: McpServerOptions): 
 const textBlock = (text: string) => ({ type: 'text' as const, text });
 
 function sentenceOf({ code, message, next }: DocshelfError): string {
-  // An unforeseen fault may name anything: it goes to the log.
+  // The message of an unexpected error can contain secrets, so it only goes to the log.
   if (code === 'internal') return 'Cannot answer: docshelf has failed; its log has the cause.';
   return next === undefined ? `${message}.` : `${message}. ${next}`;
+}
+
+const LIST_LENGTH = 100;
+/** Maximum UTF-16 code units. The read_page tool returns the rest. */
+const TEXT_MAX = 200_000;
+const MARKDOWN = 'text/markdown';
+
+interface PageResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly mimeType: string;
+}
+
+/** @param cursor path of the last page before: it holds where a version takes another's place. @throws DocshelfError `bad_request` */
+async function listResources(
+  site: Documentation,
+  cursor: string | undefined,
+): Promise<{ readonly resources: PageResource[]; readonly nextCursor?: string }> {
+  const release = await site.release(null);
+  if (release === null) return { resources: [] };
+  const after = cursor === undefined ? '' : decodeOrKeep(cursor);
+  if (cursor !== undefined && !after.startsWith('/')) {
+    throw new DocshelfError('bad_request', 'Cannot list pages: the cursor is none that an answer gave');
+  }
+  const pages = (await release.pages()).filter((path) => path > after);
+  const shown = pages.slice(0, LIST_LENGTH);
+  const titles = await release.titles(shown);
+  const resources = shown.map((path, at) => {
+    const title = titles[at] ?? null;
+    return { uri: resourceUri(path, site), name: path, ...(title !== null && { title }), mimeType: MARKDOWN };
+  });
+  const last = shown.at(-1);
+  return {
+    resources,
+    ...(pages.length > LIST_LENGTH && last !== undefined && { nextCursor: encodeURIComponent(last) }),
+  };
+}
+
+function resourceTemplates(site: Documentation) {
+  return [
+    {
+      uriTemplate: resourceTemplate(site),
+      name: 'page',
+      title: 'Page',
+      description: 'A page of the documentation as Markdown, by its path.',
+      mimeType: MARKDOWN,
+    },
+  ];
+}
+
+/** @throws DocshelfError `not_found`, `version_not_found`, `no_bundle`, `cannot_read`; the signal's reason */
+async function readResource(site: Documentation, uri: string, signal: AbortSignal) {
+  const place = parseAddress(uri, site);
+  const page = place && (await (await servedRelease(site, place.version)).read(place.target, signal));
+  if (page === null) throw noPage(uri);
+  const { markdown } = page;
+  const text = cut(markdown, 0, TEXT_MAX);
+  const note = `\n\n[The page goes on: it has ${markdown.length} characters. Read the rest with read_page from offset ${text.length} on.]\n`;
+  return { contents: [{ uri, mimeType: MARKDOWN, text: text.length < markdown.length ? text + note : text }] };
 }

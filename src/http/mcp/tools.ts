@@ -1,16 +1,14 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { searchRequestOf, searchRequestSchema } from '../../domain/search.ts';
 import type { ShapeOf } from '../../domain/shape.ts';
-import { encodeUnsafe } from '../../search/extract/site-address.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { firstFrom } from '../../files/flat-tables.ts';
+import { encodeUnsafe } from '../../search/extract/reader-url.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import { requestChecker } from '../read-request.ts';
-import type { Documentation } from './documentation.ts';
-import { addressOf, placeOf } from './page-address.ts';
-import { listTree } from './page-tree.ts';
-import { servedRelease, shown } from './served-release.ts';
+import { addressOf, type Documentation, parseAddress, servedRelease, shown } from './documentation.ts';
 
-/** A tool as assistants see it, and what runs it. */
-export interface AssistantTool {
+/** A tool, its description for assistants, and its implementation. */
+interface AssistantTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -22,12 +20,12 @@ export interface AssistantTool {
 /** UTF-16 code units, about 5,000 tokens: common assistants warn from 10,000 on and cut at 25,000. */
 const READ_DEFAULT = 20_000;
 const READ_MAX = 60_000;
-/** Of all results together; what is longer is cut, and read by its address. */
+/** Maximum length of all results together. Longer text is cut; assistants read the rest by its address. */
 const FOUND_LENGTH_MAX = 60_000;
 const LIST_DEFAULT = 100;
 const LIST_MAX = 500;
 const VERSION_LENGTH_MAX = 128;
-/** No path of a release is longer (archives.md), each byte of it escaped; with an origin. */
+/** Longest path of a release (archives.md) with each byte escaped, and an origin. */
 const ADDRESS_LENGTH_MAX = 16 * 1024;
 
 const versionSchema = {
@@ -132,7 +130,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
     const { title, headings, version: said, language, tags, score } = metadata;
     const shown = cut(content, 0, left);
     left -= shown.length;
-    // A hosted search may name whole addresses.
+    // A hosted search can return absolute URLs.
     const address = path.startsWith('/') && site.origin !== null ? new URL(path, site.origin).href : path;
     return { address, title, headings, version: said ?? version, language, tags, score, content: shown };
   });
@@ -141,7 +139,7 @@ async function findSections(site: Documentation, written: unknown, signal: Abort
 
 async function readPage(site: Documentation, written: unknown, signal: AbortSignal): Promise<readonly string[]> {
   const { address, offset = 0, length = READ_DEFAULT, version: named = null } = checkRead(written);
-  const place = placeOf(address, site);
+  const place = parseAddress(address, site);
   if (place === null) throw noPage(address);
   const release = await servedRelease(site, named ?? place.version);
   const page = await release.read(place.target, signal);
@@ -164,7 +162,7 @@ async function readPage(site: Documentation, written: unknown, signal: AbortSign
 
 async function listPages(site: Documentation, written: unknown): Promise<readonly string[]> {
   const { folder = '/', recursive = false, limit = LIST_DEFAULT, cursor, version: asked = null } = checkList(written);
-  const place = placeOf(folder, site);
+  const place = parseAddress(folder, site);
   if (place === null) throw noPage(folder);
   const release = await servedRelease(site, asked ?? place.version);
   const { basePath } = release;
@@ -199,13 +197,13 @@ export function noPage(address: string): DocshelfError {
   });
 }
 
-/** No pair of surrogates is parted: half a character is no text. */
+/** Never splits a surrogate pair. */
 export function cut(text: string, from: number, length: number): string {
   const start = startOf(text, from);
   const end = Math.min(text.length, start + Math.max(0, length));
   const isParted = end > start && isLow(text.charCodeAt(end)) && isHigh(text.charCodeAt(end - 1));
   if (!isParted) return text.slice(start, end);
-  // Who asks for one by one comes on, too.
+  // Return at least one character, so that a caller with length 1 makes progress.
   return text.slice(start, end - start > 1 ? end - 1 : end + 1);
 }
 
@@ -215,7 +213,74 @@ const startOf = (text: string, from: number): number =>
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** Without keywords that only docshelf knows: some clients refuse a schema with others than those of JSON Schema. */
+/** Removes the keywords of docshelf, because some clients reject unknown keywords. */
 function withoutHints(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value))) as object;
 }
+
+/** An entry of a folder. */
+type TreeEntry =
+  | { readonly kind: 'page'; readonly path: string }
+  /** For a folder, `pages` counts the pages under it at any depth. */
+  | { readonly kind: 'folder'; readonly path: string; readonly pages: number };
+
+export interface TreeQuestion {
+  /** Path with a slash at both ends. */
+  readonly folder: string;
+  /** True lists all pages under the folder and no folders. */
+  readonly isRecursive: boolean;
+  /** Path of the last entry of the former answer. Null starts at the first. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+interface TreeAnswer {
+  readonly entries: readonly TreeEntry[];
+  /** Number of pages under the folder. */
+  readonly total: number;
+  /** Value for `after` in the next question. Null at the end. */
+  readonly next: string | null;
+}
+
+/** @param pages in the order of UTF-16 code units */
+export function listTree(pages: readonly string[], { folder, isRecursive, after, limit }: TreeQuestion): TreeAnswer {
+  const inside = pages.slice(
+    firstPathFrom(pages, folder),
+    firstPathFrom(pages, `${folder.slice(0, -1)}${BEHIND_SLASH}`),
+  );
+  const own = folder === '/' ? undefined : pages[firstPathFrom(pages, folder.slice(0, -1))];
+  // If the site writes folders without their slash, `/guides` is the page of `/guides/`.
+  const below = own === folder.slice(0, -1) ? [own, ...inside] : inside;
+  const entries = isRecursive ? below.map(pageEntry) : entriesOf(below, folder);
+  const rest = after === null ? entries : entries.filter(({ path }) => path > after);
+  const shown = rest.slice(0, limit);
+  return { entries: shown, total: entries.length, next: rest.length > limit ? (shown.at(-1)?.path ?? null) : null };
+}
+
+/** The character after the slash in ASCII. */
+const BEHIND_SLASH = '0';
+
+const pageEntry = (path: string): TreeEntry => ({ kind: 'page', path });
+
+function entriesOf(pages: readonly string[], folder: string): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  const counts = new Map<string, number>();
+  for (const page of pages) {
+    const slash = page.indexOf('/', folder.length);
+    if (slash === -1 || page === folder) entries.push(pageEntry(page));
+    else {
+      const path = page.slice(0, slash + 1);
+      counts.set(path, (counts.get(path) ?? 0) + 1);
+    }
+  }
+  for (const [path, count] of counts) {
+    // A folder that only has its own page is that page.
+    const isPage = count === 1 && pages[firstPathFrom(pages, path)] === path;
+    entries.push(isPage ? pageEntry(path) : { kind: 'folder', path, pages: count });
+  }
+  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Index of the first path that does not sort before this one. */
+const firstPathFrom = (pages: readonly string[], path: string): number =>
+  firstFrom(pages.length, (at) => (pages[at] ?? '') < path);

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { CellCounter } from './cells.ts';
-import { RequestMetrics } from './request-metrics.ts';
+import { CellCounter, RequestMetrics } from './request-metrics.ts';
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
@@ -62,7 +61,7 @@ export function defineMetrics(registry: Registry) {
   };
 }
 
-/** prom-client's own set keeps a timer of 10 ms and a performance observer running. */
+/** Replaces prom-client's default set, which keeps a 10 ms timer and a performance observer running. */
 export function addProcessMetrics(registry: Registry): void {
   const add = (name: string, help: string, read: () => number): void => {
     const registers = [registry];
@@ -102,6 +101,6 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 function openFileDescriptors(): number {
-  // Without the folder that is being read.
+  // Do not count the descriptor of the folder that is being read.
   return readdirSync('/proc/self/fd').length - 1;
 }

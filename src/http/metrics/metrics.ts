@@ -1,18 +1,19 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { DeployEvent } from '../../deploy/index.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
+import type { BundleSourceKind } from '../../domain/release.ts';
 import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
-import type { CountedRequest } from './request-metrics.ts';
-import { SiteMetrics } from './site-metrics.ts';
+import type { Cell, CountedRequest } from './request-metrics.ts';
 
 export interface Readings {
-  /** Of each site that has a label of its own; `site: null` in the single form. */
+  /** The state of each site with its own label. `site` is null in the single form. */
   readonly states: readonly { readonly site: string | null; readonly state: DeployState }[];
   readonly isReady: boolean;
-  /** Null where none are here, or countable now. */
+  /** Null if this process has no jobs, or cannot count them now. */
   readonly jobs: ExportJobs | null;
-  /** Of the data folder; null where the system does not tell. */
+  /** Space of the volume of the data folder. Null if the system does not report it. */
   readonly volume: VolumeSpace | null;
   /** Null where one process serves alone. */
   readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
@@ -25,7 +26,7 @@ export interface VolumeSpace {
 
 export type ExportJobs = StatusReport['jobs'];
 
-/** Twenty ticks a second are no load, and a delay that readers notice is longer. */
+/** Twenty ticks a second cost nothing, and readers only notice longer delays. */
 const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
@@ -38,12 +39,12 @@ export class Metrics {
   readonly #namesSites: () => boolean;
   readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
-  /** @param namesSites false: no series has the label `site`, of which there would be too many */
+  /** @param namesSites false if there are so many sites that series must not have the label `site` */
   constructor(namesSites: () => boolean = () => true) {
     this.#namesSites = namesSites;
     addProcessMetrics(this.#registry);
     this.#loopDelay.enable();
-    // Series begin at 0: one that began with its first event would show no rate for it.
+    // Start series at 0. A series that starts with its first event shows no rate for it.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
     this.#metrics.isConfigSound.set(1);
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
@@ -51,8 +52,8 @@ export class Metrics {
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** Counters and gauges of one site carry its domain; those of the single form, null, have no such label. */
-  of(site: string | null): SiteMetrics {
+  /** Metrics of one site, labeled with its domain. Null means the single form, without that label. */
+  forSite(site: string | null): SiteMetrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
@@ -71,7 +72,7 @@ export class Metrics {
     }
     this.#metrics.certificateEnd.reset();
     for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
-    // A sample is the time between two ticks of its timer.
+    // A sample is the time between two ticks, so subtract the interval.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();
     return this.#registry.metrics();
@@ -95,7 +96,7 @@ export class Metrics {
     this.#metrics.wrongTokens.inc();
   }
 
-  /** On the shelf page, which is no site. */
+  /** Counts wrong sign-ins on the shelf page, which belongs to no site. */
   onWrongSignIn(): void {
     this.#metrics.wrongSignIns.inc();
   }
@@ -103,4 +104,94 @@ export class Metrics {
   onError(code: ErrorCode): void {
     this.#metrics.errors.inc({ code });
   }
+}
+
+const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
+const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
+
+/** Metrics of one site. */
+export class SiteMetrics {
+  readonly #metrics: ReturnType<typeof defineMetrics>;
+  readonly #label: { readonly site?: string };
+  readonly #cacheHits: Cell;
+  readonly #cacheMisses: Cell;
+  #activeVersion: { readonly version: string; readonly digest: string } | null = null;
+
+  constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
+    this.#metrics = metrics;
+    this.#label = site === null ? {} : { site };
+    // Start series at 0. A series that starts with its first event shows no rate for it.
+    for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
+    for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
+    this.#cacheHits = cacheHits.cell(this.#label);
+    this.#cacheMisses = cacheMisses.cell(this.#label);
+    lastActivation.set(this.#label, 0);
+  }
+
+  onCache(hits: number, misses: number): void {
+    this.#cacheHits.value += hits;
+    this.#cacheMisses.value += misses;
+  }
+
+  onWrongSignIn(): void {
+    this.#metrics.wrongSignIns.inc(this.#label);
+  }
+
+  onPageReport(origin: string): void {
+    this.#metrics.pageReports.inc({ ...this.#label, origin });
+  }
+
+  onError(code: ErrorCode): void {
+    this.#metrics.errors.inc({ ...this.#label, code });
+  }
+
+  onBundleRefused(source: BundleSourceKind): void {
+    this.#metrics.bundles.inc({ ...this.#label, source, result: 'refused' });
+  }
+
+  onDeployEvent(event: DeployEvent): void {
+    switch (event.kind) {
+      case 'fetched':
+        this.#metrics.fetches.inc({ ...this.#label, result: 'ok' });
+        this.#metrics.fetchedBytes.inc(this.#label, event.bytes);
+        return;
+      case 'taken-in':
+        this.#metrics.bundles.inc({ ...this.#label, source: event.source, result: 'ok' });
+        return;
+      case 'activated':
+        this.#metrics.activations.inc(this.#label);
+        this.#metrics.lastActivation.setToCurrentTime(this.#label);
+        this.#setActiveVersion({ version: event.version, digest: event.digest });
+        return;
+      case 'turned-off':
+        this.#setActiveVersion(null);
+        return;
+      case 'failed':
+        this.#onFailure(event.step, toDocshelfError(event.error).code);
+    }
+  }
+
+  /** Removes the gauges of a site that left the config. Its counters stay. */
+  forget(): void {
+    this.#setActiveVersion(null);
+    // Without the label, the sites that stay share this gauge.
+    if (this.#label.site !== undefined) this.#metrics.lastActivation.remove(this.#label);
+  }
+
+  #setActiveVersion(active: { readonly version: string; readonly digest: string } | null): void {
+    if (this.#activeVersion !== null) this.#metrics.activeVersion.remove({ ...this.#label, ...this.#activeVersion });
+    if (active !== null) this.#metrics.activeVersion.set({ ...this.#label, ...active }, 1);
+    this.#activeVersion = active;
+  }
+
+  #onFailure(step: string, code: ErrorCode): void {
+    this.onError(code);
+    if (FAILED_FETCH.has(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
+    else if (REFUSED_BUNDLE.has(code)) this.onBundleRefused(step === 'preload' || step === 'inbox' ? step : 'url');
+  }
+}
+
+export function isBundleFault(code: ErrorCode): boolean {
+  return REFUSED_BUNDLE.has(code);
 }

@@ -1,18 +1,17 @@
-import type { Registry } from 'prom-client';
+import { Counter, type LabelValues, type Metric, type Registry } from 'prom-client';
 import type { ListenerName, ServedRequest } from '../listener/served-request.ts';
-import { type Cell, CellCounter, CellHistogram } from './cells.ts';
 
-/** Seconds: a file from memory takes under a millisecond, an upload minutes. */
+/** Bounds in seconds: a file from memory takes under a millisecond, an upload takes minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
-/** Of one listener and one site of it. */
+/** Series of one listener and one site. */
 interface RequestCells {
-  /** By the first digit of the status. */
+  /** Indexed by the first digit of the status. */
   readonly classes: (Cell | undefined)[];
   readonly bytes: Cell;
 }
 
-/** What counts of a request. */
+/** The facts of a request that are counted. */
 export type CountedRequest = Pick<ServedRequest, 'listener' | 'site' | 'status' | 'bytes' | 'durationMs'>;
 
 export class RequestMetrics {
@@ -55,3 +54,80 @@ export class RequestMetrics {
 }
 
 const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
+
+/** A series for the hot path. Counting is an addition, while prom-client's counters hash the labels each time. */
+export interface Cell {
+  value: number;
+}
+
+interface MetricName {
+  readonly name: string;
+  readonly help: string;
+}
+
+/** A counter that sums its series when they are read. */
+export class CellCounter<T extends string> {
+  readonly #cells: { readonly labels: LabelValues<T>; value: number }[] = [];
+
+  constructor(registry: Registry, { name, help }: MetricName, labelNames: readonly T[]) {
+    const cells = this.#cells;
+    new Counter<T>({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const { labels, value } of cells) this.inc(labels, value);
+      },
+    });
+  }
+
+  /** Adds a series that begins at 0. Cells with the same labels are summed. */
+  cell(labels: LabelValues<T>): Cell {
+    const cell = { labels, value: 0 };
+    this.#cells.push(cell);
+    return cell;
+  }
+}
+
+/** A histogram with one label. It replaces prom-client's, which cannot expose counts from outside. */
+class CellHistogram<T extends string> {
+  readonly #bounds: readonly number[];
+  /** Counts have one entry more than the bounds, for values above the last bound. */
+  readonly #series = new Map<string, { readonly counts: number[]; sum: number }>();
+
+  constructor(registry: Registry, { name, help }: MetricName, label: T, bounds: readonly number[]) {
+    this.#bounds = bounds;
+    const get = async () => ({ name, help, type: 'histogram', aggregator: 'sum', values: this.#values(name, label) });
+    registry.registerMetric({ name, get } as unknown as Metric<T>);
+  }
+
+  observe(label: string, value: number): void {
+    let series = this.#series.get(label);
+    if (series === undefined) {
+      series = { counts: new Array(this.#bounds.length + 1).fill(0), sum: 0 };
+      this.#series.set(label, series);
+    }
+    let bucket = 0;
+    while (value > (this.#bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.sum += value;
+  }
+
+  #values(name: string, label: T) {
+    return [...this.#series].flatMap(([key, { counts, sum }]) => {
+      const labels = { [label]: key };
+      let count = 0;
+      const buckets = counts.map((each, at) => {
+        count += each;
+        return { metricName: `${name}_bucket`, labels: { le: this.#bounds[at] ?? '+Inf', ...labels }, value: count };
+      });
+      return [
+        ...buckets,
+        { metricName: `${name}_sum`, labels, value: sum },
+        { metricName: `${name}_count`, labels, value: count },
+      ];
+    });
+  }
+}

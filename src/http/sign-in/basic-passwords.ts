@@ -1,17 +1,146 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { ClientRates } from '../limits/client-rates.ts';
-import type { LateAnswers } from '../limits/late-answers.ts';
-import { ownPage } from './own-page.ts';
-import type { Passwords } from './passwords/password-check.ts';
-import type { SignIn, SignInEvents } from './sign-in.ts';
+import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
+import type { ClientRates, LateAnswers } from '../limits/client-rates.ts';
+import type { PasswordCalls } from './password-worker.ts';
+import { ownPage, type SignIn, type SignInEvents } from './sign-in.ts';
+
+/** Contract, section 9.7. A changed entry has another hash, and is verified at once. */
+const REMEMBERED_MS = 60_000;
+/** 200 bytes each. */
+const REMEMBERED_MAX = 10_000;
+/** Maximum per client: an office whose readers come at once. A hash of cost 10 takes about 0.1 s. */
+const WAITING_MAX = 256;
+const WAITING_IN_ALL_MAX = 4_096;
+/** The rest of a small machine is for pages. */
+const THREADS_MAX = 2;
+
+interface Order {
+  readonly password: string;
+  readonly hashes: readonly string[];
+  readonly done: (holds: Promise<boolean>) => void;
+}
+
+export interface Passwords {
+  /**
+   * One turn, however many hashes: a wait per hash would tell names by their costs.
+   * @param client who asks, by address
+   * @param hashes the user's own first. If it does not match, the others are compared for their time, and let nobody in
+   * @throws DocshelfError `rate_limited` if too many passwords of the client wait; errors of the thread
+   */
+  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean;
+  /** True if the password was right a short time ago. */
+  remembers(password: string, hashes: readonly string[]): boolean;
+}
+
+/** Verifies passwords with bcrypt in threads, and remembers results by keyed digests. Clients take turns, so that a guesser delays only itself. */
+export class PasswordCheck implements Passwords {
+  readonly #waitingInAllMax: number;
+  readonly #key = randomBytes(32);
+  readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
+  readonly #asked = new Map<string, Promise<boolean>>();
+  /** By client, who is next first. */
+  readonly #waiting = new Map<string, Order[]>();
+  #waitingCount = 0;
+  #running = 0;
+  readonly #threads = new ThreadPool<PasswordCalls>(
+    () =>
+      new Thread<PasswordCalls>({
+        heap: HEAPS.passwords,
+        entry: threadEntry('./password-worker', import.meta),
+        task: 'verify a password',
+      }),
+  );
+
+  /** @param waitingInAllMax passwords of all clients */
+  constructor(waitingInAllMax = WAITING_IN_ALL_MAX) {
+    this.#waitingInAllMax = waitingInAllMax;
+  }
+
+  holds(client: string, password: string, hashes: readonly string[]): Promise<boolean> | boolean {
+    const digest = this.#digestOf(password, hashes);
+    const known = this.#known.get(digest) ?? this.#asked.get(digest);
+    if (known !== undefined) return known;
+    const asked = this.#enqueue(client, { password, hashes })
+      .then((holds) => {
+        this.#known.set(digest, holds);
+        return holds;
+      })
+      .finally(() => this.#asked.delete(digest));
+    this.#asked.set(digest, asked);
+    return asked;
+  }
+
+  remembers(password: string, hashes: readonly string[]): boolean {
+    return this.#known.get(this.#digestOf(password, hashes)) === true;
+  }
+
+  #digestOf(password: string, hashes: readonly string[]): string {
+    return createHmac('sha256', this.#key)
+      .update(`${hashes.join(' ')}\n${password}`)
+      .digest('base64');
+  }
+
+  async end(): Promise<void> {
+    await this.#threads.end();
+  }
+
+  async #enqueue(client: string, order: Omit<Order, 'done'>): Promise<boolean> {
+    const own = this.#waiting.get(client) ?? [];
+    if (own.length >= WAITING_MAX) throw tooManyWaiting();
+    if (this.#waitingCount >= this.#waitingInAllMax) this.#makeRoomBeside(own);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    own.push({ ...order, done: resolve });
+    this.#waiting.set(client, own);
+    this.#waitingCount++;
+    this.#runNext();
+    return promise;
+  }
+
+  /** Drops the last password of the client with the longest queue. @throws DocshelfError `rate_limited` if this client has it */
+  #makeRoomBeside(own: readonly Order[]): void {
+    const longest = [...this.#waiting.values()].reduce(
+      (most, orders) => (orders.length > most.length ? orders : most),
+      [] as Order[],
+    );
+    // One more at least than who asks will have: nobody loses his only place, and none is left with an empty queue.
+    const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
+    if (dropped === undefined) throw tooManyWaiting();
+    this.#waitingCount--;
+    dropped.done(Promise.reject(tooManyWaiting()));
+  }
+
+  #runNext(): void {
+    const [turn] = this.#waiting;
+    if (turn === undefined || this.#running >= THREADS_MAX) return;
+    const [client, orders] = turn;
+    const order = orders.shift();
+    this.#waiting.delete(client);
+    if (orders.length > 0) this.#waiting.set(client, orders);
+    if (order === undefined) return;
+    const { password, hashes, done } = order;
+    this.#waitingCount--;
+    this.#running++;
+    const compared = this.#threads.run((thread) => thread.call('compare', { password, hashes }));
+    done(
+      compared.finally(() => {
+        this.#running--;
+        this.#runNext();
+      }),
+    );
+  }
+}
+
+const tooManyWaiting = (): DocshelfError =>
+  new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
 
 interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
-  /** Of htpasswd. */
+  /** Text of an htpasswd file. */
   readonly users: string;
   readonly passwords: Passwords;
-  /** Of wrong passwords. */
+  /** Limits the wrong passwords of a client. */
   readonly rates: ClientRates;
   readonly clientOf: (incoming: IncomingMessage) => string;
   readonly late: LateAnswers;
@@ -19,19 +148,19 @@ interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
 
 /** RFC 7617; the scheme is compared without case. */
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+) *$/i;
-/** Of bcrypt. */
+/** Minimum cost of bcrypt. */
 const COST_MIN = 4;
 /** Longer than any that a person or a program has; bcrypt reads 72 bytes. */
 const PASSWORD_BYTES_MAX = 1024;
 
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Documentation", charset="UTF-8"' };
 
-/** Names and passwords of a file of htpasswd. A right one is never slowed, whoever else guesses. */
+/** Names and passwords of an htpasswd file. Guesses of others never delay a right password. */
 export class BasicPasswords implements SignIn {
   readonly vary = 'Authorization';
   readonly #options: BasicPasswordsOptions;
   readonly #hashes: ReadonlyMap<string, string>;
-  /** Of the costliest hash: an answer to any wrong password takes as long as one to a wrong name. */
+  /** Cost of the costliest hash. Each wrong password takes as long to refuse as a wrong name. */
   readonly #costMax: number;
 
   constructor(options: BasicPasswordsOptions) {
@@ -85,7 +214,7 @@ export class BasicPasswords implements SignIn {
   }
 }
 
-/** @throws the error where it is another than `rate_limited` */
+/** @throws the error, unless it is `rate_limited` */
 function tooMany(incoming: IncomingMessage, error: unknown): Response {
   if (!(error instanceof DocshelfError) || error.code !== 'rate_limited') throw error;
   return ownPage(incoming, {
@@ -104,7 +233,7 @@ function nobodysHash(name: string, cost: number): string {
 
 const range = (from: number, end: number): number[] => Array.from({ length: end - from }, (_, at) => from + at);
 
-/** Of two lines for one name the first counts, as in htpasswd's own readers. */
+/** The first of two lines with one name counts, as in Apache. */
 function readUsers(text: string): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
   for (const line of text.split('\n')) {

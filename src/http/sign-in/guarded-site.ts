@@ -1,13 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
-import { noticeResponse, type PlainAnswer } from '../../serve/index.ts';
+import { noticeResponse, type PlainAnswer } from '../../site/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
-import { requestIdOf } from '../listener/request-id.ts';
-import { siteRequest } from '../listener/site-request.ts';
+import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
 import { NOTHING_HERE, outsideAnswer } from '../site/site.ts';
 import type { SiteAssets } from '../site/site-assets.ts';
-import { ownPage } from './own-page.ts';
-import type { SignIn } from './sign-in.ts';
+import { ownPage, type SignIn } from './sign-in.ts';
 
 type AnswerSite = (request: Request, env: HttpBindings) => Response | Promise<Response>;
 
@@ -21,7 +19,7 @@ interface Guard {
 }
 
 /**
- * What everybody may ask for: files of docshelf's own pages, and reports of browsers. The raw target, letter by letter: any other
+ * Open to everybody: files of docshelf's own pages, and reports of browsers. The raw target is matched literally: any other
  * way of writing it needs a sign-in.
  */
 const FREE = /^\/_docshelf\/(?:assets\/(?:[A-Za-z0-9][A-Za-z0-9._-]*\/)?[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
@@ -46,7 +44,7 @@ export function guarded({ signIn, basePath, reports, assets, onFault }: Guard, a
   };
 }
 
-/** Null where the reader may read on. A fault lets nobody in. */
+/** Null if the reader may read. An error lets nobody in. */
 export async function admit(
   signIn: SignIn,
   env: HttpBindings,
@@ -66,7 +64,7 @@ export async function admit(
   }
 }
 
-/** No cache gives it to another reader (RFC 9111, section 5.2.2.7), and no other origin reads it. */
+/** Keeps a response from shared caches (RFC 9111, section 5.2.2.7) and from other origins. */
 export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Response {
   const { headers } = answer;
   headers.set('Cache-Control', privateControl(headers.get('Cache-Control')));
@@ -76,7 +74,7 @@ export function asPrivate(answer: Response, { vary }: Pick<SignIn, 'vary'>): Res
   return answer;
 }
 
-/** As `asPrivate`, by the headers of the answer. */
+/** `asPrivate` for prepared responses, cached by their headers. */
 export class PrivateAnswers {
   readonly #vary: string;
   readonly #made = new WeakMap<readonly string[], readonly string[]>();

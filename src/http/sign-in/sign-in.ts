@@ -1,12 +1,62 @@
 import type { IncomingMessage } from 'node:http';
 import type { DocshelfError } from '../../domain/errors.ts';
+import { type Notice, noticeResponse } from '../../site/index.ts';
+import { peerOf, trustedPeers } from '../listener/remote-address.ts';
+import { requestField } from '../listener/request.ts';
+
+/**
+ * A refusal, or a page of the sign-in itself, in no cache: the next request may be right. In the reader's own language: the
+ * site's would show what exists (contract, section 9.7).
+ */
+export function ownPage({ method = 'GET', headers }: IncomingMessage, notice: Omit<Notice, 'language'>): Response {
+  const header = (name: string): string | undefined => requestField(headers, name);
+  const own = { language: null, headers: { 'Cache-Control': 'no-store', ...notice.headers } };
+  return noticeResponse({ method, header }, { ...notice, ...own });
+}
+
+interface TrustedHeaderOptions {
+  readonly name: string;
+  /** Addresses and networks in CIDR notation; from any other the header says nothing. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** A proxy signs readers in, and names the reader in a header. */
+export class TrustedHeader implements SignIn {
+  readonly vary: string;
+  readonly #name: string;
+  readonly #isTrusted: (peer: string) => boolean;
+
+  constructor({ name, trustedProxies }: TrustedHeaderOptions) {
+    this.vary = name;
+    this.#name = name.toLowerCase();
+    this.#isTrusted = trustedPeers(trustedProxies);
+  }
+
+  knows(incoming: IncomingMessage): boolean {
+    const { rawHeaders } = incoming;
+    const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
+    // Two values: the proxy has passed on the reader's own header.
+    const isNamed = given.length === 1 && given[0]?.trim() !== '';
+    return isNamed && this.#isTrusted(peerOf(incoming));
+  }
+
+  admit(incoming: IncomingMessage): Response | null {
+    if (this.knows(incoming)) return null;
+    return ownPage(incoming, {
+      status: 401,
+      words: 'notSignedIn',
+      // RFC 9110, section 11.6.1, wants a challenge; browsers pass over a scheme that they do not know.
+      headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
+    });
+  }
+}
 
 /** A way in which readers sign in (contract, section 9.7). */
 export interface SignIn {
   /** The fields of a request that decide, as `Vary` names them. */
   readonly vary: string;
   /**
-   * Null where the reader may read; else the answer, which shows nothing of the site, or a page of the sign-in itself.
+   * Null if the reader may read. Else a response that shows nothing of the site, or a page of the sign-in itself.
    * @param target below the base path
    * @param begins false: no sign-in is begun, since there is something to see without
    */
@@ -17,7 +67,7 @@ export interface SignIn {
   isOwn?(target: string): boolean;
 }
 
-/** Where a provider leads back to, and where readers sign out; below the base path, without the first slash. */
+/** Paths of the provider's redirect and of the sign-out, below the base path, without the first slash. */
 export const CALLBACK = '_docshelf/sign-in/callback';
 export const SIGN_OUT = '_docshelf/sign-out';
 
@@ -27,7 +77,7 @@ export function isSignInAddress(target: string): boolean {
   return path === CALLBACK || path === SIGN_OUT;
 }
 
-/** What a sign-in tells of those it turns away. */
+/** Events of readers whose sign-in fails. */
 export interface SignInEvents {
   /** A wrong password or token; once for each request. */
   onWrong(): void;

@@ -18,7 +18,7 @@ const CODE_LINES = 3;
 const CODE_LINE =
   /[{};]\s*$|^\s{2,}\S|^\s*(?:[$#>]\s|<\/?\w|\/\/|import\s|export\s|const\s|let\s|def\s|return\b)|\w\([^)]*\)\s*$|\w\s?=\s?\S/;
 
-/** True where half of its lines and more are read as code: an answer's text does not say which is. */
+/** True if at least half of the lines look like code. */
 function isCode(lines: readonly string[]): boolean {
   const count = lines.filter((line) => CODE_LINE.test(line)).length;
   return count * 2 >= lines.length && lines.length > 0 && count > 0;

@@ -1,7 +1,19 @@
-import { type Encoding, negotiateEncoding } from '../../serve/encoding.ts';
-import { OWN_HEADERS, type SiteRequest } from '../../serve/index.ts';
+import { compress } from '../../site/body-cache.ts';
+import { type Encoding, negotiateEncoding } from '../../site/encoding.ts';
+import { OWN_HEADERS, type SiteRequest } from '../../site/index.ts';
+import { escapeHtml } from '../../web/escape.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
-import { madeBody } from '../made-body.ts';
+
+/** Compressed, a few hundred bytes are not fewer packets. */
+const COMPRESSED_FROM_BYTES = 1024;
+
+/** A body that is made for one answer, and the headers of its form. */
+export async function madeBody(bytes: Uint8Array<ArrayBuffer>, wanted: Encoding) {
+  const encoding = bytes.length < COMPRESSED_FROM_BYTES ? 'identity' : wanted;
+  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
+  const coding: Record<string, string> = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+  return { body, headers: { 'Content-Length': String(body.length), ...coding } };
+}
 
 /** No script, style or address but docshelf's own: what a site says that gets through as markup can do nothing. */
 function policyOf(hasScript: boolean): string {
@@ -12,7 +24,7 @@ function policyOf(hasScript: boolean): string {
 
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
-  // What a reader looks for is no other origin's business.
+  // Do not send the reader's query to other origins.
   'Referrer-Policy': 'same-origin',
   ...OWN_HEADERS,
 };
@@ -55,4 +67,50 @@ export function documentAnswer(method: string, type: string, body: string): Resp
       ...OWN_HEADERS,
     },
   });
+}
+
+export const OPEN_SEARCH_PATH = '/_docshelf/opensearch.xml';
+export const OPEN_SEARCH_TYPE = 'application/opensearchdescription+xml';
+
+export interface DescribedSearch {
+  /** Name of the site. */
+  readonly name: string;
+  /** Absolute address of the site's first page, with its last slash. */
+  readonly address: string;
+  readonly language: PageLanguage;
+}
+
+/** Characters that ShortName and LongName of the format may have. */
+const SHORT_MAX = 16;
+const LONG_MAX = 48;
+/** XML has no way to write these (section 2.2). */
+const NO_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+/** Name of the search in browsers, in the link to its description and in the description. */
+export const shortName = (name: string): string => cut(name, SHORT_MAX);
+
+/** By which browsers search a site from their address bar (OpenSearch 1.1). */
+export function openSearchAnswer(method: string, { name, address, language }: DescribedSearch): Response {
+  const own = address + OPEN_SEARCH_PATH.slice(1);
+  const body = `<?xml version="1.0" encoding="UTF-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>${xml(shortName(name))}</ShortName>
+<LongName>${xml(cut(name, LONG_MAX))}</LongName>
+<Description>${xml(language.words.searchBox.label)}</Description>
+<Url type="text/html" method="get" template="${xml(address)}_docshelf/search?q={searchTerms}"/>
+<Url type="${OPEN_SEARCH_TYPE}" rel="self" template="${xml(own)}"/>
+<Language>${language.tag}</Language>
+<InputEncoding>UTF-8</InputEncoding>
+<OutputEncoding>UTF-8</OutputEncoding>
+</OpenSearchDescription>
+`;
+  return documentAnswer(method, OPEN_SEARCH_TYPE, body);
+}
+
+function cut(text: string, charactersMax: number): string {
+  return [...text].slice(0, charactersMax).join('').trim();
+}
+
+function xml(text: string): string {
+  return escapeHtml(text.toWellFormed().replaceAll(NO_XML, '\ufffd'));
 }

@@ -1,7 +1,7 @@
 import { hostName } from '../../domain/deployment.ts';
 import { counted } from '../../domain/text.ts';
 import { collect } from '../../files/index.ts';
-import { protocolLine } from '../../serve/index.ts';
+import { protocolLine } from '../../site/index.ts';
 
 /** Below the base path. */
 export const REPORTS_PATH = '/_docshelf/csp-report';
@@ -13,14 +13,14 @@ const TOLD_MAX = 10;
 const OTHERS = 'others';
 /** Names of hosts have at most 253 letters. */
 const ORIGIN_LENGTH_MAX = 270;
-/** Of one request: browsers gather what happens within a minute. */
+/** Maximum per request: browsers collect the reports of a minute. */
 const REPORTS_MAX = 100;
 
-/** That pages tried to load from. */
+/** An origin that pages tried to load from. */
 export interface ReportedOrigin {
   /** `others` for those beyond the hundredth. */
   readonly origin: string;
-  /** Of browsers, since the daemon was started. */
+  /** Number of reports since the daemon started. */
   readonly reports: number;
 }
 

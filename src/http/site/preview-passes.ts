@@ -1,7 +1,6 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
-import type { SiteRequest } from '../../serve/index.ts';
-import { SiteCookie } from '../sign-in/oidc/cookies.ts';
-import { Seals } from '../sign-in/oidc/seals.ts';
+import type { SiteRequest } from '../../site/index.ts';
+import { Seals, SiteCookie } from '../sign-in/sealed-cookies.ts';
 
 /** Contract, section 9.3: a day, of the link and of the cookie. */
 export const PREVIEW_MS = 24 * 3600_000;
@@ -26,7 +25,7 @@ interface PreviewedRelease {
 const NAME_DIGITS = 12;
 const PARAMETER = 'preview';
 
-/** Who may read versions that are staged: a link that sets a cookie, each sealed for one site, version and release. */
+/** Lets a reader with a link read a staged version. The link sets a cookie. Both are sealed for one site, version and release. */
 export class PreviewPasses {
   readonly #options: PreviewPassesOptions;
   #seals: Promise<Seals> | null = null;

@@ -1,7 +1,6 @@
 import type { SearchFacts, SearchResult } from '../../search/index.ts';
-import { escapeHtml } from '../../web/escape-html.ts';
+import { escapeHtml, withoutHost } from '../../web/escape.ts';
 import { languageTag } from '../../web/language-tag.ts';
-import { withoutHost } from '../../web/without-host.ts';
 import type { PageLanguage } from '../../web/words/index.ts';
 import { bestPassage } from './best-passage.ts';
 import { languageNames } from './language-names.ts';

@@ -1,22 +1,157 @@
 import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
-import { FORMS, negotiateEncoding } from '../../serve/encoding.ts';
-import { NOTICES, noticeResponse, protocolLine, type SiteRequest } from '../../serve/index.ts';
-import { evaluatePreconditions } from '../../serve/preconditions.ts';
-import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
-import { answerAsset } from '../hashed-asset.ts';
-import { requestIdOf } from '../listener/request-id.ts';
+import type { DeployState } from '../../domain/status.ts';
+import { FORMS, negotiateEncoding } from '../../site/encoding.ts';
+import { NOTICES, noticeResponse, protocolLine, type SiteRequest } from '../../site/index.ts';
+import { evaluatePreconditions } from '../../site/preconditions.ts';
+import { escapeHtml } from '../../web/escape.ts';
+import { languageTag } from '../../web/language-tag.ts';
+import { type PageLanguage, preferredLanguage, type ReaderWords } from '../../web/words/index.ts';
+import { requestIdOf, siteRequest } from '../listener/request.ts';
 import { pathOf } from '../listener/served-request.ts';
-import { siteRequest } from '../listener/site-request.ts';
-import { BASE_STYLE, ownAsset } from '../own-asset.ts';
+import { answerAsset, BASE_STYLE, ownAsset } from '../own-asset.ts';
+import { languageNames } from './language-names.ts';
 import { pageAnswer } from './page-answer.ts';
-import { type ListedSite, SHELF_QUERY_LENGTH_MAX, shelfPage } from './shelf-page.ts';
 import { faultAnswer, NOTHING_HERE, type SiteEnv } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
+/** A site as the shelf page shows it; its words are text, whatever they hold. */
+export interface ListedSite {
+  readonly domain: string;
+  /** Null: the domain stands for it. */
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly version: string | null;
+  /** BCP 47. */
+  readonly language: string | null;
+  /** RFC 3339: when the version was made. */
+  readonly date: string | null;
+  /** Address of its first page, with the last slash: a path of this host (`/docs/`), or absolute. */
+  readonly address: string;
+  readonly state: DeployState;
+}
+
+export interface ShelfPage {
+  /** Language of the page itself. */
+  readonly language: PageLanguage;
+  readonly sites: readonly ListedSite[];
+  /** Query for sites; empty: none. */
+  readonly query: string;
+  /** True if all listed sites can be searched. */
+  readonly hasSearch: boolean;
+  /** True if a reader who signs in sees more sites. */
+  readonly hasMore: boolean;
+  /** Paths of style sheet, script and icon, relative to the page: they hold behind a proxy's path too. */
+  readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
+}
+
+/** UTF-16 code units, of the box and of the server alike. */
+export const SHELF_QUERY_LENGTH_MAX = 200;
+
+/**
+ * All sites, those that do not match hidden: the script shows them again without asking. Made of plain strings: a thousand
+ * sites take 58 ms with `hono/html`, in which no other request is answered.
+ */
+export function shelfPage({ language, sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
+  const words = wordsOf(query);
+  const matching = sites.map((site) => matches(site, words));
+  const count = matching.filter(Boolean).length;
+  const said = language.words.shelf;
+  const naming = { said, nameLanguage: languageNames(language.tag) };
+  const items = sites.map((site, at) => siteItem(site, matching[at] === true, naming));
+  return `<!doctype html>
+<html lang="${language.tag}" dir="${language.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${said.title}</title>
+<link rel="icon" type="image/svg+xml" href="${assets.svg}">
+<link rel="stylesheet" href="${assets.css}">
+<script type="module" src="${assets.js}"></script>
+</head>
+<body>
+<header>
+<h1><img src="${assets.svg}" width="32" height="32" alt="">${said.title}</h1>
+${sites.length === 0 ? '' : searchForm(query, hasSearch, said)}
+</header>
+<main>
+<p id="status" role="status">${statusOf(count, sites.length, query, said)}</p>
+<ul id="sites">
+${items.join('')}</ul>
+${hasMore ? `<p><a href="?sign-in">${said.signIn}</a></p>` : ''}
+${hasSearch ? `<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">${said.inPages}</h2><div id="results"></div></section>` : ''}
+</main>
+</body>
+</html>
+`;
+}
+
+type ShelfWords = ReaderWords['shelf'];
+
+function searchForm(query: string, hasSearch: boolean, said: ShelfWords): string {
+  return `<form role="search" data-words="${escapeHtml(JSON.stringify(said))}"${hasSearch ? ' data-search="_docshelf/search"' : ''}>
+<label for="q">${said.findSite}</label>
+<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(query)}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>${said.find}</button></div>
+</form>`;
+}
+
+/** The same as `assets/shelf.js` says. */
+function statusOf(count: number, total: number, query: string, said: ShelfWords): string {
+  if (total === 0) return said.empty;
+  return (query === '' ? said.sites : said.matching).replace('{total}', `${total}`).replace('{count}', `${count}`);
+}
+
+interface Naming {
+  readonly said: ShelfWords;
+  readonly nameLanguage: (tag: string) => string;
+}
+
+function siteItem(site: ListedSite, isShown: boolean, { said, nameLanguage }: Naming): string {
+  const isServed = site.state === 'ready' || site.state === 'stale';
+  const language = site.language === null ? null : languageTag(site.language);
+  const lang = language === null ? '' : ` lang="${language}"`;
+  const name = escapeHtml(site.title ?? site.domain);
+  const facts = [
+    site.version === null ? '' : fact(said.version, escapeHtml(site.version)),
+    language === null ? '' : fact(said.language, escapeHtml(nameLanguage(language))),
+    site.date === null ? '' : fact(said.date, timeOf(site.date)),
+  ].join('');
+  return `<li data-domain="${escapeHtml(site.domain)}"${isShown ? '' : ' hidden'}>
+<h2${lang} dir="auto">${isServed ? `<a href="${escapeHtml(site.address)}">${name}</a>` : name}</h2>
+${isServed ? '' : `<p class="state">${said.soon}</p>\n`}${site.description === null ? '' : `<p${lang} dir="auto">${escapeHtml(site.description)}</p>\n`}${facts === '' ? '' : `<dl>${facts}</dl>\n`}</li>
+`;
+}
+
+/** @param value markup */
+function fact(term: string, value: string): string {
+  return `<div><dt>${term}</dt><dd>${value}</dd></div>`;
+}
+
+function timeOf(rfc3339: string): string {
+  return `<time datetime="${escapeHtml(rfc3339)}">${escapeHtml(rfc3339.slice(0, 10))}</time>`;
+}
+
+/** All words of a query stand somewhere in what is shown of a site, in any case and with or without accents. */
+function matches(site: ListedSite, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const { domain, title, description, version } = site;
+  const text = folded([domain, title, description, version].join(' '));
+  return words.every((word) => text.includes(word));
+}
+
+function wordsOf(query: string): string[] {
+  return folded(query).split(/\s+/).filter(Boolean);
+}
+
+/** The same as `assets/shelf.js` does. */
+function folded(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+}
+
 export interface ShelfAppOptions {
   /**
-   * Those that every reader may know of, in the order in which they are shown; those that are off are left out.
+   * The public sites in their order on the page, without those that are off.
    * @param host the Host header, for `shelfAddress`
    */
   sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
@@ -30,13 +165,13 @@ export interface ShelfState {
   readonly isOn: boolean;
   /** Over all of the listed: as a site's own, each result with its `site`. */
   readonly search: AnswerSiteSearch | null;
-  /** True where a reader who signs in sees more sites. */
+  /** True if a reader who signs in sees more sites. */
   readonly hasMore: boolean;
 }
 
 const ASSETS = '_docshelf/assets/';
 
-/** What is answered where no site fits: the shelf page, its search and its files, and 404 for all else. */
+/** Responds if no site matches: with the shelf page, its search and its files, and with 404 to all else. */
 export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
   const files = {

@@ -1,9 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { answerAsset, type HashedAsset } from '../hashed-asset.ts';
-import { BASE_STYLE, ownAsset } from '../own-asset.ts';
-import type { AssetFile } from './asset-folder.ts';
-import { searchBoxFiles } from './search-box-files.ts';
-import { SWITCHER_SCRIPT, SWITCHER_STYLE, switcherFiles } from './switcher-files.ts';
+import { ENGLISH, PAGE_LANGUAGES } from '../../web/words/index.ts';
+import { answerAsset, BASE_STYLE, type HashedAsset, ownAsset } from '../own-asset.ts';
 
 /** Below the base path of each site; free of sign-in. */
 export const ASSET_ADDRESSES = '/_docshelf/assets/';
@@ -13,32 +12,32 @@ const LOADER = 'loader.js';
 const REPLACING = 'replacing.js';
 const FOR_BY_HAND = 'by-hand.js';
 
-/** Docshelf's own files on pages of sites, the same for all of a daemon. Read when they are first needed. */
+/** Docshelf's own files on pages of sites, the same for all sites of a daemon. Reads them when they are first needed. */
 export class SiteAssets {
   #read: ReturnType<typeof readFiles> | null = null;
 
   /**
-   * Of the scripts that pages with a search box load, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`, and
-   * where the box replaces another, or a template names it by hand.
+   * Paths of the scripts of the search box, below the base path: `_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js`, and the
+   * scripts for pages whose own search it replaces, and for templates that include it.
    */
   get searchBox(): Readonly<Record<'loader' | 'replacing' | 'byHand', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.searchBox}/`;
     return { loader: folder + LOADER, replacing: folder + REPLACING, byHand: folder + FOR_BY_HAND };
   }
 
-  /** Of the switcher of versions, below the base path, as the loader's. */
+  /** Paths of the version switcher's files, below the base path. */
   get switcher(): Readonly<Record<'script' | 'style', string>> {
     const folder = `${ASSET_ADDRESSES.slice(1)}${this.#files.switcher}/`;
     return { script: folder + SWITCHER_SCRIPT, style: folder + SWITCHER_STYLE };
   }
 
-  /** Of docshelf's own pages, relative to `_docshelf/`. */
+  /** Paths of the files of docshelf's own pages, relative to `_docshelf/`. */
   get page(): Readonly<Record<'css' | 'svg', string>> {
     const { css, svg } = this.#files;
     return { css: `assets/${css.name}`, svg: `assets/${svg.name}` };
   }
 
-  /** Null for what is none. @param path of the request below the base path */
+  /** Null if the path is not of an asset. @param path of the request below the base path */
   answer(path: string, basePath: string, acceptEncoding: string | undefined, method: string): Response | null {
     if (!path.startsWith(ASSET_ADDRESSES)) return null;
     const isHead = method === 'HEAD';
@@ -75,7 +74,7 @@ function readFiles() {
   return { searchBox: searchBox.folder, switcher: switcher.folder, byPath, css, svg };
 }
 
-/** By its first answer: a start asks for addresses alone, and a reader for the words of one language. */
+/** Compresses a file when it is first requested: a start needs only the addresses, and a reader the words of one language. */
 function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset {
   let made: HashedAsset | null = null;
   return () => {
@@ -83,4 +82,62 @@ function compressed(name: string, { type, bytes }: AssetFile): () => HashedAsset
     made ??= { name, type, bytes, gzipped: gzipSync(bytes, { level: 9 }), brotli: brotli() };
     return made;
   };
+}
+
+type AssetFile = Pick<HashedAsset, 'type' | 'bytes'>;
+
+interface AssetFolder {
+  /** `search-box-3f9ab2c41d7e0856`: the name changes with any of the files, so that files refer to each other by their plain names. */
+  readonly folder: string;
+  readonly files: ReadonlyMap<string, AssetFile>;
+}
+
+function assetFolder(name: string, files: ReadonlyMap<string, AssetFile>): AssetFolder {
+  const digest = createHash('sha256');
+  for (const [file, { bytes }] of files) digest.update(`${file}\n${bytes.length}\n`).update(bytes);
+  return { folder: `${name}-${digest.digest('hex').slice(0, 16)}`, files };
+}
+
+function textFile(type: string, text: string | Buffer): AssetFile {
+  return { type: `${type}; charset=utf-8`, bytes: Uint8Array.from(Buffer.from(text)) };
+}
+
+const SEARCH_BOX_ASSETS = new URL('assets/search-box/', import.meta.url);
+/** A page itself loads one of the first three. The build minifies the scripts and bundles their imports (scripts/search-box.mjs). */
+const SCRIPTS = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'];
+
+/** Files of the search box, as pages load them. The script contains English; each other language is a file. */
+export function searchBoxFiles(): AssetFolder {
+  const scripts = SCRIPTS.map(
+    (name) => [name, textFile('text/javascript', readFileSync(new URL(name, SEARCH_BOX_ASSETS)))] as const,
+  );
+  const words = PAGE_LANGUAGES.filter((language) => language !== ENGLISH).map(
+    ({ tag, words: { searchBox } }) =>
+      [`words-${tag}.json`, textFile('application/json', JSON.stringify(searchBox))] as const,
+  );
+  return assetFolder('search-box', new Map([...scripts, ...words]));
+}
+
+const SWITCHER_ASSETS = new URL('assets/switcher/', import.meta.url);
+/** The identifier `_`, which no element has, makes these rules stronger than a page's own rules for links and paragraphs. */
+const ON_PAGES = 'docshelf-versions:not(#_)';
+
+const SWITCHER_SCRIPT = 'switcher.js';
+const SWITCHER_STYLE = 'switcher.css';
+
+/** Files of the version switcher: a script that contains its words and style, and the style for pages that show a notice without the script. */
+export function switcherFiles(): AssetFolder {
+  const [script, style] = [SWITCHER_SCRIPT, SWITCHER_STYLE].map((name) =>
+    readFileSync(new URL(name, SWITCHER_ASSETS), 'utf8'),
+  );
+  const words = Object.fromEntries(PAGE_LANGUAGES.map(({ tag, words: { versions } }) => [tag, versions]));
+  const values = Object.entries({ WORDS: words, STYLE: style, ON_PAGES });
+  const whole = [...values.map(([name, value]) => `const ${name} = ${JSON.stringify(value)};`), script].join('\n');
+  return assetFolder(
+    'switcher',
+    new Map([
+      [SWITCHER_SCRIPT, textFile('text/javascript', whole)],
+      [SWITCHER_STYLE, textFile('text/css', (style ?? '').replaceAll(':host', ON_PAGES))],
+    ]),
+  );
 }

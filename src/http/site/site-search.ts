@@ -1,25 +1,45 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, type Search, type SearchAnswer, type SearchFacts } from '../../search/index.ts';
-import { negotiateEncoding } from '../../serve/encoding.ts';
-import { OWN_HEADERS } from '../../serve/index.ts';
-import { prefersType } from '../../web/accept.ts';
+import { jsonOf, NO_FACTS, type Search, type SearchAnswer } from '../../search/index.ts';
+import { negotiateEncoding } from '../../site/encoding.ts';
+import { OWN_HEADERS, type SiteRequest } from '../../site/index.ts';
+import { prefersType } from '../../web/media-type.ts';
+import { type PageLanguage, preferredLanguage } from '../../web/words/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
-import { requestIdOf } from '../listener/request-id.ts';
-import { siteRequest, untilClientLeaves } from '../listener/site-request.ts';
-import { madeBody } from '../made-body.ts';
+import { requestIdOf, siteRequest, untilClientLeaves } from '../listener/request.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
-import { ResultsAnswer, type ResultsPlace } from './results.ts';
-import type { ListedSite } from './shelf-page.ts';
+import { madeBody, pageAnswer } from './page-answer.ts';
+import {
+  QUERY_LENGTH_MAX,
+  RESULTS_USUAL,
+  type ResultsOutcome,
+  resultsPage,
+  type WrittenQuery,
+} from './results-page.ts';
+import type { SiteAssets } from './site-assets.ts';
 
-/** What of a shelf the readers of one of its sites may know of. */
+/** Where a page of results is shown. */
+export interface ResultsPlace {
+  /** Of the site as it is served; null: nothing is. */
+  readonly language: () => Promise<PageLanguage | null>;
+  readonly assets: SiteAssets;
+}
+
+/** Names a site of the shelf in a result. */
+interface NamedSite {
+  readonly domain: string;
+  readonly title: string | null;
+  readonly address: string;
+}
+
+/** The part of a shelf that readers of one of its sites may know. */
 export interface ShelfScope {
   /** Over all of these sites, that one too; results carry the domain of theirs. */
   search(): Search;
   /** The same, by domain. @param host the Host header, for `shelfAddress` */
-  sites(host: string | undefined): Promise<ReadonlyMap<string, Pick<ListedSite, 'domain' | 'title' | 'address'>>>;
+  sites(host: string | undefined): Promise<ReadonlyMap<string, NamedSite>>;
 }
 
 export interface SiteSearchSettings extends FaultHooks {
@@ -60,7 +80,7 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
     try {
       const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
-      if (results?.isBlank) return await results.blank(asked);
+      if (results?.isBlank) return await results.respond(asked, { kind: 'blank' });
       const { q, limit = results?.limit, language, version, tag, legs, scope, view } = readQuery(parameters);
       const filter = { ...(language && { language }), ...(version && { version }), ...(tag && { tag }) };
       const wanted = searchRequestOf({ query: q, ...(limit && { pageSize: limit }), filter }, true);
@@ -70,15 +90,19 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       // A page of results is of its site: its links are paths.
       const all = scope === 'all' && results === null ? shelf : null;
       const answer = await (all?.search() ?? search).search({ ...wanted, ...more }, client.signal);
-      if (results !== null)
-        return await results.found(asked, answer.results, answer.facts ?? NO_FACTS, wanted.pageSize);
-      const sites = isBox && all !== null ? await all.sites(asked.header('host')) : null;
-      const json = isBox ? boxJson(answer, sites) : jsonOf(answer);
+      if (results !== null) {
+        const { results: found, facts = NO_FACTS } = answer;
+        return await results.respond(asked, { kind: 'found', results: found, facts, limit: wanted.pageSize });
+      }
+      const named = isBox && all !== null ? withSites(answer, await all.sites(asked.header('host'))) : answer;
+      const json = jsonOf(named, isBox);
       const { body, headers } = await madeBody(json, negotiateEncoding(asked.header('accept-encoding')));
       return new Response(body, { headers: { ...HEADERS, Vary: 'Accept-Encoding', ...headers } });
     } catch (cause) {
       const problem = answerFault(cause, request, requestIdOf(env), options);
-      return results === null ? problem : results.failed(asked, problem);
+      if (results === null) return problem;
+      const { status, headers } = problem;
+      return results.respond(asked, { kind: 'failed', status }, headers.get('Retry-After'));
     }
   };
 }
@@ -90,18 +114,54 @@ function wantsPage({ headers }: Request, parameters: URLSearchParams): boolean {
   return prefersType(accept, PAGE_TYPE, JSON_TYPE) && !prefersType(accept, JSON_TYPE, PAGE_TYPE);
 }
 
-/** A hosted search says nothing of what there is to choose from. */
-const NO_FACTS: SearchFacts = { corrected: null, facets: { languages: [], versions: [], tags: [] }, semantic: false };
-
-/** @param sites that results may be of; null: of the one that is asked */
-function boxJson(
-  { results, facts = NO_FACTS }: SearchAnswer,
-  sites: Awaited<ReturnType<ShelfScope['sites']>> | null,
-): Uint8Array<ArrayBuffer> {
-  const named = sites === null ? results : results.map((result) => ({ ...result, site: siteOf(result, sites) }));
-  return new TextEncoder().encode(JSON.stringify({ results: named, ...facts }));
+function withSites({ results, facts }: SearchAnswer, sites: ReadonlyMap<string, object>): SearchAnswer {
+  return { results: results.map((result) => ({ ...result, site: siteOf(result, sites) })), facts };
 }
 
-function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, unknown>): unknown {
+function siteOf(result: SearchAnswer['results'][number], sites: ReadonlyMap<string, object>): object | undefined {
   return 'site' in result && typeof result.site === 'string' ? sites.get(result.site) : undefined;
+}
+
+const PAGE_HEADERS = {
+  // After a swap a cached answer would lead to pages that are gone.
+  'Cache-Control': 'no-store',
+  Vary: 'Accept, Accept-Encoding',
+  'X-Robots-Tag': 'noindex',
+};
+
+/** The results, or the reason why there are none, as a page for readers (contract, section 9). */
+class ResultsAnswer {
+  /** Maximum number of results if the address names none. */
+  readonly limit = RESULTS_USUAL;
+  readonly #place: ResultsPlace;
+  readonly #written: WrittenQuery;
+
+  constructor(place: ResultsPlace, parameters: URLSearchParams) {
+    const written = (name: string): string =>
+      (parameters.get(name) ?? '').trim().slice(0, QUERY_LENGTH_MAX).toWellFormed();
+    this.#place = place;
+    this.#written = {
+      q: written('q'),
+      language: written('language'),
+      version: written('version'),
+      tag: written('tag'),
+    };
+  }
+
+  /** True if the address has no query: the page is the form alone. */
+  get isBlank(): boolean {
+    return this.#written.q === '';
+  }
+
+  /** @param retryAfter of a response that failed */
+  async respond(request: SiteRequest, outcome: ResultsOutcome, retryAfter: string | null = null): Promise<Response> {
+    const { assets } = this.#place;
+    const known = await this.#place.language();
+    const language = known ?? preferredLanguage(request.header('accept-language'));
+    const html = resultsPage({ language, written: this.#written, outcome, assets: assets.page });
+    const status = outcome.kind === 'failed' ? outcome.status : 200;
+    const vary = known === null ? { Vary: `${PAGE_HEADERS.Vary}, Accept-Language` } : {};
+    const retry = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+    return pageAnswer(request, { html, language, status, headers: { ...PAGE_HEADERS, ...vary, ...retry } });
+  }
 }

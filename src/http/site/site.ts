@@ -12,15 +12,13 @@ import {
   type PlainAnswer,
   type SiteRequest,
   type SiteServer,
-} from '../../serve/index.ts';
+} from '../../site/index.ts';
 import { isPagePart } from '../../web/media-type.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
-import { requestIdOf } from '../listener/request-id.ts';
-import { pathOf, tellVersion } from '../listener/served-request.ts';
-import { siteRequest } from '../listener/site-request.ts';
-import { documentAnswer } from './page-answer.ts';
+import { requestIdOf, siteRequest } from '../listener/request.ts';
+import { pathOf, tagVersion } from '../listener/served-request.ts';
+import { type DescribedSearch, documentAnswer, OPEN_SEARCH_PATH, openSearchAnswer } from './page-answer.ts';
 import { type PageReports, REPORTS_PATH } from './page-reports.ts';
-import { type DescribedSearch, OPEN_SEARCH_PATH, openSearchAnswer } from './search-description.ts';
 import type { SiteAssets } from './site-assets.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 import { type VersionSource, versionAnswer, versionsAnswer } from './version-answers.ts';
@@ -42,10 +40,10 @@ export interface SiteAppOptions {
   /** As the config is now; null: off. */
   mcp?(): AnswerSiteSearch | null;
   /**
-   * Asked before a part of a page is missing, which a page that another replica has sent may name. @returns true where what is
-   * served knows others by now
+   * Called before a 404 for a part of a page: a page from another replica may name it. @returns true if docshelf found newer
+   * releases
    */
-  lookAgain?(): Promise<boolean>;
+  refreshFromDisk?(): Promise<boolean>;
   onError?(error: unknown, requestId: string | null): void;
 }
 
@@ -62,13 +60,13 @@ function nothingServed(request: SiteRequest, state: DeployState, hasFailed: bool
 export const NOTHING_HERE = { status: 404, words: 'nothingHere', language: null, form: 'page' } as const;
 
 /** A prepared answer of the site at its base path, by the raw target. */
-export function plainBelow(
+export function fastAnswerBelow(
   server: SiteServer,
   basePath: string,
   { url: target = '/', headers }: IncomingMessage,
 ): PlainAnswer | null {
-  if (basePath === '/') return server.plain(target, headers);
-  return target.startsWith(basePath) ? server.plain(target.slice(basePath.length - 1), headers) : null;
+  if (basePath === '/') return server.fastAnswer(target, headers);
+  return target.startsWith(basePath) ? server.fastAnswer(target.slice(basePath.length - 1), headers) : null;
 }
 
 /** It unregisters itself, after which its pages come from docshelf again. */
@@ -111,7 +109,7 @@ export function forWorker(
   });
 }
 
-/** Of what is not below the base path. */
+/** Response to a request outside the base path. */
 export function outsideAnswer(
   request: NoticeRequest,
   stripped: Exclude<StrippedTarget, { readonly kind: 'inside' }>,
@@ -120,7 +118,7 @@ export function outsideAnswer(
   return new Response(null, { status: 308, headers: { Location: stripped.location, ...REDIRECT_HEADERS } });
 }
 
-/** Of what nobody foresaw. */
+/** Response after an unexpected error. */
 export function faultAnswer(request: NoticeRequest): Response {
   return noticeResponse(request, { status: 500, words: 'unavailable', language: null });
 }
@@ -168,7 +166,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     versions,
     assets,
     mcp,
-    lookAgain,
+    refreshFromDisk: lookAgain,
     onError,
   } = options;
   const app = new Hono<SiteEnv>();
@@ -206,7 +204,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && read !== undefined) return read(c.req.raw, c.env);
     if (!isRead || versions === undefined || !path.startsWith(VERSION_ADDRESSES)) return answerSite(request, isRead);
-    const onVersion = (version: string): void => tellVersion(c.env?.incoming, version);
+    const onVersion = (version: string): void => tagVersion(c.env?.incoming, version);
     return versionAnswer(request, versions, basePath, onVersion).then((found) => found ?? answerSite(request, isRead));
   });
 
@@ -220,7 +218,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
 function respondOrLook(
   server: SiteServer,
   request: SiteRequest,
-  lookAgain: SiteAppOptions['lookAgain'],
+  lookAgain: SiteAppOptions['refreshFromDisk'],
 ): Response | Promise<Response> {
   const answering = server.respond(request);
   const mayBeNew = isPagePart(pathOf(request.target)) || isWorkerScript(request.header('service-worker'));

@@ -1,8 +1,7 @@
 import { VERSION_ADDRESSES } from '../../domain/release.ts';
 import { isVersion } from '../../domain/version.ts';
-import { redirect, type SiteRequest, type SiteServer } from '../../serve/index.ts';
-import { percentDecode } from '../../web/percent-decode.ts';
-import { withoutHost } from '../../web/without-host.ts';
+import { redirect, type SiteRequest, type SiteServer } from '../../site/index.ts';
+import { percentDecode, withoutHost } from '../../web/escape.ts';
 import { documentAnswer } from './page-answer.ts';
 import { withoutPass } from './preview-passes.ts';
 
@@ -20,13 +19,13 @@ export type OpenedVersion =
   | { readonly kind: 'preview'; readonly cookie: string }
   | {
       readonly kind: 'kept';
-      /** Of that release alone, at its own address. */
+      /** Serves only that release, at its own address. */
       readonly server: Pick<SiteServer, 'respond'>;
       /** In no list and no cache: its reader came by a link. */
       readonly isStaged: boolean;
-      /** False where it was removed meanwhile. */
+      /** False if the version was removed. */
       readonly isThere: () => Promise<boolean>;
-      /** Address of the active version's page for one of this one's, percent-encoded, by its decoded path; null where there is none. */
+      /** Address of the same page in the active version, percent-encoded. Null: there is none. @param path decoded */
       readonly canonical: (path: string) => Promise<string | null>;
     };
 
@@ -36,14 +35,14 @@ export interface VersionSource {
   /** Null for what does not exist, and what the reader may not know of. */
   open(version: string, request: SiteRequest): Promise<OpenedVersion | null>;
   /**
-   * Address in one version of the page at an address of another, percent-encoded; null where the reader may not know of one of them.
+   * Address of the same page in another version, percent-encoded. Null if the reader may not know one of the versions.
    *
    * @param path decoded, without a leading slash
    */
   samePage(path: string, from: string, to: string, request: SiteRequest): Promise<string | null>;
 }
 
-/** Of the query: the version that a reader comes from, who wants the same page. */
+/** Query parameter: the version that the reader comes from, to find the same page. */
 const FROM = 'docshelf-from';
 
 /** Version, path, query. */
@@ -54,10 +53,10 @@ export async function versionsAnswer({ method }: Pick<Request, 'method'>, source
 }
 
 /**
- * `/_docshelf/v/{version}/…` (contract, section 9.3); null where the site answers, which has no such address.
+ * Serves `/_docshelf/v/{version}/…` (contract, section 9.3). Null: the site responds, with a 404.
  *
  * @param request a GET or HEAD below the base path
- * @param onVersion told of the version that answers
+ * @param onVersion called with the version that responds
  */
 export async function versionAnswer(
   request: SiteRequest,

@@ -1,9 +1,160 @@
+import { X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
-import { createServer, type Server as TlsServer } from 'node:tls';
+import { isIP, type Socket } from 'node:net';
+import {
+  createSecureContext,
+  createServer,
+  type SecureContext,
+  type SecureContextOptions,
+  type Server as TlsServer,
+} from 'node:tls';
+import type { HttpBindings } from '@hono/node-server';
+import { bareHost, urlHost } from '../../domain/egress.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
 import type { HeldAnswer } from '../listener/client-budget.ts';
-import { Http2Door, type Http2Options } from './http2-door.ts';
-import { ServedCertificates, type TlsSettings } from './served-certificates.ts';
+import { requestIdOf } from '../listener/request.ts';
+import { problemResponse } from '../problem.ts';
+import { Http2Endpoint, type Http2Options } from './http2-endpoint.ts';
+
+interface RedirectTarget {
+  /** Port of the listener with TLS. */
+  readonly port: number;
+  /** Address for clients. Null: the listener's own port. */
+  readonly publicUrl: () => string | null;
+  /** A name or address that it has a certificate for: to others a request's Host leads nobody. */
+  readonly isCertifiedFor: (host: string) => boolean;
+}
+
+/** The same address over TLS. Browsers keep a 301 for good, and a 308 without `no-cache` too. */
+export function redirectAnswer(target: RedirectTarget): (request: Request, env: HttpBindings) => Response {
+  return (request, env) => {
+    const host = bareHost(new URL(request.url).hostname);
+    const written = target.publicUrl();
+    const publicUrl = written?.startsWith('https:') ? new URL(written) : null;
+    const origin = target.isCertifiedFor(host)
+      ? `https://${urlHost(host)}${portPart(publicUrl?.port ?? String(target.port))}`
+      : publicUrl?.origin;
+    if (origin === undefined) return problemResponse(noName(host), requestIdOf(env));
+    const { url = '/' } = env.incoming;
+    const { pathname, search } = new URL(request.url);
+    return new Response(null, {
+      status: 308,
+      headers: { Location: origin + (url.startsWith('/') ? url : pathname + search), 'Cache-Control': 'no-cache' },
+    });
+  };
+}
+
+function portPart(port: string): string {
+  return port === '' || port === '443' ? '' : `:${port}`;
+}
+
+function noName(host: string): DocshelfError {
+  return new DocshelfError('misdirected', `Cannot lead to "${host}" over HTTPS: no certificate is for that name`, {
+    next: 'Ask by a name of the certificate; operators: set publicUrl of the listener, or add a certificate for it.',
+  });
+}
+
+/** PEM, the chain with the server's own certificate first. That they fit is a rule of the config. */
+export interface KeyPair {
+  readonly chain: string;
+  readonly key: Secret;
+}
+
+export interface TlsSettings {
+  /** The first is for clients that name no server, or one that no certificate is for. */
+  readonly pairs: readonly KeyPair[];
+  readonly http2: boolean;
+  /** Null: no Strict-Transport-Security. */
+  readonly hstsMs: number | null;
+}
+
+/** RFC 8996: nothing older is fit for use. */
+const MIN_VERSION = 'TLSv1.2';
+
+interface Served {
+  readonly certificate: X509Certificate;
+  readonly context: SecureContext;
+}
+
+/** Certificates of one listener. New ones are for new connections; those that are open go on with theirs. */
+class ServedCertificates {
+  #settings: TlsSettings;
+  #served: readonly Served[] = [];
+  /** Contexts by requested name. Clients choose names, so that the map is cleared when it is full. */
+  readonly #byName = new Map<string, SecureContext>();
+
+  constructor(settings: TlsSettings) {
+    this.#settings = settings;
+    this.#served = servedBy(settings);
+  }
+
+  get settings(): TlsSettings {
+    return this.#settings;
+  }
+
+  /** For one who names no server. */
+  get fallback(): SecureContextOptions {
+    const [first] = this.#settings.pairs;
+    return first === undefined ? {} : contextOptions(first);
+  }
+
+  /** @throws Error of OpenSSL, and serves on what it did */
+  use(settings: TlsSettings, server: TlsServer): void {
+    const served = servedBy(settings);
+    const isSame = sameTexts(settings, this.#settings);
+    this.#settings = settings;
+    // New contexts end what sessions could be resumed.
+    if (isSame) return;
+    this.#served = served;
+    this.#byName.clear();
+    server.setSecureContext(this.fallback);
+  }
+
+  contextFor(name: string): SecureContext | undefined {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const found = this.#served.find(({ certificate }) => isCertifiedFor(certificate, name)) ?? this.#served[0];
+    if (this.#byName.size >= NAMES_MAX) this.#byName.clear();
+    if (found !== undefined) this.#byName.set(name, found.context);
+    return found?.context;
+  }
+
+  /** A name or an address that one of the certificates is for. */
+  covers(host: string): boolean {
+    return this.#served.some(({ certificate }) => isCertifiedFor(certificate, host));
+  }
+}
+
+/** 100 bytes each. */
+const NAMES_MAX = 1_000;
+
+export function isCertifiedFor(certificate: X509Certificate, host: string): boolean {
+  try {
+    return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined;
+  } catch {
+    // OpenSSL's word for what is no name.
+    return false;
+  }
+}
+
+function servedBy(settings: TlsSettings): readonly Served[] {
+  return settings.pairs.map((pair) => ({
+    certificate: new X509Certificate(pair.chain),
+    context: createSecureContext(contextOptions(pair)),
+  }));
+}
+
+function contextOptions({ chain, key }: KeyPair): SecureContextOptions {
+  return { cert: chain, key: key.reveal(), minVersion: MIN_VERSION };
+}
+
+function sameTexts(one: TlsSettings, other: TlsSettings): boolean {
+  return textsOf(one) === textsOf(other);
+}
+
+const textsOf = ({ pairs }: TlsSettings): string =>
+  JSON.stringify(pairs.map(({ chain, key }) => [chain, key.reveal()]));
 
 interface TlsPortOptions {
   /** For a client's first byte, and then for its handshake. */
@@ -20,16 +171,16 @@ const HANDSHAKE = 0x16;
 export class TlsPort {
   readonly #certificates: ServedCertificates;
   readonly #tls: TlsServer;
-  readonly #http2: Http2Door;
-  /** All of the port, whatever they speak. */
+  readonly #http2: Http2Endpoint;
+  /** All connections of the port, of any protocol. */
   readonly #open = new Set<Socket>();
-  /** Those of which no byte has come. */
+  /** Connections that have sent no byte. */
   readonly #silent = new Set<Socket>();
   #isDraining = false;
 
   constructor(server: Server, settings: TlsSettings, options: TlsPortOptions) {
     this.#certificates = new ServedCertificates(settings);
-    this.#http2 = new Http2Door(options.http2);
+    this.#http2 = new Http2Endpoint(options.http2);
     this.#tls = createServer({
       ...this.#certificates.fallback,
       handshakeTimeout: options.handshakeMsMax,
@@ -45,19 +196,19 @@ export class TlsPort {
       else if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
       else for (const take of takers) take.call(server, socket);
     });
-    // Node leaves the connection open where the handshake takes too long.
+    // Node does not close the connection if the handshake takes too long.
     this.#tls.on('tlsClientError', (_, socket) => socket.destroy());
     server.removeAllListeners('connection');
     server.on('connection', (socket) => this.#meet(socket, options));
   }
 
-  /** Of Strict-Transport-Security (RFC 6797, section 6.1); null: not sent. */
+  /** Value of Strict-Transport-Security (RFC 6797, section 6.1). Null: not sent. */
   get hsts(): string | null {
     const { hstsMs } = this.#certificates.settings;
     return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
   }
 
-  began(...[incoming, outgoing]: Parameters<Http2Door['began']>): HeldAnswer | null {
+  began(...[incoming, outgoing]: Parameters<Http2Endpoint['began']>): HeldAnswer | null {
     return this.#http2.began(incoming, outgoing);
   }
 

@@ -2,7 +2,7 @@ import type { FileEntry } from '../../domain/release.ts';
 import { unlessAborted } from '../../files/lanes.ts';
 import { HEAPS, type Heap, Thread, threadEntry } from '../../threads/index.ts';
 import type { Model } from '../embedded-engine.ts';
-import { embedWith } from '../parent-embedder.ts';
+import { embedWith } from '../semantic/embedders.ts';
 import type { SearchCalls } from '../worker.ts';
 
 export interface BundleSearchMakerOptions {

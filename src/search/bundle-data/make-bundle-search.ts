@@ -5,19 +5,24 @@ import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release
 import { unlessAborted } from '../../files/lanes.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
-import { Fingerprints } from '../fingerprints.ts';
-import { readSections } from '../indexing/read-sections.ts';
-import type { SiteSections } from '../indexing/site-sections.ts';
-import type { BundleSearchOrder } from '../orders.ts';
-import type { Embedder, EmbedProgress } from '../ports.ts';
+import { Fingerprints } from '../compact.ts';
+import { readSections, type SiteSections } from '../indexing/read-sections.ts';
+import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
-import { sweepVectors } from '../semantic/sweep-vectors.ts';
+import { sweepVectors } from '../semantic/vector-cache.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { BundleVectorWriter } from './bundle-vectors.ts';
 
-interface LoadableModel {
-  readonly digest: string;
-  readonly load: () => Promise<Embedder>;
+export interface BundleSearchRequest {
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly into: string;
+  readonly cacheDir: string;
+  readonly model: ModelChoice;
+  /** After this time the export gives up: the bundle has no vectors. */
+  readonly vectorsWithinMs: number;
+  /** Texts that are embedded at once. */
+  readonly lanesMax: number;
 }
 
 /** Prefix of the lists of vectors that exports use. */
@@ -32,8 +37,8 @@ const USES_KEPT_MAX = 50;
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */
 export async function makeBundleSearch(
-  order: BundleSearchOrder,
-  model: LoadableModel,
+  order: BundleSearchRequest,
+  model: KnownModel,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -76,7 +81,7 @@ function writeVectors(into: string, file: string, embedder: Embedder, passages: 
   }
 }
 
-async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
+async function sectionsOf({ siteDir, files, into }: BundleSearchRequest): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const byPath = new Map(inOrder.map((entry) => [entry.path, entry]));
   const trailingSlash = await trailingSlashOf(siteDir, byPath);
@@ -98,7 +103,7 @@ async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileE
 
 /** False if the time was over. Vectors computed so far are in the cache. */
 async function embed(
-  { files, cacheDir, lanesMax }: BundleSearchOrder,
+  { files, cacheDir, lanesMax }: BundleSearchRequest,
   sections: SiteSections,
   embedder: Embedder,
   file: string,

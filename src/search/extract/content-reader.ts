@@ -1,17 +1,22 @@
-import { isBeside } from '../../web/content/beside.ts';
-import { isNote, listsChildPages } from '../../web/content/clutter.ts';
-import { codeText } from '../../web/content/code-text.ts';
-import type { ContentRoot } from '../../web/content/content-root.ts';
-import { headingText } from '../../web/content/heading-text.ts';
-import { isLayoutCell } from '../../web/content/layout-cell.ts';
-import type { Element, Parent } from '../../web/content/tree.ts';
-import { attributeOf, DEPTH_MAX, findElement, hasClass, isElement, isHeading, isText } from '../../web/content/tree.ts';
-import { Anchors } from './anchors.ts';
-import type { PageAddress } from './site-address.ts';
-import { GAP, type Gap, TextWriter } from './text-writer.ts';
+import { codeText, headingText, isLayoutCell, isNote, listsChildPages } from '../../web/content/clutter.ts';
+import { type ContentRoot, isOutsideContent } from '../../web/content/content-root.ts';
+import {
+  attributeOf,
+  DEPTH_MAX,
+  type Element,
+  elementsOf,
+  findElement,
+  hasClass,
+  isElement,
+  isHeading,
+  isText,
+  type Parent,
+} from '../../web/content/tree.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
+import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** 1 to 6; 0 for what stands before the first heading. */
+  /** 1 to 6; 0 for the text before the first heading. */
   readonly level: number;
   readonly heading: string;
   readonly fragment: string | null;
@@ -32,13 +37,18 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
+/** Distances of two pieces of text; the wider one wins. */
+const GAP = { none: 0, space: 1, line: 2, block: 3 } as const;
+
+type Gap = (typeof GAP)[keyof typeof GAP];
+
 interface Place {
   readonly depth: number;
   /** The widest gap that may be written here: items hold lines, cells hold words. */
   readonly gapMax: Gap;
   /** Inside a note or a card: a heading there is text of the section. */
   readonly isInset: boolean;
-  /** Around a title, beside bylines, dates and authors. */
+  /** True in the element around a title, which also has bylines, dates and authors. */
   readonly headingsOnly: boolean;
   readonly isInHeader: boolean;
 }
@@ -79,7 +89,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Links right beside each other are buttons, labels are tabs: the style sets them apart.
+        // Adjacent links are buttons and labels are tabs: the page's style separates them.
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -88,7 +98,7 @@ export class ContentReader {
   }
 
   #isSkipped(element: Element): boolean {
-    return isBeside(element, this.#root, this.parts.length === 1 && this.#writer.isEmpty);
+    return isOutsideContent(element, this.#root, this.parts.length === 1 && this.#writer.isEmpty);
   }
 
   #element(element: Element, place: Place): void {
@@ -206,4 +216,138 @@ export class ContentReader {
 
 function isByline(header: Element): boolean {
   return findElement(header, ({ tagName }) => tagName === 'time') !== null;
+}
+
+/** Real pages have at most a handful before a heading. */
+const PENDING_MAX = 20;
+/** UTF-16 code units. */
+const ANCHOR_LENGTH_MAX = 1_000;
+
+function anchorOf(element: Element): string | null {
+  const name = attributeOf(element, 'id') || (element.tagName === 'a' ? attributeOf(element, 'name') : null) || null;
+  return name !== null && name.length <= ANCHOR_LENGTH_MAX ? name : null;
+}
+
+/**
+ * Fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before
+ * it. Takes every element and all text in the page's order.
+ */
+class Anchors {
+  readonly #document: Parent;
+  #pending: string[] = [];
+  #all: ReadonlySet<string> | null = null;
+
+  constructor(document: Parent) {
+    this.#document = document;
+  }
+
+  enter(element: Element): void {
+    if (element.attrs.length === 0 || this.#pending.length >= PENDING_MAX) return;
+    const anchor = anchorOf(element);
+    if (anchor !== null) this.#pending.push(anchor);
+  }
+
+  passText(): void {
+    if (this.#pending.length > 0) this.#pending = [];
+  }
+
+  /** Fragment without `#`. Null if no anchor leads to the heading. */
+  fragmentOf(heading: Element): string | null {
+    const own = anchorOf(heading);
+    if (own !== null) return own;
+    let permalink: string | null = null;
+    for (const element of elementsOf(heading)) {
+      const inner = anchorOf(element);
+      if (inner !== null) return inner;
+      const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
+      if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
+    }
+    // The page's own permalink says which of several anchors it uses.
+    if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
+    return this.#pending.at(-1) ?? null;
+  }
+
+  #exists(anchor: string): boolean {
+    this.#all ??= new Set([...elementsOf(this.#document)].map(anchorOf).filter((name) => name !== null));
+    return this.#all.has(anchor);
+  }
+}
+
+const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
+
+/** Zero-width characters and soft hyphens would split a word in two for an index. */
+const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
+
+/** Text as a browser lays it out: white space collapses, blank lines part blocks, new lines items and rows. */
+class TextWriter {
+  readonly #lengthMax: number;
+  #text = '';
+  #gap: Gap = GAP.none;
+  #isBound = false;
+  #bullet = false;
+
+  /** @param lengthMax UTF-16 code units; what comes after is left out */
+  constructor(lengthMax: number) {
+    this.#lengthMax = lengthMax;
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === '';
+  }
+
+  apart(gap: Gap): void {
+    if (gap > this.#gap && !this.#isBound) this.#gap = gap;
+  }
+
+  /** The next block begins on the next line: a definition stays with its term. */
+  bind(): void {
+    this.#gap = GAP.line;
+    this.#isBound = true;
+  }
+
+  item(): void {
+    this.apart(GAP.line);
+    this.#bullet = true;
+  }
+
+  endItem(): void {
+    this.#bullet = false;
+  }
+
+  flow(text: string): boolean {
+    const visible = text.replace(INVISIBLE, '');
+    const collapsed = visible.replace(/\s+/g, ' ');
+    if (collapsed === '') return false;
+    if (collapsed.startsWith(' ')) this.apart(GAP.space);
+    const trimmed = collapsed.trim();
+    if (trimmed === '') return false;
+    this.#write(trimmed);
+    if (collapsed.endsWith(' ')) this.apart(GAP.space);
+    return true;
+  }
+
+  /** Code: line breaks and indentation count. */
+  verbatim(text: string): void {
+    const code = text
+      .replace(INVISIBLE, '')
+      .replace(/\r\n?/g, '\n')
+      .replace(/^(?:[ \t]*\n)+/, '')
+      .trimEnd();
+    if (code !== '') this.#write(code);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  #write(text: string): void {
+    const lead = (this.#text === '' ? '' : SEPARATORS[this.#gap]) + (this.#bullet ? '- ' : '');
+    this.#gap = GAP.none;
+    this.#isBound = false;
+    this.#bullet = false;
+    const free = this.#lengthMax - this.#text.length;
+    if (lead.length + text.length <= free) this.#text += lead + text;
+    else if (free > lead.length)
+      this.#text = (this.#text + lead + text).slice(0, this.#lengthMax).toWellFormed().trimEnd();
+  }
 }

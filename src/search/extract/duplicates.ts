@@ -1,10 +1,9 @@
-import { Fingerprints, fingerprint } from '../fingerprints.ts';
-import { Numbers } from '../numbers.ts';
-import type { Section } from '../section.ts';
+import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
+import type { Section } from '../ports.ts';
 
 export interface PageRank {
   readonly page: string;
-  /** Folders before it in its canonical address; 64 without one, 65 where that is another page's. */
+  /** Folders before it in its canonical address; 64 without one, 65 if that address is another page's. */
   readonly distance: number;
 }
 
@@ -28,9 +27,9 @@ export function fingerprintOf({ version, language, title, headings, text }: Sect
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
-  readonly #kept = new Numbers();
+  readonly #kept = new GrowableUint32Array();
   readonly #ranks: PageRank[] = [];
-  /** Of the page that is added: all of them with what else is known of their pages would take 2 KB a page. */
+  /** Rank of the page that is being added. */
   #rank: PageRank | null = null;
 
   /** @param rank the same object for all sections of a page @param prints have the result of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */

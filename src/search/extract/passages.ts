@@ -1,11 +1,11 @@
-import type { Passage } from '../section.ts';
+import type { Passage } from '../ports.ts';
 
 type CountTokens = (text: string) => number;
 
 interface PassageOptions {
   /** Less than a model's window of 256, since title and headings are put in front. */
   readonly tokensMax?: number;
-  /** Of the sentence that two passages share; a longer one is not repeated. */
+  /** Maximum size of the sentence that two passages share. A longer sentence is not repeated. */
   readonly overlapTokensMax?: number;
 }
 
@@ -17,7 +17,7 @@ interface Part extends Passage {
 }
 
 interface Piece extends Part {
-  /** A blank line follows, where a cut is best. */
+  /** True if a blank line follows: the best place for a cut. */
   readonly endsParagraph: boolean;
 }
 
@@ -30,7 +30,7 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts at paragraph borders, else between sentences, else inside one. A passage that goes on inside a paragraph begins
+ * Cuts at paragraph borders, else between sentences, else inside one. A passage that continues a paragraph begins
  * with the sentence before it.
  * @param countTokens called a few times for each sentence; its sums count as the whole's
  */
@@ -96,7 +96,7 @@ function sentences(text: string, paragraph: Passage, count: CountTokens, tokensM
   return pieces.map((piece, index) => ({ ...piece, endsParagraph: index === pieces.length - 1 }));
 }
 
-/** A sentence longer than a passage is halved, near white space in the middle where there is some, until all parts fit. */
+/** Halves a sentence that is longer than a passage, at white space near the middle if there is some, until all parts fit. */
 function fitting(text: string, { start, end }: Passage, count: CountTokens, tokensMax: number): Part[] {
   const tokens = count(text.slice(start, end));
   const middle = tokens <= tokensMax ? null : cutNearMiddle(text, start, end);

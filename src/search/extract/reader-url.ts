@@ -1,10 +1,7 @@
 import type { TrailingSlash } from '../../domain/release.ts';
-import { decodeOrKeep } from '../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../web/escape.ts';
 import { findLinks } from '../../web/references.ts';
 import { resolvePath } from '../../web/resolve.ts';
-import { encodeUnsafe, OWN_ORIGIN } from './site-address.ts';
-
-type FileTable = Parameters<typeof resolvePath>[0];
 
 export interface ReaderForm {
   readonly trailingSlash: TrailingSlash;
@@ -12,11 +9,29 @@ export interface ReaderForm {
   readonly extension: 'keep' | 'drop';
 }
 
+type FileTable = Parameters<typeof resolvePath>[0];
+
 const EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 
 /** A canonical is the page's word about itself; a link may be anybody's. */
 const CANONICAL_WEIGHT = 20;
+
+/** The site's own host, which a bundle does not name. */
+const OWN_ORIGIN = 'http://site.invalid';
+
+/** In the site's form, if that address leads to this file; else the file's own path. */
+export function readerUrl(path: string, form: ReaderForm, files: FileTable): string {
+  const stem = path.replace(INDEX, '');
+  const folder = form.trailingSlash === 'always' && stem !== '' ? `${stem}/` : stem;
+  const file = form.extension === 'drop' ? path.replace(EXTENSION, '') : path;
+  const preferred = stem === path ? file : folder;
+  const resolution = resolvePath(files, preferred, form.trailingSlash);
+  const leadsHere = resolution.kind === 'file' && resolution.path === path;
+  return `/${encodeUnsafe(leadsHere ? preferred : path)
+    .replaceAll('?', '%3F')
+    .replaceAll('#', '%23')}`;
+}
 
 /** How a site's canonicals and links write pages that are files, by a sample of its pages. */
 export class PageForms {
@@ -52,15 +67,47 @@ export class PageForms {
   }
 }
 
-/** In the site's form, if that address leads to this file; else the file's own path. */
-export function readerUrl(path: string, form: ReaderForm, files: FileTable): string {
-  const stem = path.replace(INDEX, '');
-  const folder = form.trailingSlash === 'always' && stem !== '' ? `${stem}/` : stem;
-  const file = form.extension === 'drop' ? path.replace(EXTENSION, '') : path;
-  const preferred = stem === path ? file : folder;
-  const resolution = resolvePath(files, preferred, form.trailingSlash);
-  const leadsHere = resolution.kind === 'file' && resolution.path === path;
-  return `/${encodeUnsafe(leadsHere ? preferred : path)
-    .replaceAll('?', '%3F')
-    .replaceAll('#', '%23')}`;
+const LINKS_MAX = 2_000;
+
+export class PageAddress {
+  readonly #from: URL | null;
+  readonly #own: string;
+  readonly #publishedOrigin: string | null;
+  readonly #links = new Set<string>();
+  readonly canonical: string | null;
+
+  constructor(url: string, base: string | null, canonical: string | null) {
+    const own = URL.parse(url, OWN_ORIGIN);
+    this.#own = own === null ? url : decodeOrKeep(own.pathname);
+    this.#from = base === null ? own : URL.parse(base, own?.href ?? OWN_ORIGIN);
+    const target = canonical === null ? null : URL.parse(canonical, own?.href ?? OWN_ORIGIN);
+    this.#publishedOrigin = target?.origin ?? null;
+    this.canonical = target === null ? null : decodeOrKeep(target.pathname);
+  }
+
+  /** Paths of other pages of the site, each once, without query and fragment. */
+  get links(): readonly string[] {
+    return [...this.#links];
+  }
+
+  addLink(href: string): void {
+    if (href.startsWith('#') || this.#from === null || this.#links.size >= LINKS_MAX) return;
+    const target = URL.parse(href, this.#from.href);
+    if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return;
+    const path = decodeOrKeep(target.pathname);
+    if (path !== this.#own) this.#links.add(path);
+  }
+}
+
+/** Only what a URL cannot hold is encoded: readers see their own letters. */
+export function withFragment(page: string, fragment: string | null): string {
+  return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
+}
+
+/** URL standard, fragment percent-encode set, and `#`, `%`, `\\`. */
+export function encodeUnsafe(text: string): string {
+  return text.replace(
+    /[\u0000-\u0020"#<>`%\\\u007f]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
 }

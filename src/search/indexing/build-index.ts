@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import { isPage, type TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
-import { KeywordIndexWriter } from '../keyword/index.ts';
+import { KeywordIndexWriter } from '../keyword/index-writer.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, REFUSED_FILE, SEARCH_FOLDER } from './index-files.ts';
-import { LARGE_PAGE_BYTES } from './page-readers.ts';
-import { readSections, type SiteFiles } from './read-sections.ts';
+import { LARGE_PAGE_BYTES, readSections, type SiteFiles } from './read-sections.ts';
 
-export interface IndexOrder {
+export interface BuildIndexRequest {
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   /** Folder that does not exist. */
@@ -23,7 +22,7 @@ export interface IndexOrder {
 
 /** Builds the keyword index from the pages. Vectors follow later. @returns the number of sections */
 export async function buildIndex(
-  order: IndexOrder,
+  order: BuildIndexRequest,
   onLargePage: (path: string | null) => void = () => undefined,
 ): Promise<number> {
   const { releaseDir, searchDir, trailingSlash, threadsMax } = order;

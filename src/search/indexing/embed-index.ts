@@ -4,13 +4,27 @@ import { dirname, join } from 'node:path';
 import { lockFile } from '../../files/file-lock.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import type { BundleVectors } from '../bundle-data/bundle-vectors.ts';
-import { KeywordIndex, type SectionFacts } from '../keyword/index.ts';
-import type { EmbedOrder, EmbedProgressOf, KnownModel, ModelChoice } from '../orders.ts';
-import type { Embedder, EmbedProgress } from '../ports.ts';
+import type { SectionFacts } from '../keyword/format.ts';
+import { KeywordIndex } from '../keyword/keyword-index.ts';
+import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
-import { sweepVectors } from '../semantic/sweep-vectors.ts';
+import { sweepVectors } from '../semantic/vector-cache.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, REFUSED_FILE, SEARCH_FOLDER, VECTOR_FILE, VECTOR_LOCK } from './index-files.ts';
+
+export interface EmbedIndexRequest {
+  readonly searchDir: string;
+  readonly release: string;
+  readonly cacheDir: string;
+  readonly model: ModelChoice;
+  /** Texts that may be embedded at once. */
+  readonly lanesMax: number;
+  /** True to embed even if another process on the folder embeds the release. */
+  readonly ignoresOthers: boolean;
+}
+
+/** Progress with the digest of the model. */
+export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
 const LANES_EVERY_MS = 1_000;
 
@@ -34,7 +48,7 @@ export class EmbedProcess {
    * @returns how many there are; null: all. Another process makes the rest
    */
   async embed(
-    order: EmbedOrder,
+    order: EmbedIndexRequest,
     tell: (progress: EmbedProgressOf) => void,
     signal: AbortSignal,
   ): Promise<number | null> {
@@ -60,7 +74,7 @@ export class EmbedProcess {
   }
 
   async #embed(
-    { searchDir, release, cacheDir }: EmbedOrder,
+    { searchDir, release, cacheDir }: EmbedIndexRequest,
     model: LoadedOnce,
     onProgress: (progress: EmbedProgress) => void,
     signal: AbortSignal,
@@ -162,7 +176,7 @@ function vectorsIn(file: string, modelDigest: string): { readonly passages: numb
   }
 }
 
-/** Null for one that is damaged: it is made anew. */
+/** Null if it is damaged: it is computed again. */
 function openSound(file: string, modelDigest: string): VectorTable | null {
   try {
     return VectorTable.open(file, modelDigest);

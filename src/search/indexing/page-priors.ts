@@ -1,4 +1,4 @@
-import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../fingerprints.ts';
+import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
 /** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {
@@ -33,7 +33,7 @@ export class PagePriors {
     }
   }
 
-  /** By page. Where two pages share an address, the links are the last one's. */
+  /** Priors by page. If two pages share an address, its links count for the last one. */
   decide(): Map<string, number> {
     const links = new Map<string, number>();
     for (const [address, page] of this.#pageOf) {

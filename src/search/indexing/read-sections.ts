@@ -1,16 +1,28 @@
 import { setImmediate } from 'node:timers/promises';
 import { type FileEntry, type FileTable, isPage, type TrailingSlash } from '../../domain/release.ts';
-import { Duplicates, PageForms, readerUrl, sphinxVersion } from '../extract/index.ts';
-import { FINGERPRINT_BYTES } from '../fingerprints.ts';
+import { LineSpool } from '../../files/index.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import { sphinxVersion } from '../../web/content/page-facts.ts';
+import { FINGERPRINT_BYTES, GrowableUint32Array } from '../compact.ts';
+import { Duplicates } from '../extract/duplicates.ts';
+import { PageForms, readerUrl } from '../extract/reader-url.ts';
+import type { IndexedSection } from '../keyword/index-writer.ts';
+import type { Passage } from '../ports.ts';
 import { PagePriors } from './page-priors.ts';
-import { PageReaders, type ReadersOptions } from './page-readers.ts';
-import { textOf } from './read-page.ts';
-import { SiteSections } from './site-sections.ts';
+import {
+  type PageForIndex,
+  type PagesFrom,
+  type PageToRead,
+  readPage,
+  type SectionInPassages,
+  textOf,
+} from './read-page.ts';
+import type { ReadCalls } from './worker.ts';
 
 /** A release's table, or a map by path in the order of the paths. Entries are made as they are gone through: 100,000 take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
-export interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
+interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly siteDir: string;
   readonly files: SiteFiles;
   readonly trailingSlash: TrailingSlash;
@@ -84,8 +96,147 @@ async function extensionOf(siteDir: string, files: SiteFiles) {
   return forms.extension();
 }
 
-/** Sphinx from version 7 on says its version in a file beside the pages. */
+/** From version 7 on, Sphinx writes its version to a file. */
 function siteVersion(siteDir: string, files: SiteFiles): string | null {
   const options = files.get('_static/documentation_options.js');
   return options === undefined ? null : sphinxVersion(textOf(siteDir, options));
+}
+
+interface SiteSection {
+  readonly section: IndexedSection;
+  readonly passages: readonly Passage[];
+}
+
+/** The sections of a site, in a temporary file: 20,000 pages have hundreds of megabytes of them. */
+export class SiteSections {
+  readonly #spool: LineSpool;
+  readonly #dropped = new Set<number>();
+  readonly #pages: string[] = [];
+  /** Page of each section. */
+  readonly #pageOf = new GrowableUint32Array();
+  #priors: ReadonlyMap<string, number> = new Map();
+
+  constructor(file: string) {
+    this.#spool = new LineSpool(file);
+  }
+
+  get count(): number {
+    return this.nextNumber - this.#dropped.size;
+  }
+
+  get nextNumber(): number {
+    return this.#pageOf.length;
+  }
+
+  beginPage(page: string): void {
+    this.#pages.push(page);
+  }
+
+  /** @param json a section of the page that was begun last, with its passages */
+  add(json: string): void {
+    this.#spool.add(json);
+    this.#pageOf.push(this.#pages.length - 1);
+  }
+
+  drop(number: number): void {
+    this.#dropped.add(number);
+  }
+
+  /** @param priors importance by page, 0 to 1. Default: 0 */
+  weigh(priors: ReadonlyMap<string, number>): void {
+    this.#priors = priors;
+  }
+
+  *all(): Generator<SiteSection> {
+    let number = -1;
+    for (const line of this.#spool.lines()) {
+      number += 1;
+      if (this.#dropped.has(number)) continue;
+      const page = this.#pages[this.#pageOf.at(number)] ?? '';
+      const { section, passages } = JSON.parse(line) as SectionInPassages;
+      yield { section: { ...section, page, prior: this.#priors.get(page) ?? 0 }, passages };
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#spool[Symbol.dispose]();
+  }
+}
+
+interface ReadersOptions {
+  /** Maximum number of threads that read pages, in addition to this one. */
+  readonly threadsMax?: number;
+  /** Called with the path of each page that may take the process along, before it is read, and with null after it. */
+  readonly onLargePage?: ((path: string | null) => void) | undefined;
+}
+
+/** A page of tags or attributes alone takes up to a hundred times its size (measured). Smaller pages always fit. */
+export const LARGE_PAGE_BYTES = 256 * 1024;
+/** Needs the memory that the threads have. */
+const HUGE_PAGE_BYTES = 1024 * 1024;
+/** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */
+const PAGES_BEFORE_THREADS = 1_000;
+/** Pages that wait for each thread. Neither 4 nor 8 nor 32 was faster. */
+const PAGES_AHEAD = 16;
+
+/** Reads pages on all cores: the first pages in this thread, further pages in all threads, large pages one at a time. */
+class PageReaders implements AsyncDisposable {
+  readonly #from: PagesFrom;
+  readonly #threads: readonly Thread<ReadCalls>[];
+  readonly #onLargePage: (path: string | null) => void;
+  #pages = 0;
+
+  constructor(from: PagesFrom, { threadsMax = 0, onLargePage = () => undefined }: ReadersOptions = {}) {
+    this.#from = from;
+    this.#onLargePage = onLargePage;
+    const entry = threadEntry('./worker', import.meta);
+    const options = { task: 'read a page', isBatched: true, heap: HEAPS.pages, entry, data: from };
+    this.#threads = Array.from({ length: threadsMax }, () => new Thread<ReadCalls>(options));
+  }
+
+  /** Number of pages to begin before the result of the first is needed. */
+  get ahead(): number {
+    return PAGES_AHEAD * (this.#threads.length + 1);
+  }
+
+  /** @returns what gives it, null for one that is not searched */
+  begin({ path, type, size }: FileEntry, url: string): () => Promise<PageForIndex | null> {
+    const page = { path, type, url };
+    const here = () => this.#here(page, size);
+    this.#pages += 1;
+    if (this.#pages <= PAGES_BEFORE_THREADS || size > LARGE_PAGE_BYTES) return here;
+    const thread = this.#threads.find(({ waiting }) => waiting < PAGES_AHEAD);
+    if (thread === undefined) return here;
+    const answer = thread.call('read', page);
+    answer.catch(() => undefined);
+    // This thread reads a page that ended another thread, and reports it like all large pages.
+    return () => answer.catch(here);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#endThreads();
+  }
+
+  /** A later call restarts them. */
+  async #endThreads(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+  }
+
+  /** Yields between two pages, so that this thread receives messages. */
+  async #here(page: PageToRead, size: number): Promise<PageForIndex | null> {
+    await setImmediate();
+    if (size > HUGE_PAGE_BYTES) {
+      this.#pages = 0;
+      await this.#endThreads();
+    }
+    return this.#announced(page.path, size, () => readPage(this.#from, page));
+  }
+
+  #announced<Result>(path: string, size: number, read: () => Result): Result {
+    const isLarge = size > LARGE_PAGE_BYTES;
+    if (isLarge) this.#onLargePage(path);
+    const result = read();
+    if (isLarge) this.#onLargePage(null);
+    return result;
+  }
 }

@@ -3,6 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { GrowableUint32Array } from '../compact.ts';
+import type { Passage, Section } from '../ports.ts';
+import { titleKey } from './words.ts';
 
 /** Raise it with every change to the file or to text analysis. docshelf rebuilds an index with another version. */
 export const FORMAT_VERSION = 6;
@@ -36,6 +39,14 @@ const CHUNK_BYTES = 1024 * 1024;
 const MAGIC = 'SQLite format 3\0';
 const VERSION_OFFSET = 60;
 
+/** @param isSealKnown skips the checksum: the file was verified before @throws DocshelfError `index_damaged` */
+export function openVerified(path: string, isSealKnown: boolean): DatabaseSync {
+  const version = versionOf(path);
+  if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
+  if (!isSealKnown && !isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
+  return new DatabaseSync(sealedUrl(path), { readOnly: true });
+}
+
 export function versionOf(path: string): number | null {
   return withFile(path, 'r', (file) => {
     const header = Buffer.alloc(VERSION_OFFSET + 4);
@@ -45,13 +56,25 @@ export function versionOf(path: string): number | null {
   });
 }
 
-function withFile<Result>(path: string, flags: string, act: (file: number) => Result): Result {
-  const file = openSync(path, flags);
-  try {
-    return act(file);
-  } finally {
-    closeSync(file);
-  }
+export function seal(path: string): void {
+  withFile(path, 'r+', (file) => {
+    fsyncSync(file);
+    const bytes = Buffer.alloc(CHECKSUM_BYTES);
+    bytes.writeUInt32BE(checksumOf(file));
+    writeSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
+    fsyncSync(file);
+  });
+}
+
+/** Verifies the checksum. Reads the whole file: 0.2 s for 100,000 sections. */
+function isSealed(path: string): boolean {
+  return withFile(path, 'r', (file) => readSeal(file) === checksumOf(file));
+}
+
+function readSeal(file: number): number {
+  const bytes = Buffer.alloc(CHECKSUM_BYTES);
+  readSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
+  return bytes.readUInt32BE();
 }
 
 function checksumOf(file: number): number {
@@ -66,41 +89,21 @@ function checksumOf(file: number): number {
   }
 }
 
-export function seal(path: string): void {
-  withFile(path, 'r+', (file) => {
-    fsyncSync(file);
-    const bytes = Buffer.alloc(CHECKSUM_BYTES);
-    bytes.writeUInt32BE(checksumOf(file));
-    writeSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
-    fsyncSync(file);
-  });
-}
-
-function readSeal(file: number): number {
-  const bytes = Buffer.alloc(CHECKSUM_BYTES);
-  readSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
-  return bytes.readUInt32BE();
-}
-
-/** Verifies the checksum. Reads the whole file: 0.2 s for 100,000 sections. */
-function isSealed(path: string): boolean {
-  return withFile(path, 'r', (file) => readSeal(file) === checksumOf(file));
-}
-
-/** @param isSealKnown skips the checksum: the file was verified before @throws DocshelfError `index_damaged` */
-export function openVerified(path: string, isSealKnown: boolean): DatabaseSync {
-  const version = versionOf(path);
-  if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
-  if (!isSealKnown && !isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
-  return new DatabaseSync(sealedUrl(path), { readOnly: true });
-}
-
 /** A sealed file never changes, so SQLite needs no locks. */
 function sealedUrl(path: string): URL {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
   url.searchParams.set('mode', 'ro');
   return url;
+}
+
+function withFile<Result>(path: string, flags: string, act: (file: number) => Result): Result {
+  const file = openSync(path, flags);
+  try {
+    return act(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 export function damaged(path: string, state: string, cause?: unknown): DocshelfError {
@@ -114,4 +117,100 @@ export function damaged(path: string, state: string, cause?: unknown): DocshelfE
 export function asDamaged(path: string, error: unknown): unknown {
   const isOfTheFile = (error as { code?: unknown } | null)?.code === 'ERR_SQLITE_ERROR' || errnoOf(error) !== undefined;
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
+}
+
+/** Lists of sections besides those of words. `unsaid` has one key, `version`: the sections that name none. */
+export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
+
+/** Between a document title and the title of a page under it; neither has it. */
+export const UNDER = '\t';
+
+/** The name of a list among the terms, none of which has a space. */
+export function listName(kind: ListKind, key: string): string {
+  return `${kind} ${key}`;
+}
+
+/** The lists that contain a section. @param isOfPage true for the first section of its page, which represents the page's titles */
+export function listsOf(
+  { title, documentTitle = '', language, version, tags }: Section,
+  isOfPage: boolean,
+): readonly string[] {
+  const keys: [ListKind, string][] = Array.from(new Set(tags), (tag) => ['tag', tag]);
+  if (language !== null) keys.push(['language', languageKey(language)]);
+  keys.push(version === null ? ['unsaid', 'version'] : ['version', version]);
+  if (isOfPage) {
+    const [ofPage, ofDocument] = [titleKey(title), titleKey(documentTitle)];
+    keys.push(['title', ofPage], ['documentTitle', ofDocument && ofDocument + UNDER + ofPage]);
+  }
+  return keys.filter(([, key]) => key !== '').map(([kind, key]) => listName(kind, key));
+}
+
+export function languageKey(language: string): string {
+  return language.toLowerCase().replaceAll('_', '-');
+}
+
+/** Language and passages of each section, in memory while an index is open. */
+export class SectionFacts {
+  readonly count: number;
+  readonly #languages: readonly (string | null)[];
+  readonly #languageOf: Uint32Array;
+  /** First passage of each section, and the number of passages at the end. */
+  readonly #firsts: Uint32Array;
+  readonly #borders: Uint32Array;
+
+  /** @param array reads an array of the index file @throws what `array` throws */
+  constructor(array: (name: string) => Uint8Array<ArrayBuffer>) {
+    this.#languages = JSON.parse(Buffer.from(array('languages')).toString()) as (string | null)[];
+    this.#languageOf = new Uint32Array(array('language numbers').buffer);
+    this.#firsts = new Uint32Array(array('first passages').buffer);
+    this.#borders = new Uint32Array(array('passage borders').buffer);
+    this.count = this.#languageOf.length;
+  }
+
+  get bytes(): number {
+    return this.#languageOf.byteLength + this.#firsts.byteLength + this.#borders.byteLength;
+  }
+
+  language(section: number): string | null {
+    return this.#languages[this.#languageOf[section] ?? 0] ?? null;
+  }
+
+  passages(section: number): Passage[] {
+    const passages: Passage[] = [];
+    for (let at = this.#firsts[section] ?? 0; at < (this.#firsts[section + 1] ?? 0); at += 1)
+      passages.push({ start: this.#borders[2 * at] ?? 0, end: this.#borders[2 * at + 1] ?? 0 });
+    return passages;
+  }
+}
+
+/** Collects the facts of sections in the order of their numbers. */
+export class SectionFactsBuilder {
+  readonly #numberOf = new Map<string | null, number>();
+  readonly #languageOf = new GrowableUint32Array();
+  readonly #firsts = new GrowableUint32Array();
+  readonly #borders = new GrowableUint32Array();
+
+  add(language: string | null, passages: readonly Passage[]): void {
+    const number = this.#numberOf.get(language) ?? this.#numberOf.size;
+    this.#numberOf.set(language, number);
+    this.#languageOf.push(number);
+    this.#firsts.push(this.#borders.length / 2);
+    for (const { start, end } of passages) {
+      this.#borders.push(start);
+      this.#borders.push(end);
+    }
+  }
+
+  /** Arrays of the index file, by name. */
+  arrays(): readonly (readonly [name: string, bytes: Uint8Array])[] {
+    this.#firsts.push(this.#borders.length / 2);
+    const bytesOf = ({ view }: GrowableUint32Array): Uint8Array =>
+      new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    return [
+      ['languages', Buffer.from(JSON.stringify([...this.#numberOf.keys()]))],
+      ['language numbers', bytesOf(this.#languageOf)],
+      ['first passages', bytesOf(this.#firsts)],
+      ['passage borders', bytesOf(this.#borders)],
+    ];
+  }
 }

@@ -1,15 +1,23 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { FACET_MAX, type Facets, facetsOf } from './facts/facets.ts';
-import { asDamaged, damaged, openVerified } from './format.ts';
+import type { SearchFacet } from '../../domain/search.ts';
+import { languageTag } from '../../web/language-tag.ts';
+import {
+  asDamaged,
+  damaged,
+  type ListKind,
+  languageKey,
+  listName,
+  openVerified,
+  SectionFacts,
+  UNDER,
+} from './format.ts';
+import type { IndexedSection } from './index-writer.ts';
 import { type Postings, readPostings } from './postings.ts';
-import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
-import { SectionFacts } from './section-facts.ts';
-import type { COLUMNS } from './terms.ts';
+import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import { readCountedWords, Vocabulary } from './vocabulary.ts';
-import { type ListKind, listName, UNDER } from './write/lists.ts';
-import type { IndexedSection } from './write/writer.ts';
+import type { COLUMNS } from './words.ts';
 
 /** Cache of postings: the common words of a site with 100,000 sections are 10 MB. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
@@ -17,7 +25,7 @@ const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
 /** Terms in order of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
-/** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
+/** Terms whose frequency is cached: 0.4 MB. Most are unstemmed words, which no section contains. */
 const FREQUENCIES_MAX = 4_000;
 /** Lengths of four columns, prior and lift of a section. */
 const BYTES_PER_SECTION = 16;
@@ -78,7 +86,7 @@ export class IndexFile {
     }
   }
 
-  /** In memory, about; it grows with what is asked, to some 30 MB. */
+  /** Approximate memory. It grows with the queries, to some 30 MB. */
   get bytes(): number {
     const caches = this.#cache.calculatedSize + this.#sequences.calculatedSize + (this.#vocabulary?.bytes ?? 0);
     return OWN_BYTES + this.#pageCacheBytes + this.sections * BYTES_PER_SECTION + caches;
@@ -106,7 +114,7 @@ export class IndexFile {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** Of pages with this title, and of those whose document title it is. One that pages of different titles share is the site's, and no page's. */
+  /** Sections of pages with this title or document title. A document title that pages of different titles share is the site's. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
@@ -201,7 +209,9 @@ export class IndexFile {
 }
 
 type TermRow = { readonly term: string; readonly sections: number };
+
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
+
 type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
   readonly [Column in 'headings' | 'tags']: string;
 } & { readonly n: number };
@@ -217,4 +227,57 @@ function prepareStatements(database: DatabaseSync) {
     // One row of JSON: 50,000 rows of one number take ten times as long.
     matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
   };
+}
+
+/** Choices of one kind at the most. */
+const FACET_MAX = 50;
+
+export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
+
+/** Kinds of the lists that an index keeps. */
+const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
+
+/**
+ * Choices for readers. Empty if all sections have the same value.
+ * @param keysOf of a list, the most frequent first
+ */
+function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
+  const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
+    const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
+    return keys.length > 1 ? keys.map(shown) : [];
+  };
+  // Languages are kept in lower case.
+  return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
+}
+
+export interface Filter {
+  readonly version?: string;
+  /** With `version`: sections that say no version of themselves may be found too. Default false. */
+  readonly orUnsaid?: boolean;
+  /** BCP 47 in any case; `pt` also finds `pt-BR`. */
+  readonly language?: string;
+  readonly tag?: string;
+}
+
+export function maskOf(filter: Filter, file: IndexFile): Mask {
+  let mask: Mask = null;
+  if (filter.version !== undefined) {
+    const unsaid = filter.orUnsaid === true ? file.list('unsaid', 'version') : [];
+    mask = only([...file.list('version', filter.version), ...unsaid], mask, file.sections);
+  }
+  if (filter.language !== undefined) mask = only(file.language(languageKey(filter.language)), mask, file.sections);
+  if (filter.tag !== undefined) mask = only(file.list('tag', filter.tag), mask, file.sections);
+  return mask;
+}
+
+export function only(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
+  const both = new Uint8Array(sections);
+  for (const section of found) both[section] = mask === null ? 1 : (mask[section] ?? 0);
+  return both;
+}
+
+export function without(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
+  const rest = mask === null ? new Uint8Array(sections).fill(1) : mask.slice();
+  for (const section of found) rest[section] = 0;
+  return rest;
 }

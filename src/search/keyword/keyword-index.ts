@@ -1,19 +1,19 @@
-import { firstFrom } from '../../files/first-from.ts';
-import { Accumulator } from './accumulator.ts';
-import { byScore, type Ranked } from './best.ts';
-import { correctedQuery } from './facts/correct.ts';
-import type { Facets } from './facts/facets.ts';
-import { type Filter, type Mask, maskOf, only, without } from './filter.ts';
-import { asDamaged } from './format.ts';
-import { IndexFile } from './index-file.ts';
-import { type ParsedQuery, parseQuery } from './parse-query.ts';
-import { phraseExpression } from './phrase.ts';
-import { type Link, type Lookup, onlyIdentifier, planOf } from './plan.ts';
-import { Proximity } from './proximity.ts';
-import { RANKING, type Ranking, rarity } from './ranking.ts';
-import type { SectionFacts } from './section-facts.ts';
+import { firstFrom } from '../../files/flat-tables.ts';
+import { asDamaged, type SectionFacts } from './format.ts';
+import { type Facets, type Filter, IndexFile, maskOf, only, without } from './index-file.ts';
+import type { IndexedSection } from './index-writer.ts';
+import {
+  correctedQuery,
+  type Link,
+  type Lookup,
+  onlyIdentifier,
+  type ParsedQuery,
+  parseQuery,
+  phraseExpression,
+  planOf,
+} from './query.ts';
+import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
-import type { IndexedSection } from './write/writer.ts';
 
 /** Sections whose words' nearness is looked at: 50 take 0.2 ms; with 100 the measures are the same. */
 const NEAR_CANDIDATES = 50;
@@ -21,7 +21,7 @@ const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25, lifted above all others where `exact` says so. Comparable within one query. */
+  /** BM25, lifted above all others if `exact` is not null. Comparable within one query. */
   readonly score: number;
   /** BM25 without the lift, by the rarity of all that was looked for, found or not: comparable between queries, 0 to about 4. */
   readonly normalised: number;
@@ -32,7 +32,7 @@ export interface Findings {
   readonly hits: readonly KeywordHit[];
   readonly known: number;
   readonly allowed: Mask;
-  /** Index terms of the query that a section has, for `highlightsOf`; worked out when asked: few hits are shown. */
+  /** Terms of the query that a section contains. Computed on demand: few hits are shown. */
   readonly matchedIn: (section: number) => string[];
 }
 
@@ -41,7 +41,7 @@ export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
   readonly limit: number;
-  /** Search as you type: the last word, where nothing follows it, also finds what it begins. Default false. */
+  /** Search as you type: the last word also finds longer words, if the query ends with it. Default: false. */
   readonly prefixLast?: boolean;
   readonly filter?: Filter;
 }
@@ -63,14 +63,14 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown the file was found whole before, and is not read through again: 0.2 s for 100,000 sections
-   * @throws DocshelfError `index_damaged` where the file is missing, unfinished, changed or of another version.
+   * @param isSealKnown skips the checksum, which takes 0.2 s for 100,000 sections: the file was verified before
+   * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed or of another version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
     return new KeywordIndex(path, ranking, isSealKnown);
   }
 
-  /** In memory, about. */
+  /** Approximate memory. */
   get bytes(): number {
     return this.#file.bytes + this.#scores.bytes + this.#alternatives.bytes;
   }
@@ -109,7 +109,7 @@ export class KeywordIndex {
     });
   }
 
-  /** Null where the site knows every word of the query, or none that is near. @param prefixLast as of `find` */
+  /** Null if the site contains every word of the query, or no similar word. @param prefixLast as in `find` */
   corrected(query: string, prefixLast: boolean): string | null {
     return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
   }

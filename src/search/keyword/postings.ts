@@ -1,8 +1,8 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * The sections of one term as bytes: of each, rising, the distance from the one before (from -1) times two, plus one where the
- * term stands once, in the text alone; else its counts in title, headings, text and identifiers follow. All in LEB128.
+ * The sections of one term as bytes, in ascending order: the distance from the previous one (from -1) times two, plus one if the
+ * term occurs once, in the text alone; else its counts in title, headings, text and identifiers follow. All in LEB128.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];

@@ -1,3 +1,5 @@
+import type { Postings } from './postings.ts';
+
 /**
  * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with title, headings and body each saturating on
  * their own, so that a word in the title counts however often the text says it. Text and identifiers are one body (BM25F).
@@ -8,13 +10,13 @@ export interface Ranking {
   readonly weights: Columns;
   /** BM25's b: 0, a long column is as good as a short one; 1, a word counts by its share of the column. */
   readonly lengths: Columns;
-  /** Weight of a stop word beside another word. */
+  /** Weight of a stop word in a query with other words. */
   readonly stopWord: number;
   /** Weight of each part of a camelCase or snake_case word. */
   readonly part: number;
-  /** Weight of a phrase beside its words, in a question. */
+  /** Weight of a phrase in a question, in addition to its words. */
   readonly phrase: number;
-  /** Of neighbouring words of the query that stand near each other. */
+  /** Weight of neighbouring words of the query that are near each other in a section. */
   readonly proximity: number;
   /** Weight of a word that the last one is the beginning of. */
   readonly prefix: number;
@@ -28,7 +30,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** One setting for all sites. What was tried beside it, and what it gave, is in docs/search.md. */
+/** One setting for all sites. docs/search.md has the other settings that were tried, and their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -82,4 +84,224 @@ function mean(lengths: Uint16Array): number {
     if (length > 0) filled += 1;
   }
   return sum / Math.max(1, filled);
+}
+
+/** One byte per section: 1 if a query may find it, else 0. Null: a query may find all sections. */
+export type Mask = Uint8Array | null;
+
+/** The scores of one query. An open index has one, emptied between queries, so that a query allocates nothing. */
+export class Accumulator {
+  readonly #scores: Float64Array;
+  readonly #touched: Uint32Array;
+  #count = 0;
+
+  constructor(sections: number) {
+    this.#scores = new Float64Array(sections);
+    this.#touched = new Uint32Array(sections);
+  }
+
+  get bytes(): number {
+    return this.#scores.byteLength + this.#touched.byteLength;
+  }
+
+  add({ sections, impacts }: Postings, weight: number, mask: Mask): void {
+    for (let at = 0; at < sections.length; at += 1) {
+      const section = sections[at] as number;
+      if (mask === null || mask[section] === 1)
+        this.#put(section, this.get(section) + weight * (impacts[at] as number));
+    }
+  }
+
+  /** For alternatives of one term: a section counts the best one that it has. */
+  raise({ sections, impacts }: Postings, weight: number, mask: Mask): void {
+    for (let at = 0; at < sections.length; at += 1) {
+      const section = sections[at] as number;
+      if (mask === null || mask[section] === 1)
+        this.#put(section, Math.max(this.get(section), weight * (impacts[at] as number)));
+    }
+  }
+
+  addTo(section: number, score: number): void {
+    this.#put(section, this.get(section) + score);
+  }
+
+  get(section: number): number {
+    return this.#scores[section] ?? 0;
+  }
+
+  take(section: number): number {
+    const score = this.get(section);
+    this.#scores[section] = 0;
+    return score;
+  }
+
+  takeBest(limit: number, lifts: Float32Array): Ranked[] {
+    const best = new Best(limit);
+    for (let at = 0; at < this.#count; at += 1) {
+      const section = this.#touched[at] as number;
+      const score = (this.#scores[section] as number) * (lifts[section] as number);
+      this.#scores[section] = 0;
+      if (score > best.least) best.offer(section, score);
+    }
+    this.#count = 0;
+    return best.ranked();
+  }
+
+  drain(take: (section: number, score: number) => void): void {
+    for (let at = 0; at < this.#count; at += 1) {
+      const section = this.#touched[at] as number;
+      take(section, this.#scores[section] as number);
+      this.#scores[section] = 0;
+    }
+    this.#count = 0;
+  }
+
+  #put(section: number, score: number): void {
+    if (this.#scores[section] === 0) this.#touched[this.#count++] = section;
+    this.#scores[section] = score;
+  }
+}
+
+export interface Ranked {
+  readonly section: number;
+  readonly score: number;
+}
+
+export function byScore(left: Ranked, right: Ranked): number {
+  return right.score - left.score || left.section - right.section;
+}
+
+/** The best sections: a heap with the worst on top. The earlier of equal sections is better. */
+export class Best {
+  readonly #limit: number;
+  readonly #heap: Ranked[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Scores up to this are left out; those of 0 always are. */
+  get least(): number {
+    return this.#heap.length < this.#limit ? 0 : (this.#heap[0]?.score ?? Number.POSITIVE_INFINITY);
+  }
+
+  offer(section: number, score: number): void {
+    const offered = { section, score };
+    const [worst] = this.#heap;
+    if (this.#heap.length < this.#limit) {
+      this.#rise(this.#heap.push(offered) - 1);
+    } else if (worst !== undefined && byScore(worst, offered) > 0) {
+      this.#heap[0] = offered;
+      this.#sink();
+    }
+  }
+
+  ranked(): Ranked[] {
+    return this.#heap.toSorted(byScore);
+  }
+
+  #isWorse(at: number, than: number): boolean {
+    return byScore(this.#heap[at] as Ranked, this.#heap[than] as Ranked) > 0;
+  }
+
+  #rise(from: number): void {
+    for (let at = from; at > 0; ) {
+      const parent = (at - 1) >>> 1;
+      if (!this.#isWorse(at, parent)) return;
+      this.#swap(at, parent);
+      at = parent;
+    }
+  }
+
+  #sink(): void {
+    for (let at = 0; ; ) {
+      let worst = at;
+      for (const child of [2 * at + 1, 2 * at + 2])
+        if (child < this.#heap.length && this.#isWorse(child, worst)) worst = child;
+      if (worst === at) return;
+      this.#swap(at, worst);
+      at = worst;
+    }
+  }
+
+  #swap(left: number, right: number): void {
+    [this.#heap[left], this.#heap[right]] = [this.#heap[right] as Ranked, this.#heap[left] as Ranked];
+  }
+}
+
+/** A word of the query with its terms in the index. */
+export interface QueryWord {
+  readonly terms: readonly string[];
+  readonly rarity: number;
+}
+
+/** Neighbouring words of a query count for more if a section has them in the same order, this close together. */
+const DISTANCE_MAX = 4;
+/** Between title, headings and text, so that nothing is near across them. */
+const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
+
+/** A section's terms in order, 16 bits each. A collision matters only if it occurs near another term of the query. */
+export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
+  return Uint16Array.from(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
+}
+
+/** FNV-1a, folded to 16 bits; never 0, which is the gap. */
+function bitsOf(term: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < term.length; at += 1) hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
+  return (hash >>> 16) ^ (hash & 0xffff) || 1;
+}
+
+export class Proximity {
+  /** By the bits of a term, the number of its link from 1; 0: none. */
+  readonly #linkOf = new Uint8Array(0x10000);
+  /** By the two links of a pair, its number from 1; 0: no neighbours. */
+  readonly #pairOf: Uint8Array;
+  readonly #stride: number;
+  readonly #rarities: number[] = [];
+
+  /** @param links at most 254. */
+  constructor(links: readonly QueryWord[]) {
+    this.#stride = links.length + 1;
+    this.#pairOf = new Uint8Array(this.#stride ** 2);
+    for (const [at, { terms }] of links.entries())
+      for (const bits of terms.map(bitsOf)) if (this.#linkOf[bits] === 0) this.#linkOf[bits] = at + 1;
+    for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as QueryWord, second);
+  }
+
+  get isEmpty(): boolean {
+    return this.#rarities.length === 0;
+  }
+
+  of(sequence: Uint16Array, impact: (count: number) => number): number {
+    const counts = new Float64Array(this.#rarities.length);
+    const places: number[] = [];
+    for (let at = 0; at < sequence.length; at += 1) {
+      const link = this.#linkOf[sequence[at] as number] as number;
+      if (link === 0) continue;
+      for (let before = places.length - 1; before >= 0; before -= 1) {
+        const place = places[before] as number;
+        if (at - place > DISTANCE_MAX) break;
+        const pair = this.#pairOf[(this.#linkOf[sequence[place] as number] as number) * this.#stride + link] as number;
+        // A word between the two makes them count half, two a third.
+        if (pair > 0) counts[pair - 1] = (counts[pair - 1] as number) + 1 / (at - place);
+      }
+      places.push(at);
+    }
+    let sum = 0;
+    for (const [pair, count] of counts.entries())
+      if (count > 0) sum += (this.#rarities[pair] as number) * impact(count);
+    return sum;
+  }
+
+  #addPair(first: QueryWord, second: QueryWord): void {
+    const [one, other] = [first, second].map(({ terms: [term] }) =>
+      term === undefined ? 0 : this.#linkOf[bitsOf(term)],
+    );
+    if (!one || !other || one === other) return;
+    const at = one * this.#stride + other;
+    if (this.#pairOf[at] !== 0) return;
+    this.#rarities.push(Math.min(first.rarity, second.rarity));
+    this.#pairOf[at] = this.#rarities.length;
+  }
 }

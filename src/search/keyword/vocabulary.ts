@@ -1,6 +1,7 @@
-import { editDistance } from '../../domain/edit-distance.ts';
-import { firstFrom } from '../../files/first-from.ts';
-import { bitCount } from '../bits.ts';
+import { editDistance } from '../../domain/text.ts';
+import { firstFrom } from '../../files/flat-tables.ts';
+import { bitCount } from '../compact.ts';
+import { stem } from './english.ts';
 
 export interface Candidate {
   readonly word: string;
@@ -16,7 +17,7 @@ const TWO_EDITS_LENGTH = 8;
 /** Each with its place in the list, its count and its letters. */
 const BYTES_PER_WORD = 60;
 
-export interface CountedWords {
+interface CountedWords {
   /** Rising by code units. */
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
@@ -82,4 +83,46 @@ function lettersOf(word: string): number {
   let bits = 0;
   for (let at = 0; at < word.length; at += 1) bits |= 1 << (word.charCodeAt(at) & 31);
   return bits >>> 0;
+}
+
+/** Words kept for misspellings and prefixes: twice as many as the largest measured site has. Other words are found exactly. */
+const WORDS_MAX = 400_000;
+/** Longer words, and words that begin with a digit, are data that nobody misspells. */
+const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
+
+interface KnownWord {
+  readonly stem: string;
+  readonly isOfVocabulary: boolean;
+  count: number;
+}
+
+/** Words as written (folded), their number of occurrences, and their stems. */
+export class KnownWords {
+  readonly #words = new Map<string, KnownWord>();
+  #vocabulary = 0;
+  #others = 0;
+
+  /** Counts an occurrence. @returns the stem of the word */
+  note(word: string): string {
+    const known = this.#words.get(word) ?? this.#add(word);
+    known.count += 1;
+    return known.stem;
+  }
+
+  vocabulary(): CountedWords {
+    const words: string[] = [];
+    for (const [word, { isOfVocabulary }] of this.#words) if (isOfVocabulary) words.push(word);
+    words.sort();
+    return { words, counts: Uint32Array.from(words, (word) => this.#words.get(word)?.count ?? 0) };
+  }
+
+  /** Over the bound, the word is not kept. */
+  #add(word: string): KnownWord {
+    const known = { stem: stem(word), isOfVocabulary: VOCABULARY_WORD.test(word), count: 0 };
+    if ((known.isOfVocabulary ? this.#vocabulary : this.#others) >= WORDS_MAX) return known;
+    if (known.isOfVocabulary) this.#vocabulary += 1;
+    else this.#others += 1;
+    this.#words.set(word, known);
+    return known;
+  }
 }

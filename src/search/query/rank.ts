@@ -1,6 +1,6 @@
 import type { ScoreReasons } from '../../domain/search.ts';
-import { Best } from '../keyword/best.ts';
 import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
+import { Best } from '../keyword/ranking.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
 interface Legs {

@@ -1,28 +1,18 @@
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { KEYWORD_FILE } from '../indexing/index-files.ts';
-import { KeywordIndex, RANKING, type SectionFacts } from '../keyword/index.ts';
+import type { SectionFacts } from '../keyword/format.ts';
+import { KeywordIndex } from '../keyword/keyword-index.ts';
+import { type Mask, RANKING } from '../keyword/ranking.ts';
 import type { Embedder } from '../ports.ts';
-import type { SearchFacts, SearchRequest, SearchResult } from '../request.ts';
-import type { VectorIndex } from '../semantic/index.ts';
-import { fuse, partsOf } from './rank.ts';
-import { SemanticLeg } from './semantic-leg.ts';
-import { ShownSections } from './shown-sections.ts';
+import { PLAIN_FORM, type ResultForm, type SearchFacts, type SearchRequest, type SearchResult } from '../request.ts';
+import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
+import { excerptsOf } from './excerpts.ts';
+import { fuse, partsOf, votesIn, votesOn } from './rank.ts';
 
 /** For each result, and at least: 50 or 200 change the measures by .0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
-
-/** Excerpts for each result that are made while the model reads the query, 2 ms of its 3; .95, .93 and .90 of results are among them. */
-const PREPARED = 1.5;
-
-const PENDING = Symbol('pending');
-
-/** With what a search box shows besides. */
-export interface ToldSearch extends Omit<SearchFacts, 'semantic'> {
-  readonly results: readonly SearchResult[];
-}
 
 export interface SemanticParts {
   readonly embedder: Embedder;
@@ -30,12 +20,12 @@ export interface SemanticParts {
 }
 
 /** The vectors of one model, read by the first query. */
-export interface SemanticSource {
-  /** Of the model. */
+interface SemanticSource {
+  /** Digest of the model. */
   readonly digest: string;
-  /** Another one where vectors have joined since. */
+  /** Changes whenever vectors are added. */
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged` where the vectors are, and it is of no use to ask again */
+  /** @throws DocshelfError `release_damaged` if the vectors are damaged: the next query need not retry */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -62,7 +52,7 @@ export class ReleaseSearch {
     return this.#keyword.count;
   }
 
-  /** In memory, about. It grows with what is asked. */
+  /** Approximate memory. It grows with the queries. */
   get bytes(): number {
     return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
   }
@@ -72,10 +62,15 @@ export class ReleaseSearch {
   }
 
   /** @param semantic null: by keywords alone */
-  async search(request: SearchRequest, label: string, semantic: SemanticSource | null): Promise<SearchResult[]> {
+  async search(
+    request: SearchRequest,
+    label: string,
+    semantic: SemanticSource | null,
+    form: ResultForm = PLAIN_FORM,
+  ): Promise<SearchResult[]> {
     this.#underway += 1;
     try {
-      return await this.#search(request, label, semantic);
+      return await this.#search(request, label, semantic, form);
     } finally {
       this.#underway -= 1;
       if (this.#isClosing) this.close();
@@ -87,22 +82,30 @@ export class ReleaseSearch {
     return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
   }
 
-  async #search(request: SearchRequest, label: string, semantic: SemanticSource | null): Promise<SearchResult[]> {
+  async #search(
+    request: SearchRequest,
+    label: string,
+    semantic: SemanticSource | null,
+    form: ResultForm,
+  ): Promise<SearchResult[]> {
     const { query, prefixLast, pageSize, scoreThreshold, filter, isExplained } = request;
     const limit = Math.max(CANDIDATES_MIN, CANDIDATES_PER_RESULT * pageSize);
     const leg = semantic && (await this.#semanticLeg(semantic));
     // Asked first: the model reads the query in its thread while the keywords are looked up in this one.
     const reading = leg?.read(query);
-    const findings = this.#keyword.find(query, { limit, prefixLast, filter: filterOf(filter, label) });
-    const { hits, known, allowed, matchedIn } = findings;
+    const options = { limit, prefixLast, filter: filterOf(filter, label) };
+    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, options);
     const found = hits.map(({ section }) => section);
-    const shown = new ShownSections(this.#keyword, this.#facts, matchedIn);
-    const vector = reading && (await this.#meanwhile(reading, shown.prepare(found.slice(0, PREPARED * pageSize))));
+    const vector = reading && (await reading);
     const nearest = (vector && leg?.nearest(vector, found, { allowed, limit })) ?? null;
     const legs = { hits, nearest, known };
     const ranked = fuse(legs, pageSize).filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
-    const passageOf = (section: number) => nearest?.get(section)?.passage;
-    return shown.results(ranked, passageOf, isExplained ? (section) => partsOf(section, legs) : null);
+    const findings = {
+      matchedIn,
+      passageOf: (section: number) => nearest?.get(section)?.passage,
+      partsOf: isExplained ? (section: number) => partsOf(section, legs) : null,
+    };
+    return excerptsOf(ranked, this.#keyword, findings, form);
   }
 
   /** Once the queries under way have their answers. */
@@ -114,17 +117,7 @@ export class ReleaseSearch {
     this.#semantic?.leg.then((leg) => leg.close()).catch(() => undefined);
   }
 
-  /** Works ahead, unless other searches wait for this thread: some of that work is for nothing. */
-  async #meanwhile<Result>(awaited: Promise<Result>, steps: Iterator<void>): Promise<Result> {
-    let isOver = false;
-    while (!isOver && this.#underway === 1) {
-      const first = await Promise.race([awaited, setImmediate(PENDING)]);
-      isOver = first !== PENDING || steps.next().done === true;
-    }
-    return awaited;
-  }
-
-  /** Where the model cannot be had, keywords answer alone, and the next query asks again. */
+  /** Null if the model is unavailable: then keywords answer alone, and the next query retries. */
   async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
@@ -143,6 +136,63 @@ export class ReleaseSearch {
       return null;
     });
   }
+}
+
+/** The part of a search that compares meanings. */
+export class SemanticLeg {
+  readonly #embedder: Embedder;
+  readonly #vectors: VectorIndex;
+  readonly #readable: Mask;
+
+  constructor(embedder: Embedder, vectors: VectorIndex, facts: SectionFacts) {
+    this.#embedder = embedder;
+    this.#vectors = vectors;
+    this.#readable = readableSections(embedder, facts);
+  }
+
+  /** Adds the vectors that were computed since. */
+  refresh(): this {
+    this.#vectors.refresh();
+    return this;
+  }
+
+  close(): void {
+    this.#vectors.close();
+  }
+
+  /** Null if the model has no vote or fails. The request to the model is sent before this returns. */
+  async read(query: string): Promise<Float32Array | null> {
+    if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
+    return this.#embedder.embedQuery(query).catch(() => null);
+  }
+
+  nearest(
+    vector: Float32Array,
+    given: readonly number[],
+    { allowed, limit }: { readonly allowed: Mask; readonly limit: number },
+  ): Map<number, VectorHit> {
+    const readable = this.#readable;
+    const also = readable === null ? given : given.filter((section) => readable[section] === 1);
+    return this.#vectors.search(vector, { limit, allowed: both(allowed, readable), also });
+  }
+}
+
+function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
+  // A language is judged once: working out a tag's script takes some microseconds.
+  const votes = new Map<string | null, boolean>();
+  const readable = new Uint8Array(facts.count);
+  for (let section = 0; section < facts.count; section += 1) {
+    const language = facts.language(section);
+    const mayVote = votes.get(language) ?? votesIn(language, (tag) => embedder.reads(tag));
+    votes.set(language, mayVote);
+    readable[section] = mayVote ? 1 : 0;
+  }
+  return readable.includes(0) ? readable : null;
+}
+
+function both(one: Mask, other: Mask): Mask {
+  if (one === null || other === null) return one ?? other;
+  return one.map((may, section) => may & (other[section] ?? 0));
 }
 
 function filterOf({ version, language, tag }: SearchRequest['filter'], label: string) {

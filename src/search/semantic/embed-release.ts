@@ -2,14 +2,10 @@ import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Lanes } from '../../files/lanes.ts';
-import { Fingerprints, fingerprint } from '../fingerprints.ts';
-import { Numbers } from '../numbers.ts';
-import type { Embedder, EmbedProgress } from '../ports.ts';
-import type { Passage, Section } from '../section.ts';
-import { quantise } from './quantise.ts';
-import { noteUse } from './sweep-vectors.ts';
-import { VectorCache } from './vector-cache.ts';
-import type { VectorRecord } from './vector-segment.ts';
+import { Fingerprints, fingerprint, GrowableUint32Array } from '../compact.ts';
+import type { Embedder, EmbedProgress, Passage, Section } from '../ports.ts';
+import { noteUse, VectorCache, type VectorRecord } from './vector-cache.ts';
+import { quantise } from './vector-index.ts';
 import { ROWS_MAX, VectorTable } from './vector-table.ts';
 
 export interface PassageText {
@@ -17,7 +13,7 @@ export interface PassageText {
   readonly text: string;
 }
 
-export interface EmbedRequest {
+interface EmbedRequest {
   /** By section, ascending. Texts need not be in memory together. */
   readonly passages: () => Iterable<PassageText>;
   /** The same, whole sections, those first that are of most use. Default: as `passages`. */
@@ -37,7 +33,7 @@ export interface EmbedRequest {
 }
 
 /**
- * A row for each passage, the vectors one after the other; interrupted at any point, it goes on from there. In memory are, for each
+ * A row for each passage. If interrupted, the next call resumes from there. Memory: for each
  * passage, 13 bytes, and 24 to 48 for each of different text.
  * @throws what the embedder throws; the signal's reason
  */
@@ -79,10 +75,10 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
 /** What there is to embed, in numbers. Rows of the same text have the number of that text. */
 class PassageRows {
   readonly keys = new Fingerprints();
-  readonly sections = new Numbers();
-  readonly #numbers = new Numbers();
+  readonly sections = new GrowableUint32Array();
+  readonly #numbers = new GrowableUint32Array();
   /** By number of a text. */
-  readonly #firsts = new Numbers();
+  readonly #firsts = new GrowableUint32Array();
 
   constructor(passages: Iterable<PassageText>) {
     for (const { section, text } of passages) {
@@ -114,7 +110,7 @@ class PassageRows {
   }
 }
 
-/** One that was begun for the same passages is gone on with. */
+/** Resumes a table that was begun for the same passages. */
 function openTable(file: string, { digest, dims }: Embedder, rows: PassageRows): VectorTable {
   const { key } = rows;
   const known = openSound(file, digest);
@@ -161,7 +157,7 @@ class TableFilling {
     this.#note(row);
   }
 
-  /** Fills the rows whose text stands before. */
+  /** Copies vectors to the rows that repeat an earlier text. */
   repeat(): void {
     for (let row = 0; row < this.#isThere.length; row += 1) {
       const first = this.#rows.firstOf(this.#rows.numberAt(row));

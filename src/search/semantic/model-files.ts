@@ -3,14 +3,17 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { digestFile, ifThere, readIfThere } from '../../files/index.ts';
-import { POOLINGS, type Pooling } from './pooling.ts';
+
+/** Modes of sentence-transformers' pooling module. */
+export const POOLINGS = ['mean', 'cls', 'max', 'mean_sqrt_len', 'lasttoken'] as const;
+export type Pooling = (typeof POOLINGS)[number];
 
 /** A model's folder in the sentence-transformers layout. */
 export interface ModelFiles {
   readonly onnxFile: string;
   readonly tokenizer: object;
   readonly tokenizerConfig: object;
-  /** Of one text, special tokens included; longer texts are cut. */
+  /** Maximum for one text, including special tokens. Longer texts are cut. */
   readonly tokensMax: number;
   readonly pooling: Pooling;
   readonly prompts: { readonly query: string; readonly passage: string };
@@ -116,7 +119,7 @@ async function onnxNames(folder: string, below: string): Promise<string[]> {
   }
 }
 
-/** A graph and the weights that it keeps beside itself: `model.onnx_data`, `model.onnx.data`. */
+/** A graph and its files of weights: `model.onnx_data`, `model.onnx.data`. */
 async function withExternalData(onnxFile: string): Promise<string[]> {
   const names = await readdir(dirname(onnxFile));
   return names.filter((name) => name.startsWith(basename(onnxFile))).map((name) => join(dirname(onnxFile), name));

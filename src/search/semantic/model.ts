@@ -1,9 +1,8 @@
+import { Tokenizer } from '@huggingface/tokenizers';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Embedder } from '../ports.ts';
-import { invalid, type ModelFiles, readModelFiles } from './model-files.ts';
-import { normalise, pool } from './pooling.ts';
-import { readsLanguage } from './scripts.ts';
-import { Tokens } from './tokens.ts';
+import { invalid, type ModelFiles, type Pooling, readModelFiles } from './model-files.ts';
+import { readableScripts, readsLanguage } from './scripts.ts';
 
 const POOLED = ['sentence_embedding', 'embedding'];
 const UNPOOLED = ['last_hidden_state', 'token_embeddings'];
@@ -62,10 +61,6 @@ export class EmbeddingModel implements Embedder {
       vectors.push(await this.#embed(this.#files.prompts.passage + text));
     }
     return vectors;
-  }
-
-  countTokens(text: string): number {
-    return this.#tokens.count(text);
   }
 
   async close(): Promise<void> {
@@ -129,4 +124,69 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
       return [input.name, new Tensor(type, data, [1, numbers.length])];
     }),
   );
+}
+
+/** The model cuts longer texts anyway, so a megabyte on one line need not be tokenised. */
+const CHARACTERS_A_TOKEN_MAX = 20;
+
+class Tokens {
+  readonly #tokenizer: Tokenizer;
+  readonly #tokensMax: number;
+  readonly #isByteLevel: boolean;
+  readonly #before: readonly number[];
+  readonly #after: readonly number[];
+
+  constructor(folder: string, files: ModelFiles) {
+    try {
+      this.#tokenizer = new Tokenizer(files.tokenizer, files.tokenizerConfig);
+      const whole = this.#tokenizer.encode('a').ids;
+      const bare = this.#tokenizer.encode('a', { add_special_tokens: false }).ids;
+      const at = bare[0] === undefined ? whole.length : whole.indexOf(bare[0]);
+      this.#before = whole.slice(0, at);
+      this.#after = whole.slice(at + bare.length);
+    } catch (error) {
+      throw invalid(`${folder}/tokenizer.json`, `its tokenizer does not work (${(error as Error).message})`, error);
+    }
+    this.#tokensMax = files.tokensMax;
+    const { decoder = null } = files.tokenizer as { decoder?: unknown };
+    this.#isByteLevel = JSON.stringify(decoder).includes('"ByteLevel"');
+  }
+
+  encode(text: string): number[] {
+    const room = this.#tokensMax - this.#before.length - this.#after.length;
+    const ids = this.#bare(text.slice(0, room * CHARACTERS_A_TOKEN_MAX));
+    return [...this.#before, ...ids.slice(0, room), ...this.#after];
+  }
+
+  readableScripts(): ReadonlySet<string> {
+    return readableScripts(this.#tokenizer.get_vocab().keys(), this.#isByteLevel);
+  }
+
+  #bare(text: string): number[] {
+    return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+  }
+}
+
+/** Not yet of length 1. @param hidden token vectors, padding at the end @param tokens the text's own, at least 1 */
+export function pool(hidden: Float32Array, tokens: number, dims: number, pooling: Pooling): Float32Array {
+  if (pooling === 'cls') return hidden.slice(0, dims);
+  if (pooling === 'lasttoken') return hidden.slice((tokens - 1) * dims, tokens * dims);
+  const pooled = new Float32Array(dims).fill(pooling === 'max' ? Number.NEGATIVE_INFINITY : 0);
+  for (let token = 0; token < tokens; token += 1) {
+    for (let dim = 0; dim < dims; dim += 1) {
+      const value = hidden[token * dims + dim] as number;
+      const before = pooled[dim] as number;
+      pooled[dim] = pooling === 'max' ? Math.max(before, value) : before + value;
+    }
+  }
+  if (pooling === 'max') return pooled;
+  const divisor = pooling === 'mean' ? tokens : Math.sqrt(tokens);
+  return pooled.map((value) => value / divisor);
+}
+
+/** To length 1. A vector of zeros stays what it is. */
+export function normalise(vector: Float32Array): Float32Array {
+  let squares = 0;
+  for (const value of vector) squares += value * value;
+  return squares === 0 ? vector : vector.map((value) => value / Math.sqrt(squares));
 }

@@ -16,13 +16,13 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
   const [script = '', name] = pair.split(':');
   return { script, one: new RegExp(`\\p{Script=${name}}`, 'u'), word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u') };
 });
-/** Of a mixture of scripts the most telling one. */
+/** The most telling script of a mixture. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
 /** A tag with its script (RFC 5646, section 2.2.3): looking up the likely one takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
-/** `Latn` for `de`; null where the tag is none or names a language without script. */
+/** `Latn` for `de`. Null if the tag is invalid or the language has no script. */
 export function scriptOfLanguage(tag: string): string | null {
   const said = WITH_SCRIPT.exec(tag)?.[1];
   if (said !== undefined) return PART_OF[said] ?? said;

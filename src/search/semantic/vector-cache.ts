@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  encodeRecord,
-  HEADER_BYTES,
-  isSegment,
-  recordBytes,
-  recordIn,
-  segmentHeader,
-  type VectorRecord,
-} from './vector-segment.ts';
+import { crc32 } from 'node:zlib';
+import { replaceFile } from '../../files/index.ts';
+import { FINGERPRINT_BYTES, Fingerprints } from '../compact.ts';
 
-const SEGMENT = /^[0-9a-f]{16}\.seg$/;
-/** Some 430 kB. */
-const RECORDS_A_READ = 1024;
+/** A vector by the digest of its text. */
+export interface VectorRecord {
+  /** SHA-256. */
+  readonly key: Uint8Array;
+  readonly vector: Int8Array;
+}
 
 interface CachedModel {
   readonly digest: string;
@@ -22,7 +20,7 @@ interface CachedModel {
 
 /**
  * Quantised vectors of one model by the digest of their text, shared by all releases. Every open cache writes a segment
- * of its own: processes see each other's when they read the folder next. Not guaranteed: that a vector outlives a power cut.
+ * of its own: processes see each other's when they read the folder next. A power cut may lose vectors.
  */
 export class VectorCache {
   readonly folder: string;
@@ -58,6 +56,10 @@ export class VectorCache {
   }
 }
 
+const SEGMENT = /^[0-9a-f]{16}\.seg$/;
+/** Some 430 kB. */
+const RECORDS_A_READ = 1024;
+
 export function segmentNames(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => SEGMENT.test(name))
@@ -65,18 +67,18 @@ export function segmentNames(folder: string): string[] {
 }
 
 /** @returns its descriptor, for `append` */
-export function createSegment(folder: string, dims: number): number {
+function createSegment(folder: string, dims: number): number {
   const fd = openSync(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
   append(fd, segmentHeader(dims));
   return fd;
 }
 
-export function append(fd: number, bytes: Uint8Array): void {
+function append(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 /** @param names of segments; default: all of the folder */
-export function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
+function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
   const size = recordBytes(dims);
   const chunk = Buffer.alloc(size * RECORDS_A_READ);
   for (const name of names) {
@@ -108,4 +110,154 @@ function openIfThere(file: string): number | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * A segment of the vector cache, only ever appended to. Little-endian:
+ *
+ * ```
+ * header   "DSHC", uint32 format version, uint32 dims, uint32 zero
+ * record   32 bytes key, int8 * dims, uint32 CRC-32 of both
+ * ```
+ *
+ * Torn records of a killed process, and garbage of a power cut, fail their checksum: what is lost is embedded again.
+ */
+const MAGIC = 'DSHC';
+const FORMAT_VERSION = 1;
+const HEADER_BYTES = 16;
+const KEY_BYTES = 32;
+const CRC_BYTES = 4;
+
+function recordBytes(dims: number): number {
+  return KEY_BYTES + dims + CRC_BYTES;
+}
+
+function segmentHeader(dims: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write(MAGIC, 'latin1');
+  header.writeUInt32LE(FORMAT_VERSION, 4);
+  header.writeUInt32LE(dims, 8);
+  return header;
+}
+
+function isSegment(header: Uint8Array, dims: number): boolean {
+  return segmentHeader(dims).equals(header);
+}
+
+function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
+  const record = Buffer.alloc(recordBytes(vector.length));
+  record.set(key);
+  record.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.length), KEY_BYTES);
+  record.writeUInt32LE(crc32(record.subarray(0, -CRC_BYTES)), record.length - CRC_BYTES);
+  return record;
+}
+
+/** A view of the same memory. Null if the record is damaged. */
+function recordIn(record: Buffer): VectorRecord | null {
+  const end = record.length - CRC_BYTES;
+  if (crc32(record.subarray(0, end)) !== record.readUInt32LE(end)) return null;
+  const vector = new Int8Array(record.buffer, record.byteOffset + KEY_BYTES, end - KEY_BYTES);
+  return { key: record.subarray(0, KEY_BYTES), vector };
+}
+
+const USES = 'uses';
+/** A segment written to within this time may belong to a process that is embedding. */
+const QUIET_MS_MIN = 10 * 60_000;
+const DEAD_PART_MAX = 0.3;
+/** Keys that are held at once: 48 MB of them at the most. */
+const KEYS_AT_ONCE = 1_000_000;
+const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
+
+/** Called before the vectors are made: a sweep in between spares them. @param keys fingerprints, one after the other */
+export async function noteUse(folder: string, release: string, keys: Uint8Array): Promise<void> {
+  await mkdir(join(folder, USES), { recursive: true });
+  await replaceFile(join(folder, USES, release), keys);
+}
+
+/**
+ * 1. Forget the lists of releases that are gone.
+ * 2. Mark the records of quiet segments whose keys are on the other lists, each key once: a part of all keys at a time.
+ * 3. If enough records are unused, write the marked ones into one new segment.
+ * 4. Remove the quiet segments. A crash before leaves vectors twice, which harms nothing.
+ * @param kept digests of releases
+ */
+export async function sweepVectors(
+  folder: string,
+  dims: number,
+  kept: ReadonlySet<string>,
+  nowMs: number,
+  keysAtOnce = KEYS_AT_ONCE,
+): Promise<number> {
+  const lists = await keptLists(folder, kept, nowMs);
+  const quiet: string[] = [];
+  for (const name of segmentNames(folder)) if (await isQuiet(join(folder, name), nowMs)) quiet.push(name);
+  let records = 0;
+  for (const _ of recordsOf(folder, dims, quiet)) records += 1;
+  const isLive = new Uint8Array(records);
+  const parts = Math.max(1, Math.ceil(lists.keys / keysAtOnce));
+  let live = 0;
+  for (let part = 0; part < parts; part += 1) {
+    const keys = new Fingerprints();
+    for (const file of lists.files) await readKeys(file, (key) => (key[0] ?? 0) % parts === part && keys.add(key));
+    const isFound = new Uint8Array(keys.count);
+    let number = 0;
+    for (const { key } of recordsOf(folder, dims, quiet)) {
+      const found = keys.find(key);
+      if (found !== null && isFound[found] === 0) {
+        isFound[found] = 1;
+        isLive[number] = 1;
+        live += 1;
+      }
+      number += 1;
+    }
+  }
+  const dead = records - live;
+  if (dead === 0 || dead < records * DEAD_PART_MAX) return 0;
+
+  if (live > 0) {
+    const segment = createSegment(folder, dims);
+    try {
+      let number = 0;
+      for (const { key, vector } of recordsOf(folder, dims, quiet)) {
+        if (isLive[number] === 1) append(segment, encodeRecord(key, vector));
+        number += 1;
+      }
+      fsyncSync(segment);
+    } finally {
+      closeSync(segment);
+    }
+  }
+  for (const name of quiet) await rm(join(folder, name), { force: true });
+  return dead;
+}
+
+async function keptLists(folder: string, kept: ReadonlySet<string>, nowMs: number) {
+  await mkdir(join(folder, USES), { recursive: true });
+  const files: string[] = [];
+  let keys = 0;
+  for (const name of await readdir(join(folder, USES))) {
+    const file = join(folder, USES, name);
+    if (kept.has(name)) {
+      files.push(file);
+      keys += Math.floor((await stat(file)).size / FINGERPRINT_BYTES);
+    } else if (!name.startsWith('.tmp-') || (await isQuiet(file, nowMs))) await rm(file, { force: true });
+  }
+  return { files, keys };
+}
+
+async function readKeys(file: string, take: (key: Uint8Array) => unknown): Promise<void> {
+  await using handle = await open(file, 'r');
+  const block = Buffer.alloc(BLOCK_BYTES);
+  for (let at = 0; ; ) {
+    const { bytesRead } = await handle.read(block, 0, BLOCK_BYTES, at);
+    for (let from = 0; from + FINGERPRINT_BYTES <= bytesRead; from += FINGERPRINT_BYTES)
+      take(block.subarray(from, from + FINGERPRINT_BYTES));
+    if (bytesRead === 0) return;
+    at += bytesRead;
+  }
+}
+
+async function isQuiet(file: string, nowMs: number): Promise<boolean> {
+  const info = await stat(file).catch(() => null);
+  return info !== null && nowMs - info.mtimeMs > QUIET_MS_MIN;
 }

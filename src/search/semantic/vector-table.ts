@@ -19,7 +19,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
  *
  * A row whose checksum is not its own has no vector yet: torn by a killed process, lost by a power cut, or never written.
  */
-export interface TableFacts {
+interface TableFacts {
   readonly modelDigest: string;
   readonly dims: number;
   /** 24 hex digits. */
@@ -83,7 +83,7 @@ export class VectorTable implements TableFacts {
     }
   }
 
-  /** Null: missing, of another format version or model, to be made anew. @throws DocshelfError `release_damaged` */
+  /** Null if it is missing or of another format version or model. @throws DocshelfError `release_damaged` */
   static open(file: string, modelDigest: string, flags: 'r' | 'r+' = 'r'): VectorTable | null {
     const fd = openIfThere(file, flags);
     if (fd === null) return null;
@@ -110,7 +110,7 @@ export class VectorTable implements TableFacts {
     writeAll(this.#fd, this.#row, this.#placeOf(row));
   }
 
-  /** Null where the row has none. Valid until the next call. */
+  /** Null if the row has no vector. Valid until the next call. */
   get(row: number): Int8Array | null {
     const bytesRead = readSync(this.#fd, this.#row, 0, this.#row.length, this.#placeOf(row));
     return bytesRead === this.#row.length ? vectorIn(this.#row, this.dims) : null;
@@ -180,7 +180,7 @@ function readHead(fd: number, file: string, modelDigest: string): { facts: Table
 const headCrc = (header: Uint8Array, sections: Uint8Array): number =>
   crc32(sections, crc32(header.subarray(0, CRC_AT)));
 
-/** They never fall, and end where the index over them stays small. */
+/** Checks that they ascend, and that the index over them stays small. */
 function isRising(sections: Uint32Array): boolean {
   return sections.every((section, at) => section >= (sections[at - 1] ?? 0) && section < ROWS_MAX);
 }

@@ -1,7 +1,13 @@
 import { workerData } from 'node:worker_threads';
 import { serve } from '../../threads/index.ts';
-import type { ModelFacts } from '../orders.ts';
 import { EmbeddingModel } from './model.ts';
+
+export interface ModelFacts {
+  readonly digest: string;
+  readonly dims: number;
+  /** Scripts that it reads (ISO 15924). */
+  readonly scripts: ReadonlySet<string>;
+}
 
 export interface ModelCalls {
   facts(order: null): Promise<ModelFacts>;
@@ -15,7 +21,10 @@ function serveModel(folder: string): void {
   let loading: Promise<EmbeddingModel> | null = null;
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> => {
-    loading ??= EmbeddingModel.load(folder);
+    loading ??= EmbeddingModel.load(folder).catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
     const answering = Promise.all([loading, last]).then(([model]) => answer(model));
     last = answering.catch(() => undefined);
     return answering;

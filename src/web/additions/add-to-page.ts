@@ -1,18 +1,15 @@
-import { charsetInMarkup, charsetOfType, markedCharset } from '../charset.ts';
-import { isUtf16, sourceText } from '../rewrite/source-text.ts';
+import { charsetOfType } from '../media-type.ts';
+import { RAW_TEXT } from '../rewrite/markup/elements.ts';
+import { type MarkupReader, MarkupScanner } from '../rewrite/markup/scanner.ts';
+import { unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
-import { findPlaces } from './find-places.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** The same object where nothing is added: in parts of pages, and in UTF-16. @param mediaType with its charset */
+/** The page in UTF-8 with what is added to it; the same object if nothing is, as in parts of pages. @param mediaType with its charset */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
-  const { units, charset } = sourceText(
-    bytes,
-    (text) => markedCharset(bytes) ?? charsetOfType(mediaType) ?? charsetInMarkup(text) ?? 'utf-8',
-  );
-  if (isUtf16(charset)) return bytes;
-  const places = findPlaces(units, body.length > 0);
+  const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
+  const places = findPlaces(unitsOf(page), body.length > 0);
   if (places === null) return bytes;
   const edits: Edit[] = [];
   const add = (at: number | null, pieces: readonly string[]): void => {
@@ -24,5 +21,147 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
     head.map((piece) => (typeof piece === 'string' ? piece : (piece[tag] ?? ''))),
   );
   add(places.body, body);
-  return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
+  return edits.length === 0 ? bytes : spliceBytes(page, edits);
+}
+
+/** In units of the text. */
+interface AdditionPlaces {
+  /** As written in `<html lang>`; empty if there is none. */
+  readonly language: string;
+  /** Where `<head>` ends, written or not. */
+  readonly head: number;
+  /** Null if nothing may follow: in a page of frames, in a template, and after what is not closed. */
+  readonly body: number | null;
+}
+
+/** Start tags that leave a head open (HTML standard, 13.2.6.4.3 and 13.2.6.4.4). */
+const IN_HEAD = new Set(
+  'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
+);
+/** End tags that end one; all others are passed over there. */
+const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
+/** A file that has none of them, nor a doctype, is a part of a page, which scripts load into one. */
+const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
+const NO_SPACE = /[^\t\n\f\r ]/;
+/** In bytes, as a text of one unit a byte has it. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+
+/**
+ * The places where a browser ends the head and the body of a page, whatever is written in comments, scripts, attributes and
+ * templates.
+ *
+ * @param text one unit a byte
+ * @param wantsBody false: no more is read than the head
+ * @returns null for what is no page
+ */
+function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
+  return new PlaceFinder(text, wantsBody).places();
+}
+
+class PlaceFinder implements MarkupReader {
+  readonly #text: string;
+  readonly #wantsBody: boolean;
+  readonly #scanner: MarkupScanner;
+  #language = '';
+  #isPage = false;
+  #hasFrames = false;
+  /** True behind an element that never ends. */
+  #isUnclosed = false;
+  #templates = 0;
+  /** Start of the outermost open template. */
+  #templateStart = 0;
+  /** Start of the last complete tag or doctype: there is no other `<` before its end. */
+  #tagStart = -1;
+  #head: number | null = null;
+  #bodyEnd: number | null = null;
+  #htmlEnd: number | null = null;
+
+  constructor(text: string, wantsBody: boolean) {
+    this.#text = text;
+    this.#wantsBody = wantsBody;
+    this.#scanner = new MarkupScanner(text);
+  }
+
+  places(): AdditionPlaces | null {
+    this.#scanner.read(this);
+    const isInTemplate = this.#templates > 0;
+    const head = this.#head ?? (isInTemplate ? this.#templateStart : this.#safeEnd);
+    if (!this.#isPage || head === null) return null;
+    const body = this.#hasFrames ? null : (this.#bodyEnd ?? this.#htmlEnd ?? (isInTemplate ? null : this.#safeEnd));
+    return { language: this.#language, head, body };
+  }
+
+  onDoctype(start: number): void {
+    this.#isPage = true;
+    this.#tagStart = start;
+  }
+
+  onText(start: number, end: number): void {
+    if (this.#head !== null || this.#templates > 0) return;
+    const isMarked = start === 0 && this.#text.startsWith(BYTE_ORDER_MARK);
+    const from = isMarked ? BYTE_ORDER_MARK.length : start;
+    const at = this.#text.slice(from, end).search(NO_SPACE);
+    if (at !== -1) this.#endHead(from + at);
+  }
+
+  onStartTag(): void {
+    const scanner = this.#scanner;
+    const tag = scanner.tagName;
+    this.#tagStart = scanner.tagStart;
+    const { isHtml } = scanner;
+    if (OF_PAGES.has(tag)) this.#isPage = true;
+    if (tag === 'html' && isHtml && this.#templates === 0) this.#language ||= this.#attribute('lang');
+    if (this.#templates === 0 && !IN_HEAD.has(tag)) {
+      if (this.#endHead(scanner.tagStart)) return;
+      if (tag === 'frameset') this.#hasFrames = true;
+    }
+    if (!isHtml) return;
+    if (tag === 'template') {
+      if (this.#templates === 0) this.#templateStart = scanner.tagStart;
+      this.#templates++;
+    } else if (tag === 'plaintext') this.#leaveOpen();
+    else if (RAW_TEXT.has(tag) && scanner.skipRawText() === this.#text.length) {
+      this.#head ??= scanner.tagStart;
+      this.#leaveOpen();
+    }
+  }
+
+  onEndTag(): void {
+    const { tagName: tag, tagStart } = this.#scanner;
+    this.#tagStart = tagStart;
+    if (!this.#scanner.isHtml) return;
+    if (tag === 'template' && this.#templates > 0) this.#templates--;
+    else if (this.#templates === 0 && ENDS_HEAD.has(tag)) {
+      if (this.#endHead(tagStart)) return;
+      // `</body>` does not end an SVG element: markup before the tag would become part of the SVG.
+      const at = this.#scanner.isForeign ? this.#scanner.foreignStart : tagStart;
+      if (tag === 'body') this.#bodyEnd = at;
+      else if (tag === 'html') this.#htmlEnd = at;
+    }
+  }
+
+  #attribute(name: string): string {
+    const at = this.#scanner.indexOfAttribute(name);
+    return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
+  }
+
+  /** @returns true if the rest of the page is not read */
+  #endHead(at: number): boolean {
+    if (this.#head !== null) return false;
+    this.#head = at;
+    if (this.#wantsBody && this.#isPage) return false;
+    this.#scanner.skipAll();
+    return true;
+  }
+
+  #leaveOpen(): void {
+    this.#isUnclosed = true;
+    this.#scanner.skipAll();
+  }
+
+  /** The end of the file, unless an unfinished comment, tag or element contains it. */
+  get #safeEnd(): number | null {
+    const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
+    return isSafe ? this.#text.length : null;
+  }
 }

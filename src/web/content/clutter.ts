@@ -1,4 +1,18 @@
-import { attributeOf, classesOf, type Element, hasClass, isElement, isHeading, rawText } from './tree.ts';
+import {
+  attributeOf,
+  classesOf,
+  DEPTH_MAX,
+  type Element,
+  findElement,
+  hasClass,
+  isElement,
+  isHeading,
+  isText,
+  type Node,
+  oneLine,
+  type Parent,
+  rawText,
+} from './tree.ts';
 
 const WITHOUT_TEXT = new Set(
   (
@@ -57,7 +71,7 @@ function hasClutterClass(element: Element): boolean {
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
-export function isLineNumber(element: Element): boolean {
+function isLineNumber(element: Element): boolean {
   return classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
 }
 
@@ -104,4 +118,82 @@ export function isNote(element: Element): boolean {
 export function listsChildPages(element: Element): boolean {
   if (CHILD_PAGES.test(attributeOf(element, 'class') ?? '')) return true;
   return (element.tagName === 'div' || element.tagName === 'dl') && hasClass(element, 'toc');
+}
+
+const LINES = new Set(['div', 'p', 'li', 'tr']);
+const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
+
+/** Line breaks may be characters, `<br>` or one element a line; line numbers and copy buttons are left out. */
+export function codeText(pre: Element): string {
+  let text = '';
+  let atLineStart = true;
+  const write = (piece: string): void => {
+    if (piece === '') return;
+    text += piece;
+    atLineStart = piece.endsWith('\n');
+  };
+  const read = (parent: Parent, depth: number): void => {
+    for (const child of parent.childNodes) {
+      if (isText(child)) write(child.value);
+      else if (isElement(child) && depth < DEPTH_MAX) readElement(child, depth);
+    }
+  };
+  const readElement = (element: Element, depth: number): void => {
+    if (element.tagName === 'br') {
+      write('\n');
+      return;
+    }
+    if (SKIPPED.has(element.tagName) || isLineNumber(element) || attributeOf(element, 'aria-hidden') === 'true') return;
+    const isLine = LINES.has(element.tagName);
+    if (isLine && !atLineStart) write('\n');
+    const lengthBefore = text.length;
+    read(element, depth + 1);
+    if (isLine && (text.length === lengthBefore || !atLineStart)) write('\n');
+  };
+  read(pre, 0);
+  return text;
+}
+
+/** UTF-16 code units. Longer headings are text. */
+const HEADING_LENGTH_MAX = 500;
+
+/** Adjacent spans that the page's style sets apart: a number and its title, a name and its claim. */
+function areSetApart(before: Node | undefined, node: Element): boolean {
+  return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
+}
+
+export function headingText(heading: Element): string {
+  let text = '';
+  const read = (parent: Parent, depth: number, inCode: boolean): void => {
+    parent.childNodes.forEach((child, index) => {
+      if (isText(child)) text += child.value;
+      else if (isElement(child) && depth < DEPTH_MAX && !isClutter(child)) {
+        const isApart = child.tagName === 'br' || (!inCode && areSetApart(parent.childNodes[index - 1], child));
+        if (isApart) text += ' ';
+        read(child, depth + 1, inCode || child.tagName === 'code');
+      }
+    });
+  };
+  read(heading, 0, false);
+  return oneLine(text.slice(0, 4 * HEADING_LENGTH_MAX))
+    .slice(0, HEADING_LENGTH_MAX)
+    .toWellFormed();
+}
+
+/** Cells that lay out code or headings hold no data. */
+export function isLayoutCell(cell: Element): boolean {
+  return holdsBlocks(cell) || isCodeCell(cell);
+}
+
+export function holdsBlocks(cell: Element): boolean {
+  return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null;
+}
+
+/** Sphinx and others number lines of code in a table of two cells. */
+function isCodeCell(cell: Element): boolean {
+  const [only, ...others] = cell.childNodes.filter(
+    (child) => isElement(child) || (isText(child) && child.value.trim() !== ''),
+  );
+  if (!isElement(only) || others.length > 0) return false;
+  return only.tagName === 'pre' || (only.tagName === 'div' && isCodeCell(only));
 }

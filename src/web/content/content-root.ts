@@ -1,8 +1,16 @@
-import { listsChildPages } from './clutter.ts';
-import { headingText } from './heading-text.ts';
-import { LinkDensity } from './link-density.ts';
-import type { Element, Parent } from './tree.ts';
-import { attributeOf, elementsOf, findElement, hasClass, isElement, isHeading } from './tree.ts';
+import { headingText, isClutter, listsChildPages } from './clutter.ts';
+import {
+  attributeOf,
+  DEPTH_MAX,
+  type Element,
+  elementsOf,
+  findElement,
+  hasClass,
+  isElement,
+  isHeading,
+  isText,
+  type Parent,
+} from './tree.ts';
 
 export interface ContentRoot {
   readonly element: Element;
@@ -11,7 +19,7 @@ export interface ContentRoot {
   readonly density: LinkDensity;
 }
 
-/** Of generators that write no landmark on some pages. */
+/** Containers of generators that write no landmark on some pages. */
 const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
 const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-content td-content post-content'.split(' ');
 
@@ -48,7 +56,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** Null where a first-level heading stands beside it: cards and listings have several articles. */
+/** Null if a first-level heading is outside of the article: cards and listings have several articles. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -93,5 +101,85 @@ function densest(body: Element, density: LinkDensity): Element {
     const staysOutside = (child: Element): boolean => density.holdsTitle(child) || listsChildPages(child);
     if (children.some((child) => child !== best && staysOutside(child))) return holder;
     holder = best;
+  }
+}
+
+/** True for an element inside the content's element that is no content. @param isBeforeText true before the first text */
+export function isOutsideContent(element: Element, { isMarked, density }: ContentRoot, isBeforeText: boolean): boolean {
+  if (isClutter(element)) return true;
+  const { tagName } = element;
+  // An aside is a note or a menu.
+  if (tagName === 'aside') return density.isLinkList(element);
+  if (isMarked) return false;
+  if (tagName === 'header') return !density.holdsTitle(element);
+  // A bare list of links is a menu at the top, and further reading below text.
+  if (tagName === 'ul') return isBeforeText && density.isLinkList(element);
+  return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
+}
+
+interface Density {
+  /** UTF-16 code units. */
+  readonly text: number;
+  readonly linked: number;
+  readonly links: number;
+  readonly holdsTitle: boolean;
+}
+
+const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
+
+/** A menu has so large a share of links, and so many. */
+const LINKED_SHARE_MIN = 0.7;
+const LINKS_MIN = 5;
+
+class LinkDensity {
+  readonly #title: Element | null;
+  readonly #measured = new Map<Element, Density>();
+
+  /** @param title the page's heading: an element that contains it is content */
+  constructor(title: Element | null) {
+    this.#title = title;
+  }
+
+  worth(element: Element): number {
+    const { text, linked } = this.#densityOf(element, 0);
+    return text - 2 * linked;
+  }
+
+  holdsTitle(element: Element): boolean {
+    return this.#densityOf(element, 0).holdsTitle;
+  }
+
+  isLinkList(element: Element): boolean {
+    const { text, linked, links, holdsTitle } = this.#densityOf(element, 0);
+    return !holdsTitle && links >= LINKS_MIN && linked >= LINKED_SHARE_MIN * text;
+  }
+
+  #densityOf(element: Element, depth: number): Density {
+    const known = this.#measured.get(element);
+    if (known !== undefined) return known;
+    const density = isClutter(element) || listsChildPages(element) ? NOTHING : this.#measure(element, depth);
+    this.#measured.set(element, density);
+    return density;
+  }
+
+  #measure(element: Element, depth: number): Density {
+    let text = 0;
+    let linked = 0;
+    let links = element.tagName === 'a' ? 1 : 0;
+    let holdsTitle = element === this.#title;
+    for (const child of element.childNodes) {
+      if (isText(child)) text += child.value.trim().length;
+      else if (isElement(child) && depth < DEPTH_MAX) {
+        const inner = this.#densityOf(child, depth + 1);
+        text += inner.text;
+        linked += inner.linked;
+        links += inner.links;
+        holdsTitle ||= inner.holdsTitle;
+      }
+    }
+    if (element.tagName === 'a') linked = text;
+    // A glossary's definitions may be links; a menu is no list of definitions.
+    if (element.tagName === 'dl') linked = 0;
+    return { text, linked, links, holdsTitle };
   }
 }

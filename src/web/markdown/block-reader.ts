@@ -1,21 +1,21 @@
-import { isBeside } from '../content/beside.ts';
-import { isNote } from '../content/clutter.ts';
-import type { ContentRoot } from '../content/content-root.ts';
+import { codeText, isNote } from '../content/clutter.ts';
+import { type ContentRoot, isOutsideContent } from '../content/content-root.ts';
 import {
   attributeOf,
+  classesOf,
   DEPTH_MAX,
   type Element,
   elementsOf,
   findElement,
+  hasClass,
   isElement,
   isHeading,
   type Node,
   type Parent,
 } from '../content/tree.ts';
-import { BLOCKS, holdersOfBlocks } from './block-elements.ts';
-import { cellPhrases } from './cell-phrases.ts';
-import { codeBlockOf } from './code-block.ts';
-import type { Footnotes } from './footnotes.ts';
+import { Footnotes, isTabBar, Tabs } from './footnotes-and-tabs.ts';
+import { isBlank, onOneLine, type PageLinks, PhraseReader, tidy } from './phrases.ts';
+import { cellPhrases, rowsOf, tableOf } from './table.ts';
 import {
   type Block,
   boldOf,
@@ -26,12 +26,7 @@ import {
   type Quoted,
   rawOf,
   textOf,
-} from './nodes.ts';
-import { noteTitleOf } from './notes.ts';
-import type { PhraseReader } from './phrase-reader.ts';
-import { isBlank, onOneLine, tidy } from './phrases.ts';
-import { rowsOf, tableOf } from './table.ts';
-import { isTabBar, type Tabs } from './tabs.ts';
+} from './write.ts';
 
 /** Lists, quotes and notes within each other; each indents all lines inside it. */
 const NESTED_MAX = 12;
@@ -43,22 +38,20 @@ interface Place {
   readonly isInset: boolean;
 }
 
-export interface BlockReaders {
-  readonly phrases: PhraseReader;
-  readonly footnotes: Footnotes;
-  readonly tabs: Tabs;
-}
-
 /** The blocks of a page's content, in its order. */
 export class BlockReader {
   readonly #root: ContentRoot;
-  readonly #readers: BlockReaders;
+  readonly #footnotes: Footnotes;
+  readonly #phrases: PhraseReader;
+  readonly #tabs: Tabs;
   readonly #holding: ReadonlySet<Element>;
   #isBeforeText = true;
 
-  constructor(root: ContentRoot, readers: BlockReaders) {
+  constructor(root: ContentRoot, links: PageLinks) {
     this.#root = root;
-    this.#readers = readers;
+    this.#footnotes = new Footnotes(root.element);
+    this.#phrases = new PhraseReader(links, this.#footnotes);
+    this.#tabs = new Tabs(root.element);
     this.#holding = holdersOfBlocks(root.element);
   }
 
@@ -66,7 +59,7 @@ export class BlockReader {
     return this.#children(this.#root.element, { depth: 0, nested: 0, isInset: false });
   }
 
-  /** Words beside each other are a paragraph; a block among them parts it. */
+  /** Adjacent words are a paragraph, which a block among them splits. */
   #children(parent: Parent, place: Place): Block[] {
     let blocks: Block[] = [];
     let line: Phrase[] = [];
@@ -87,9 +80,9 @@ export class BlockReader {
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
-        // Links right beside each other are buttons: the style sets them apart.
+        // Adjacent links are buttons, which the page's style sets apart.
         if (isLink(child) && isLink(before)) line.push(textOf(' '));
-        for (const phrase of this.#readers.phrases.read(child)) line.push(phrase);
+        for (const phrase of this.#phrases.read(child)) line.push(phrase);
       }
       before = child;
     }
@@ -98,7 +91,9 @@ export class BlockReader {
   }
 
   #isSkipped(element: Element): boolean {
-    return element.tagName !== 'math' && (isBeside(element, this.#root, this.#isBeforeText) || isTabBar(element));
+    return (
+      element.tagName !== 'math' && (isOutsideContent(element, this.#root, this.#isBeforeText) || isTabBar(element))
+    );
   }
 
   #isBlock(element: Element): boolean {
@@ -107,10 +102,9 @@ export class BlockReader {
 
   #block(element: Element, outer: Place): Block[] {
     const place = { ...outer, depth: outer.depth + 1 };
-    const { tabs, footnotes } = this.#readers;
-    const number = footnotes.numberOf(element);
+    const number = this.#footnotes.numberOf(element);
     if (number !== null) return this.#footnote(element, number, place);
-    const label = tabs.labelOf(element);
+    const label = this.#tabs.labelOf(element);
     const blocks = this.#byName(element, place);
     return label === null || blocks.length === 0 ? blocks : [boldOf([textOf(label)]), ...blocks];
   }
@@ -140,7 +134,7 @@ export class BlockReader {
   }
 
   #heading(element: Element, { isInset }: Place): Block[] {
-    const read = element.childNodes.flatMap((child) => this.#readers.phrases.read(child, { isInHeading: true }));
+    const read = element.childNodes.flatMap((child) => this.#phrases.read(child, { isInHeading: true }));
     const children = onOneLine(read, ' ');
     if (isBlank(children)) return [];
     this.#isBeforeText = false;
@@ -165,7 +159,7 @@ export class BlockReader {
   /** A card: its first line is the link. */
   #card(link: Element, place: Place): Block[] {
     const blocks = this.#children(link, { ...place, isInset: true });
-    const url = this.#readers.phrases.addressOf(link);
+    const url = this.#phrases.addressOf(link);
     const at = blocks.findIndex(({ type }) => type === 'paragraph');
     const first = blocks[at];
     if (url === null || first?.type !== 'paragraph') return blocks;
@@ -206,7 +200,7 @@ export class BlockReader {
     const items: ListItem[] = [];
     for (const child of list.childNodes) {
       if (!isElement(child) || this.#isSkipped(child)) continue;
-      const number = this.#readers.footnotes.numberOf(child);
+      const number = this.#footnotes.numberOf(child);
       if (number !== null) notes.push(...this.#footnote(child, number, inner));
       else if (child.tagName === 'li') items.push(...itemOf(this.#itemBlocks(child, inner)));
       else items.push(...itemOf(this.#children(child, inner)));
@@ -294,4 +288,95 @@ function itemOf(blocks: Block[]): ListItem[] {
 
 function withoutLinks(phrases: readonly Phrase[]): Phrase[] {
   return phrases.flatMap((node) => (node.type === 'link' ? node.children : [node]));
+}
+
+const BLOCKS = new Set(
+  (
+    'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
+    'header hgroup hr li main ol p pre section summary table tbody td tfoot th thead tr ul caption'
+  ).split(' '),
+);
+
+/** Inline elements, and those of no name known, that hold blocks. */
+function holdersOfBlocks(root: Element): ReadonlySet<Element> {
+  const holders = new Set<Element>();
+  for (const element of elementsOf(root)) {
+    if (!BLOCKS.has(element.tagName)) continue;
+    let { parentNode } = element;
+    while (isElement(parentNode) && !BLOCKS.has(parentNode.tagName) && !holders.has(parentNode)) {
+      holders.add(parentNode);
+      ({ parentNode } = parentNode);
+    }
+  }
+  return holders;
+}
+
+/** Of highlighters' classes: Prism, Shiki and highlight.js; Pygments by Sphinx and by Jekyll; GitHub. */
+const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
+/** Also those that say how code is coloured and not what it is. */
+const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
+/** Elements around a block of code that may say its language: `figure`, `div`, the table of Pygments' line numbers. */
+const AROUND_MAX = 7;
+const WRAPPERS = new Set(['div', 'figure', 'td', 'tr', 'tbody', 'table']);
+const LANGUAGE_LENGTH_MAX = 40;
+
+function codeBlockOf(pre: Element): Block | null {
+  const value = codeText(pre)
+    .replace(/[\u200b\u2060\ufeff]/g, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd();
+  return value === '' ? null : { type: 'code', lang: languageOf(pre), value };
+}
+
+function languageOf(pre: Element): string | null {
+  const code = findElement(pre, ({ tagName }) => tagName === 'code');
+  const inner = [pre, ...(code === null ? [] : [code])];
+  for (const element of [...inner, ...wrappersOf(pre)]) {
+    const said = languageIn(element);
+    if (said !== null) return said;
+  }
+  return null;
+}
+
+/** Elements that contain this block and no other. */
+function wrappersOf(pre: Element): Element[] {
+  const found: Element[] = [];
+  let { parentNode } = pre;
+  while (isElement(parentNode) && WRAPPERS.has(parentNode.tagName) && found.length < AROUND_MAX) {
+    const blocks = elementsOf(parentNode).filter(({ tagName }) => tagName === 'pre');
+    // Line numbers are in a separate block.
+    if (blocks.drop(2).next().done !== true) break;
+    found.push(parentNode);
+    parentNode = parentNode.parentNode;
+  }
+  return found;
+}
+
+function languageIn(element: Element): string | null {
+  const classes = classesOf(element);
+  const hljs = classes.includes('hljs') ? classes.find((name) => /^(?!hljs)[a-z][\w+#-]*$/.test(name)) : undefined;
+  const names = [
+    attributeOf(element, 'data-language'),
+    attributeOf(element, 'data-lang'),
+    ...classes.map((name) => LANGUAGE_CLASS.exec(name)?.[1] ?? null),
+    hljs ?? null,
+  ];
+  const said = names.find((name) => name !== null && /^[\w#+.-]+$/.test(name) && name.length <= LANGUAGE_LENGTH_MAX);
+  return said === undefined || said === null || NO_LANGUAGE.has(said) ? null : said;
+}
+
+/** Titles of notes, as Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub name them. */
+const TITLE_CLASS =
+  /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
+/** Elements of a note that may come before its title. */
+const LOOKED_AT_MAX = 5;
+
+/** Null if the note has no title. */
+function noteTitleOf(note: Element): Element | null {
+  for (const element of elementsOf(note).take(LOOKED_AT_MAX)) {
+    if (classesOf(element).some((name) => TITLE_CLASS.test(name))) return element;
+    if (element.tagName === 'summary' && hasClass(note, 'details')) return element;
+  }
+  return null;
 }

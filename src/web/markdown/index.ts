@@ -1,14 +1,9 @@
 import { contentRoot } from '../content/content-root.ts';
 import { readPageTree } from '../content/index.ts';
-import { isLeftOut } from '../content/left-out.ts';
-import { pageTitle } from '../content/title.ts';
+import { isUnlisted, pageTitle } from '../content/page-facts.ts';
 import { BlockReader } from './block-reader.ts';
-import { Footnotes } from './footnotes.ts';
-import { type Block, plainText, textOf } from './nodes.ts';
-import { PageLinks } from './page-links.ts';
-import { PhraseReader } from './phrase-reader.ts';
-import { Tabs } from './tabs.ts';
-import { writeMarkdown } from './write.ts';
+import { PageLinks } from './phrases.ts';
+import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
   /** In the site: `guides/start.html`. */
@@ -19,11 +14,11 @@ export interface MarkdownInput {
 }
 
 export interface MarkdownPage {
-  /** Empty where the page has none. */
+  /** Empty if the page has no title. */
   readonly title: string;
-  /** Plain text, empty where the page says none. */
+  /** Plain text; empty if the page has no description. */
   readonly description: string;
-  /** Begins with the title as its only heading of the first level, where the page has one. */
+  /** Begins with the title, its only heading of the first level, if the page has a title. */
   readonly markdown: string;
   /** For `noindex`, errors, redirects, print pages, indexes and listings: search does not list it either. */
   readonly isLeftOut: boolean;
@@ -38,9 +33,7 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
   const { facts, body, html } = tree;
   const root = contentRoot(body, facts.documentTitle);
-  const footnotes = new Footnotes(root.element);
-  const phrases = new PhraseReader(new PageLinks(input.address, facts.base, facts.canonical), footnotes);
-  const blocks = new BlockReader(root, { phrases, footnotes, tabs: new Tabs(root.element) }).read();
+  const blocks = new BlockReader(root, new PageLinks(input.address, facts.base, facts.canonical)).read();
   const headings = blocks.filter((block) => block.type === 'heading');
   const main = headings.find(({ depth }) => depth === 1);
   const title = pageTitle(
@@ -52,11 +45,11 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
     title,
     description: facts.description,
     markdown: writeMarkdown(titled(blocks, title)),
-    isLeftOut: isLeftOut(input, html, facts),
+    isLeftOut: isUnlisted(input, html, facts),
   };
 }
 
-/** The page's own heading first: what stands above it (a notice, a category) comes after it. */
+/** Puts the page's heading first. A notice or a category above it moves below it. */
 function titled(blocks: Block[], title: string): Block[] {
   const at = blocks.findIndex(({ type }) => type === 'heading');
   const first = blocks[at];

@@ -1,4 +1,185 @@
-import { type Phrase, plainText, rawOf, textOf } from './nodes.ts';
+import { isClutter } from '../content/clutter.ts';
+import {
+  attributeOf,
+  DEPTH_MAX,
+  type Element,
+  findElement,
+  hasClass,
+  isElement,
+  isText,
+  type Parent,
+  rawText,
+} from '../content/tree.ts';
+import type { Footnotes } from './footnotes-and-tabs.ts';
+import { type Phrase, plainText, rawOf, textOf } from './write.ts';
+
+const STRONG = new Set(['strong', 'b']);
+const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
+const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
+const DELETED = new Set(['del', 's', 'strike']);
+/** Elements that the page's style sets apart from the words around them. */
+const APART = new Set(
+  (
+    'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
+    'header hgroup hr label legend li main ol p section summary table tbody td tfoot th thead tr ul option'
+  ).split(' '),
+);
+
+/** Zero-width characters and soft hyphens say nothing in plain text. */
+const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
+
+interface Place {
+  readonly depth: number;
+  /** Open ones; none is inside its like. */
+  readonly marks: readonly string[];
+  readonly isInLink: boolean;
+  readonly isInHeading: boolean;
+}
+
+/** Words, marks, links and pictures of a piece of text; not tidy. */
+export class PhraseReader {
+  readonly #links: PageLinks;
+  readonly #footnotes: Footnotes;
+
+  constructor(links: PageLinks, footnotes: Footnotes) {
+    this.#links = links;
+    this.#footnotes = footnotes;
+  }
+
+  /** Of text or an inline element. */
+  read(
+    node: Parent['childNodes'][number],
+    given: { readonly isInLink?: boolean; readonly isInHeading?: boolean } = {},
+  ): Phrase[] {
+    const { isInLink = false, isInHeading = false } = given;
+    return this.#node(node, { depth: 0, marks: [], isInLink, isInHeading });
+  }
+
+  /** Null if a link leads nowhere. */
+  addressOf(link: Element): string | null {
+    const href = attributeOf(link, 'href');
+    return href === null ? null : this.#links.resolve(href);
+  }
+
+  #node(node: Parent['childNodes'][number], place: Place): Phrase[] {
+    if (isText(node)) {
+      const value = node.value.replace(INVISIBLE, '').replace(/\s+/g, ' ');
+      return value === '' ? [] : [textOf(value)];
+    }
+    if (!isElement(node) || place.depth >= DEPTH_MAX) return [];
+    if (node.tagName === 'math') return formulaOf(node);
+    return isClutter(node) ? [] : this.#element(node, place);
+  }
+
+  #children(parent: Element, place: Place): Phrase[] {
+    const inner = { ...place, depth: place.depth + 1 };
+    return parent.childNodes.flatMap((child) => this.#node(child, inner));
+  }
+
+  #element(element: Element, place: Place): Phrase[] {
+    const { tagName } = element;
+    if (tagName === 'br') return [{ type: 'break' }];
+    if (tagName === 'img') return this.#picture(element);
+    if (tagName === 'a') return this.#link(element, place);
+    if (CODE.has(tagName)) return codeOf(element);
+    if (tagName === 'sup' || tagName === 'sub') return this.#raised(element, place);
+    if (tagName === 'q') return [textOf('“'), ...this.#children(element, place), textOf('”')];
+    const mark = markOf(tagName);
+    if (mark !== null && !place.marks.includes(mark) && !(mark === 'strong' && place.isInHeading)) {
+      return [{ type: mark, children: this.#children(element, { ...place, marks: [...place.marks, mark] }) }];
+    }
+    const children = this.#children(element, place);
+    return APART.has(tagName) ? [textOf(' '), ...children, textOf(' ')] : children;
+  }
+
+  #picture(element: Element): Phrase[] {
+    const alt = (attributeOf(element, 'alt') ?? '').replace(/\s+/g, ' ').trim();
+    const url = [attributeOf(element, 'src'), attributeOf(element, 'data-src')]
+      .map((address) => (address === null || address === '' ? null : this.#links.resolve(address)))
+      .find((address) => address !== null);
+    if (url === undefined || url === null) return alt === '' ? [] : [textOf(alt)];
+    return hasClass(element, 'emoji') ? [textOf(alt)] : [{ type: 'image', url, alt, title: null }];
+  }
+
+  #link(element: Element, place: Place): Phrase[] {
+    const reference = this.#footnotes.referenceOf(element);
+    if (reference !== null) return [reference];
+    const inner = { ...place, isInLink: true };
+    const children = this.#children(element, inner);
+    const isOwn = place.isInHeading && (attributeOf(element, 'href') ?? '').startsWith('#');
+    const url = place.isInLink || isOwn ? null : this.addressOf(element);
+    return url === null ? children : [{ type: 'link', url, title: null, children }];
+  }
+
+  #raised(element: Element, place: Place): Phrase[] {
+    const children = this.#children(element, place);
+    const isReference = children.some(({ type }) => type === 'footnoteReference' || type === 'link');
+    if (isReference || children.length === 0 || hasClass(element, 'footnote-ref')) return children;
+    return [rawOf(`<${element.tagName}>`), ...children, rawOf(`</${element.tagName}>`)];
+  }
+}
+
+function markOf(tagName: string): 'strong' | 'emphasis' | 'delete' | null {
+  if (STRONG.has(tagName)) return 'strong';
+  if (EMPHASIS.has(tagName)) return 'emphasis';
+  return DELETED.has(tagName) ? 'delete' : null;
+}
+
+function codeOf(element: Element): Phrase[] {
+  const text = rawText(element).replace(INVISIBLE, '').replace(/\s+/g, ' ');
+  const value = text.trim();
+  if (value === '') return [textOf(' ')];
+  return [
+    ...(text.startsWith(' ') ? [textOf(' ')] : []),
+    { type: 'inlineCode', value },
+    ...(text.endsWith(' ') ? [textOf(' ')] : []),
+  ];
+}
+
+/** MathML with the TeX that it was made of, as KaTeX and MathJax write it; else its symbols. */
+function formulaOf(math: Element): Phrase[] {
+  const source = findElement(
+    math,
+    (element) => element.tagName === 'annotation' && attributeOf(element, 'encoding') === 'application/x-tex',
+  );
+  const tex = source === null ? '' : rawText(source).replace(/\s+/g, ' ').trim();
+  if (tex === '') return [textOf(rawText(math).replace(/\s+/g, ' '))];
+  const sign = attributeOf(math, 'display') === 'block' ? '$$' : '$';
+  return [rawOf(`${sign}${tex}${sign}`)];
+}
+
+/** The site's own host, which a bundle does not name. */
+const OWN_ORIGIN = 'http://site.invalid';
+const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
+
+/** Addresses of a page: its own site's from the root, others as they are. */
+export class PageLinks {
+  readonly #from: URL | null;
+  readonly #publishedOrigin: string | null;
+
+  /** @param address path of the page from the host's root, percent-encoded @param canonical names the origin that the site was published at */
+  constructor(address: string, base: string | null, canonical: string | null) {
+    const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
+    const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
+    this.#from = base === null ? own : (URL.parse(base, own?.href) ?? own);
+    this.#publishedOrigin = published?.origin ?? null;
+  }
+
+  /** Null for what leads nowhere: scripts, data. */
+  resolve(address: string): string | null {
+    const url = URL.parse(address.trim(), this.#from?.href);
+    if (url === null || !LINKED.has(url.protocol)) return null;
+    if (url.origin !== OWN_ORIGIN && (url.origin !== this.#publishedOrigin || url.origin === 'null')) return url.href;
+    return url.pathname + url.search + url.hash;
+  }
+}
+
+/** Without an extension, where the page's canonical address has none. */
+function asPublished(address: string, published: URL | null): string {
+  const stem = address.replace(/\.x?html?$/i, '');
+  const name = stem.slice(stem.lastIndexOf('/'));
+  return published?.pathname.endsWith(name) === true && name !== '/' ? stem : address;
+}
 
 type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' | 'link' }>;
 
@@ -64,7 +245,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** What is of one kind beside each other becomes one, all at once: there may be 100,000 of them. */
+/** Joins neighbors of one kind, all at once: there may be 100,000 of them. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {
@@ -80,7 +261,7 @@ function join(phrases: readonly Phrase[]): Phrase[] {
 function joined(first: Phrase, run: readonly Phrase[]): readonly Phrase[] {
   if (first.type === 'text') return [textOf(run.map(plainText).join('').replace(/ {2,}/g, ' '))];
   if (run.length === 1) return run;
-  // Two code spans beside each other read as one with ticks in it.
+  // Markdown reads two adjacent code spans as one span with ticks in it.
   if (first.type === 'inlineCode') return [{ type: 'inlineCode', value: run.map(plainText).join('') }];
   if (!isMarked(first)) return run;
   const children = run.flatMap((node) => (isMarked(node) ? node.children : []));

@@ -1,6 +1,7 @@
-import { holdsBlocks, isLayoutCell } from '../content/layout-cell.ts';
+import { holdsBlocks, isLayoutCell } from '../content/clutter.ts';
 import { attributeOf, type Element, isElement } from '../content/tree.ts';
-import type { Phrase, Table, TableRow } from './nodes.ts';
+import { onOneLine } from './phrases.ts';
+import { type Block, type Phrase, plainText, rawOf, type Table, type TableRow, textOf } from './write.ts';
 
 /** Wider tables are no data; each short row would be filled up to them. */
 const COLUMNS_MAX = 100;
@@ -34,7 +35,7 @@ export function rowsOf(table: Element, isSkipped: (element: Element) => boolean)
   collect(table, false);
   const columns = Math.max(0, ...rows.slice(0, CELLS_MAX).map(widthOf));
   if (columns === 0 || columns > COLUMNS_MAX || columns * rows.length > CELLS_MAX) return null;
-  // Below a head code is data, too.
+  // Code below a table's head is data.
   const isLayout = rows[0]?.isHead === true && columns > 1 ? holdsBlocks : isLayoutCell;
   return rows.some(({ cells }) => cells.some(isLayout)) ? null : rows;
 }
@@ -74,4 +75,35 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
     return Array.from({ length: spanOf(cell) }, () => known);
   });
   return Array.from({ length: columns }, (_, at) => aligns[at] ?? null);
+}
+
+const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
+  parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
+
+/** Blocks in a cell of a table, separated by line breaks of HTML: Markdown has one line for a row. */
+export function cellPhrases(blocks: readonly Block[]): Phrase[] {
+  return withBreaks(blocks.map(phrasesOf));
+}
+
+function phrasesOf(block: Block): Phrase[] {
+  switch (block.type) {
+    case 'paragraph':
+    case 'heading':
+      return onOneLine(block.children, '<br>');
+    case 'code': {
+      const lines = block.value.split('\n').map((line) => line.trim());
+      return withBreaks(lines.filter((line) => line !== '').map((value) => [{ type: 'inlineCode', value }]));
+    }
+    case 'list':
+      return withBreaks(
+        block.children.map((item, at) => [
+          textOf(block.ordered === true ? `${(block.start ?? 1) + at}. ` : '• '),
+          ...cellPhrases(item.children),
+        ]),
+      );
+    case 'blockquote':
+      return cellPhrases(block.children);
+    default:
+      return 'children' in block || 'value' in block ? [textOf(plainText(block).replace(/\s+/g, ' '))] : [];
+  }
 }

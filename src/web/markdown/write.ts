@@ -1,5 +1,28 @@
 import { type Options, toMarkdown } from 'mdast-util-to-markdown';
-import type { Block, MarkdownNode, TableRow } from './nodes.ts';
+
+/** A node of the Markdown syntax tree (mdast). */
+type MarkdownNode = Parameters<typeof toMarkdown>[0];
+
+type Of<Type extends MarkdownNode['type']> = Extract<MarkdownNode, { readonly type: Type }>;
+
+export type Phrase = Of<'paragraph'>['children'][number];
+export type Block = Of<'root'>['children'][number];
+export type Quoted = Of<'blockquote'>['children'][number];
+export type ListItem = Of<'listItem'>;
+export type TableRow = Of<'tableRow'>;
+export type Table = Of<'table'>;
+
+export const textOf = (value: string): Phrase => ({ type: 'text', value });
+/** Written as it is. */
+export const rawOf = (value: string): Phrase => ({ type: 'html', value });
+export const paragraphOf = (children: Phrase[]): Of<'paragraph'> => ({ type: 'paragraph', children });
+export const boldOf = (children: Phrase[]): Of<'paragraph'> => paragraphOf([{ type: 'strong', children }]);
+
+export function plainText(node: Block | Phrase): string {
+  if ('value' in node) return node.value;
+  if (node.type === 'image') return node.alt ?? '';
+  return 'children' in node ? (node.children as Phrase[]).map(plainText).join('') : node.type === 'break' ? ' ' : '';
+}
 
 declare module 'mdast-util-to-markdown' {
   interface ConstructNameMap {
@@ -51,7 +74,7 @@ function rowLine(row: TableRow, state: State, info: Info): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** A bar in code parts cells, too (GFM, section 4.10). */
+/** A bar separates cells even inside code (GFM, section 4.10). */
 const inlineCode = handler<'inlineCode'>((node, state) => {
   const value = node.value.replace(/[\r\n]+/g, ' ');
   const runs = new Set(Array.from(value.matchAll(/`+/g), ([run]) => run.length));

@@ -1,3 +1,5 @@
+import { percentDecode } from '../escape.ts';
+import { decodeUnits } from '../rewrite/source-text.ts';
 import { type Edit, writtenUrl } from '../rewrite/write.ts';
 import { type Mount, rebase } from './base-path.ts';
 
@@ -7,14 +9,14 @@ export interface MountedSite extends Mount {
   has(path: string): boolean;
 }
 
-/** What a row of the table reads: a text of one unit a byte. */
+/** What a row of the table reads: a text of units (`source-text.ts`). */
 export interface MountSource {
   readonly text: string;
   readonly site: MountedSite;
 }
 
 /**
- * The new address of one that stands in the text, or null where it stays. Its start alone is replaced where it is written
+ * The new address of one that stands in the text, or null if it stays. Its start alone is replaced where it is written
  * plainly, so that the rest keeps its spelling.
  *
  * @param url decoded
@@ -66,15 +68,7 @@ export function* rebaseMatches(
 export function leadsIntoSite(url: string, { from, has }: MountedSite): boolean {
   if (!url.startsWith(from)) return false;
   const path = url.slice(from.length).replace(/[?#].*$/s, '');
-  return has(path.includes('%') ? decodeOrEmpty(path) : Buffer.from(path, 'latin1').toString('utf8'));
-}
-
-function decodeOrEmpty(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return '';
-  }
+  return has(path.includes('%') ? (percentDecode(path) ?? '') : decodeUnits(path));
 }
 
 /** In their order; of two that overlap the first. */

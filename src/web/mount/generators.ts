@@ -1,16 +1,6 @@
 import type { Edit } from '../rewrite/write.ts';
-import { docusaurusData, webpackPublicPath } from './docusaurus.ts';
-import type { MountSource } from './edits.ts';
+import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
 import { nextFolders, nextPagePayload, nextPayload, nextRuntime } from './next.ts';
-import { fileLiterals, inScripts, sinks } from './script-literals.ts';
-import {
-  pagefindOptions,
-  starlightLanguages,
-  viteBase,
-  vitePressBase,
-  vitePressPage,
-  vitePressRouter,
-} from './vite.ts';
 
 /** `page`: an HTML page. `payload`, `data`: text and JSON files. */
 export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';
@@ -23,7 +13,7 @@ interface MountRow {
   readonly mark: string | RegExp;
   /** In the text of others. */
   readonly unless?: RegExp;
-  /** True where the generator's own scripts complete the addresses that stay. */
+  /** True if the generator's own scripts complete the addresses that stay. */
   readonly completes?: true;
   edits(source: MountSource): Iterable<Edit>;
 }
@@ -75,4 +65,131 @@ export function isCovered(text: string): boolean {
 
 function isIn(text: string, mark: string | RegExp): boolean {
   return typeof mark === 'string' ? text.includes(mark) : mark.test(text);
+}
+
+/** Webpack's public path, `n.p="/"`. */
+const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
+
+function webpackPublicPath(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(PUBLIC_PATH, source);
+}
+
+/**
+ * Docusaurus writes addresses with `baseUrl` into routes, sidebars and the metadata of pages, and compares them with the
+ * address. Names of chunks (`"/docs/intro-0ab"`) and slugs have none. Links that lack it get it when they are shown.
+ */
+const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
+const DATA =
+  /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
+
+function* docusaurusData(source: MountSource): Generator<Edit> {
+  yield* rebaseMatches(ROUTE, source);
+  yield* rebaseMatches(DATA, source);
+}
+
+/** Vite makes addresses of chunks and styles below its `base`: ``function(e){return`/`+e}``. */
+const PRELOAD =
+  /\bfunction\(?[\w$\s]*\([\w$]+\)\s*\{\s*return\s*["'`](?<url>\/[\w./~-]*)["'`]\s*\+\s*[\w$]+\s*;?\s*\}/dg;
+
+function viteBase(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(PRELOAD, source);
+}
+
+const SITE_DATA = '__VP_SITE_DATA__=';
+const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
+/** Language, title and description come before it. */
+const NEAR_CHARS = 4_000;
+
+/**
+ * VitePress' site data. Its themes add `base` to all that they are given, which stays; sidebars have some of their own,
+ * behind the site's.
+ */
+function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
+  const at = text.indexOf(SITE_DATA);
+  const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
+  if (first !== undefined) yield { ...first, start: first.start + at, end: first.end + at };
+}
+
+/** The chunk of a page: ``t=`/assets/${t}.${e}.js` ``. */
+const PAGE_CHUNK = /(?<=["'`])(?<url>\/[\w./~-]*?assets\/)(?:\$\{[\w$]+\}|["'`]\s*\+)/dg;
+/** The page's name, from the address behind `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
+const PAGE_NAME = /\.slice\((?<length>\d+)\)\s*\.replace\(\/\\\/\/g,\s*["'`]_["'`]\)\s*\|\|\s*["'`]index["'`]/dg;
+
+function* vitePressRouter(source: MountSource): Generator<Edit> {
+  yield* rebaseMatches(PAGE_CHUNK, source);
+  const { from, to } = source.site;
+  for (const { groups, indices } of source.text.matchAll(PAGE_NAME)) {
+    const [start, end] = indices?.groups?.length ?? [0, 0];
+    if (groups?.length === String(from.length)) yield { start, end, text: String(to.length) };
+  }
+}
+
+/** Addresses in a page's script: in its static HTML, and in links and pictures that Vue creates. */
+const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
+const MADE =
+  /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
+
+function* vitePressPage(source: MountSource): Generator<Edit> {
+  yield* rebaseMatches(STATIC_HTML, source);
+  yield* rebaseMatches(MADE, source);
+}
+
+/** Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
+const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]/dg;
+
+function pagefindOptions(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(PAGEFIND, source);
+}
+
+/** Starlight's choice of languages goes to the option's value. */
+const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
+
+function starlightLanguages(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(OPTION, source, (url) => leadsIntoSite(url, source.site));
+}
+
+/** A whole string that is an address from the root, ends like a file's, and is not compared with another. */
+const LITERAL =
+  /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?)\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
+
+/** Strings of a script that name a file of the site: a search index, a picture. */
+function fileLiterals(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(LITERAL, source, (url) => leadsIntoSite(url, source.site));
+}
+
+/** What takes the start of an address from the root, whatever follows it. */
+const SINK =
+  /(?:\b(?:fetch|importScripts|Worker|Audio|open|location\.(?:assign|replace))\s*\(|\.open\s*\(\s*["'](?:GET|HEAD)["']\s*,|\.(?:src|href)\s*=|\blocation\s*=)\s*["'`](?<url>\/(?![/\\*])[^"'`\s<>]{0,300})/dg;
+
+/** Addresses that a script loads or goes to, even if it appends the rest of the address. */
+function sinks(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(SINK, source);
+}
+
+/** Places of the scripts in a page. */
+function* scriptSpans(html: string): Generator<readonly [start: number, end: number]> {
+  const opening = /<script\b[^<>]*>/gi;
+  const closing = /<\/script/gi;
+  for (let match = opening.exec(html); match !== null; match = opening.exec(html)) {
+    closing.lastIndex = opening.lastIndex;
+    const end = closing.exec(html)?.index;
+    if (end === undefined) return;
+    yield [opening.lastIndex, end];
+    opening.lastIndex = end;
+  }
+}
+
+export function inlineScripts(html: string): string[] {
+  return Array.from(scriptSpans(html), (span) => html.slice(...span));
+}
+
+/** The same for the scripts of a page, and not for the code that it shows. */
+function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
+  return function* (source: MountSource): Generator<Edit> {
+    for (const [start, end] of scriptSpans(source.text)) {
+      for (const edit of edits({ ...source, text: source.text.slice(start, end) })) {
+        yield { ...edit, start: edit.start + start, end: edit.end + start };
+      }
+    }
+  };
 }

@@ -1,40 +1,47 @@
-import { findReferences, textOf } from '../rewrite/find-references.ts';
+import { findReferences, type ReferringFile } from '../rewrite/find-references.ts';
+import { decodeReferences } from '../rewrite/markup/character-references.ts';
+import { RAW_TEXT } from '../rewrite/markup/elements.ts';
+import { MarkupScanner } from '../rewrite/markup/scanner.ts';
 import { referencesOf } from '../rewrite/reference.ts';
-import { isUtf16 } from '../rewrite/source-text.ts';
-import type { SourceType } from '../rewrite/source-type.ts';
+import { type SourceType, unitsOf, utf8Bytes } from '../rewrite/source-text.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
-import { type Mount, rebase } from './base-path.ts';
-import { type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
-import { editsOfGenerators, type GeneratorPlace } from './generators.ts';
-import { editsOfFeed, editsOfForms } from './markup.ts';
-import { kindOf, type MountableFile, type MountKind } from './mountable.ts';
+import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, type MountKind } from './base-path.ts';
+import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
+import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
 /**
  * A file of a bundle for another base path than it was built for: references of HTML, SVG, CSS, scripts, import maps, web
  * manifests, sitemaps and feeds, and what a table knows of the generators' runtimes and payloads. Relative references,
- * fragments and other hosts stay. Nothing is resolved anew; bytes around a reference stay as they are.
+ * fragments and other hosts stay. References are not resolved; in UTF-8 the bytes around a reference stay.
  */
-export { type Mount, rebase, type StrippedTarget, stripBase } from './base-path.ts';
-export { answers, BasePathVotes } from './base-path-votes.ts';
+export {
+  BasePathVotes,
+  isMountable,
+  isServedPath as answers,
+  type Mount,
+  type MountableFile,
+  rebase,
+  type StrippedTarget,
+  stripBase,
+} from './base-path.ts';
 export type { MountedSite } from './edits.ts';
-export { isMountable, type MountableFile } from './mountable.ts';
 
 /** The targets of a page's `integrity` attributes: address and digest as they are written. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
   const source = referring(file, kind);
-  const text = textOf(source);
-  if (isUtf16(text.charset) || !/integrity/i.test(text.units)) return [];
-  return [...referencesOf(findReferences(source, text))].flatMap(({ kind: each, url, start, end }) =>
-    each === 'integrity' ? [{ url, digest: text.units.slice(start, end) }] : [],
+  const units = unitsOf(source.bytes);
+  if (!/integrity/i.test(units)) return [];
+  return [...referencesOf(findReferences(source, units))].flatMap(({ kind: each, url, start, end }) =>
+    each === 'integrity' ? [{ url, digest: units.slice(start, end) }] : [],
   );
 }
 
 /**
- * The same object where nothing changes.
+ * The same object if nothing changes.
  *
- * @param digestOf the `integrity` of a changed target (`integrityTargets`), null where it stays
+ * @param digestOf the `integrity` of a changed target (`integrityTargets`), null if it stays
  */
 export function mountFile(
   file: MountableFile,
@@ -45,34 +52,24 @@ export function mountFile(
   if (kind === null || site.from === site.to) return file.bytes;
   const isData = kind === 'payload' || kind === 'data';
   const source = referring(file, isData ? 'script' : kind);
-  const text = textOf(source);
-  const edits: Edit[] = [];
+  const units = unitsOf(source.bytes);
+  const edits = editsOfGenerators(placeOf(kind), { text: units, site });
   // The label of a version may contain `+`, which has a meaning in patterns. The string has two backslashes for one.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
-  if (!isUtf16(text.charset)) edits.push(...editsOfGenerators(placeOf(kind), { text: text.units, site }));
   if (!isData) {
-    const found = findReferences(source, text);
-    for (const { kind: each, url, start, end, writing } of referencesOf(found)) {
+    for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
       if (each === 'mention') continue;
       const edit =
         each === 'integrity'
           ? digestEdit(start, end, digestOf(url), writing)
-          : editAt(start, end, url, writing, each === 'pattern' ? patterned : site);
+          : rebaseAt(units, start, end, url, writing, each === 'pattern' ? patterned : site);
       if (edit !== null) edits.push(edit);
     }
-    if (!isUtf16(text.charset)) {
-      if (kind === 'html' || kind === 'xml') edits.push(...editsOfForms(text.units, kind === 'xml', site));
-      if (kind === 'feed') edits.push(...editsOfFeed(text.units, site));
-    }
+    if (kind === 'html' || kind === 'xml') edits.push(...editsOfForms(units, kind === 'xml', site));
+    if (kind === 'feed') edits.push(...editsOfFeed(units, site));
   }
   const made = withoutOverlaps(edits);
-  return made.length === 0 ? file.bytes : spliceBytes(file.bytes, made, text.charset);
-
-  function editAt(start: number, end: number, url: string, writing: number, mount: Mount): Edit | null {
-    if (!isUtf16(text.charset)) return rebaseAt(text.units, start, end, url, writing, mount);
-    const rebased = rebase(url, mount);
-    return rebased === null ? null : { start, end, text: writtenUrl(rebased, writing) };
-  }
+  return made.length === 0 ? file.bytes : spliceBytes(source.bytes, made);
 }
 
 function digestEdit(start: number, end: number, digest: string | null, writing: number): Edit | null {
@@ -84,7 +81,105 @@ function placeOf(kind: MountKind): GeneratorPlace {
   return kind === 'script' || kind === 'payload' || kind === 'data' ? kind : 'other';
 }
 
-function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType) {
+function referring({ path, bytes, type: mediaType }: MountableFile, type: SourceType): ReferringFile {
   const charset = /charset=([\w.:-]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
-  return { type, bytes, charset, path: `/${path}` };
+  return { type, bytes: utf8Bytes(bytes, type, charset), path: `/${path}` };
+}
+
+/** A whole string that begins like an address from the root. */
+const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
+const ADDRESSES_MAX = 1_000;
+
+/**
+ * Addresses of a site's scripts and data that still have the former base path when the file is mounted, distinct and as they
+ * are written: strings that lead to a file or a page, but for those that a generator in the table completes by itself. Whether a script uses them is not known.
+ */
+export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
+  const kind = kindOf(file.path, file.type);
+  if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];
+  const mounted = unitsOf(mountFile(file, site));
+  const texts = kind === 'html' ? inlineScripts(mounted) : [mounted];
+  const left = new Set<string>();
+  for (const text of texts) {
+    if (isCovered(text)) continue;
+    for (const { groups } of text.matchAll(LITERAL)) {
+      const url = groups?.url ?? '';
+      const isMounted = site.to.startsWith(site.from) && url.startsWith(site.to);
+      if (!isMounted && leadsIntoSite(url, site) && left.size < ADDRESSES_MAX) left.add(url);
+    }
+  }
+  return [...left];
+}
+
+/** True for data that scripts may load, which stay as they are. */
+export function isData(path: string, size: number): boolean {
+  return path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
+}
+
+/** True for a file that is read for addresses and is too large for it. */
+export function isTooLargeToMount({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean {
+  return size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
+}
+
+/** Addresses that a copy of a site passes over, and a server does not: forms, quotes, and what other sites show of a page. */
+const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  form: ['action'],
+  button: ['formaction'],
+  input: ['formaction'],
+  blockquote: ['cite'],
+  q: ['cite'],
+  html: ['manifest'],
+};
+const SHOWN = /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:(?:image|player|url)(?::src)?)$/i;
+
+/** Layers of `&amp;` in an attribute (`write.ts`). */
+const ONE_LAYER = 1;
+
+function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
+  const edits: Edit[] = [];
+  const scanner = new MarkupScanner(text, isXml);
+  const attributeValue = (index: number): string => {
+    const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
+    return decodeReferences(text, start, end, 'attribute')?.text ?? text.slice(start, end);
+  };
+  const add = (name: string): void => {
+    const index = scanner.indexOfAttribute(name);
+    if (index === -1) return;
+    const edit = rebaseAt(
+      text,
+      scanner.valueStart(index),
+      scanner.valueEnd(index),
+      attributeValue(index),
+      ONE_LAYER,
+      mount,
+    );
+    if (edit !== null) edits.push(edit);
+  };
+  scanner.read({
+    onStartTag: () => {
+      const tag = scanner.tagName;
+      for (const name of ATTRIBUTES[tag] ?? []) add(name);
+      if (tag === 'meta') {
+        const index = Math.max(scanner.indexOfAttribute('property'), scanner.indexOfAttribute('name'));
+        if (index !== -1 && SHOWN.test(attributeValue(index).trim())) add('content');
+      }
+      if (!isXml && RAW_TEXT.has(tag) && tag !== 'noscript') scanner.skipRawText();
+    },
+  });
+  return edits;
+}
+
+/** In sitemaps, feeds and Open Search: an element's whole text, and attributes, those of escaped HTML among them. */
+const TEXT =
+  /<(?:[\w-]+:)?(?:loc|link|url|guid|id|icon|logo|image|comments|docs|Url)(?:\s[^<>]*)?>\s*(?<url>\/(?!\/)[^<\s]*)\s*</dg;
+const ATTRIBUTE =
+  /\b(?:href|src|url|template|poster|scheme)\s*=\s*(?:["']|&quot;|&#3[49];|&apos;)(?<url>\/(?!\/)[^"'<>\s&]*)/dg;
+
+function editsOfFeed(text: string, mount: Mount): Edit[] {
+  return [TEXT, ATTRIBUTE].flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap((match) => {
+      const [start, end] = match.indices?.groups?.url ?? [0, 0];
+      return rebaseAt(text, start, end, match.groups?.url ?? '', ONE_LAYER, mount) ?? [];
+    }),
+  );
 }

@@ -1,10 +1,11 @@
+import { unitsOfText } from '../rewrite/source-text.ts';
 import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
 /**
  * Next.js, app router (15 and 16). Its router adds the base path to what `Link` is given and takes it from the address, by
- * functions that the build makes of `basePath`; they are made anew. Chunks, preloads and what the payload gives to elements
+ * functions that the build generates from `basePath`; docshelf rewrites them. Chunks, preloads and what the payload gives to elements
  * of HTML carry it; what it gives to components does not, since `Link` adds it.
  */
 
@@ -18,11 +19,11 @@ export function nextFolders(source: MountSource): Iterable<Edit> {
 /** `addPathPrefix)(e,"")` */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/** The remover of a build without base path, which stands before or behind its name. */
+/** The remover of a build without base path, before or after its name. */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const NEAR_CHARS = 400;
-/** Of a page's payload: `PAGE.txt`, which for home would lie beside the base path. */
+/** The name of a page's payload, `PAGE.txt`: for the start page it would be outside of the base path. */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 export function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -61,7 +62,7 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
 /** A payload as bytes, one unit each, with the place of each in the file. */
 interface Payload {
   readonly text: string;
-  /** Of each unit and of the end; null: the same. */
+  /** Place of each unit and of the end; null: the same. */
   readonly places: readonly number[] | null;
 }
 
@@ -91,12 +92,12 @@ export function nextPagePayload({ text, site }: MountSource): Edit[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v', 0: '\0' };
 
-/** The bytes in UTF-8 that an escape stands for, and its length. */
+/** The bytes in UTF-8 of an escape's character, and the escape's length. */
 function unescaped(text: string, at: number): readonly [units: string, length: number] {
   const letter = text[at + 1] ?? '';
   if (letter !== 'u') return [ESCAPES[letter] ?? letter, 2];
   const code = Number.parseInt(text.slice(at + 2, at + 6), 16);
-  return [Buffer.from(String.fromCharCode(code), 'utf8').toString('latin1'), 6];
+  return [unitsOfText(String.fromCharCode(code)), 6];
 }
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;

@@ -1,35 +1,24 @@
-import { charsetInCss, charsetInMarkup, markedCharset } from '../charset.ts';
+import type { Reference } from '../references.ts';
 import { filesOfGenerators } from './generators/index.ts';
-import { readDocument } from './markup/read-document.ts';
-import { readFeed } from './markup/read-feed.ts';
-import { DocumentFacts } from './markup/tag-reader.ts';
-import { readCss } from './read-css.ts';
+import { DocumentFacts, readDocument, readFeed } from './markup/read-document.ts';
+import { mayHoldUrls, readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
-import { readFileScript } from './read-page-script.ts';
-import { readScript } from './read-script.ts';
-import type { FoundReferences } from './reference.ts';
-import { ReferenceList } from './reference-list.ts';
-import { Region } from './region.ts';
-import { ownStrings, type SourceText, sourceText } from './source-text.ts';
-import type { SourceType } from './source-type.ts';
+import { readFileScript, readScript } from './read-script.ts';
+import { type FoundReferences, ReferenceList, Region, referencesOf } from './reference.ts';
+import { ownStrings, type SourceType, unitsOf } from './source-text.ts';
 import { CSS } from './write.ts';
 
 export interface ReferringFile {
   readonly type: SourceType;
+  /** In UTF-8 (`utf8Bytes`). */
   readonly bytes: Uint8Array;
-  /** The encoding standard's name; null: the one that the file itself says, else UTF-8. */
-  readonly charset: string | null;
   /** The path that it is answered at, if known: Vite's modules name others from a folder above it. */
   readonly path?: string;
 }
 
-export function textOf({ bytes, charset, type }: ReferringFile): SourceText {
-  return sourceText(bytes, (text) => charset ?? markedCharset(bytes) ?? ownCharset(text, type) ?? 'utf-8');
-}
-
 /** Never fails: a faulty file has fewer references. */
-export function findReferences(file: ReferringFile, { units, charset } = textOf(file)): FoundReferences {
-  const list = new ReferenceList(charset, file.path ?? null);
+export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
+  const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();
   const region = new Region(units);
   let payloads: readonly string[] = [];
@@ -55,10 +44,19 @@ export function findReferences(file: ReferringFile, { units, charset } = textOf(
       break;
   }
   const { base, importMaps, robots } = page;
-  return { charset, urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots, payloads };
+  return { urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots, payloads };
 }
 
-function ownCharset(text: string, type: SourceType): string | null {
-  if (type === 'html' || type === 'xml') return charsetInMarkup(text);
-  return type === 'css' ? charsetInCss(text) : null;
+const NAMES_NO_FILE = /^(?:$|#|data:)/i;
+
+/** References in the CSS of a sheet, a page or SVG's attributes, in order and with escapes decoded. */
+export function styleReferences(file: ReferringFile): Reference[] {
+  const units = unitsOf(file.bytes);
+  if (!mayHoldUrls(units)) return [];
+  const references: Reference[] = [];
+  for (const { kind, url, writing } of referencesOf(findReferences(file, units))) {
+    if ((writing & CSS) === 0 || NAMES_NO_FILE.test(url)) continue;
+    references.push({ kind: 'asset', tag: 'style', attribute: kind === 'style' ? '@import' : 'url', url });
+  }
+  return references;
 }

@@ -1,7 +1,7 @@
 import { tokenize, tokenTypes } from 'css-tree/tokenizer';
 import { ident, string, url } from 'css-tree/utils';
-import type { ReferenceList } from './reference-list.ts';
-import type { Region } from './region.ts';
+import type { ReferenceList, Region } from './reference.ts';
+import { decodeUnits, unitsOfText } from './source-text.ts';
 import { CSS } from './write.ts';
 
 const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
@@ -22,6 +22,11 @@ export function readCss(region: Region, list: ReferenceList): void {
   if (!mayHoldUrls(region.text)) return;
   const reading = new CssReading(region, list);
   tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
+}
+
+/** Decodes escapes of CSS, which mean characters, in a text of units. */
+function decoded(decode: (text: string) => string, units: string): string {
+  return units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 }
 
 class CssReading {
@@ -85,7 +90,7 @@ class CssReading {
   #onRightParenthesis(end: number): void {
     const start = this.#escapedUrlStart;
     if (start !== null && this.#functions.at(-1) === 'url') {
-      this.#add(start, end, url.decode(`url(${this.#region.text.slice(start, end)})`));
+      this.#add(start, end, decoded(url.decode, `url(${this.#region.text.slice(start, end)})`));
       this.#escapedUrlStart = null;
     }
     this.#functions.pop();
@@ -94,7 +99,7 @@ class CssReading {
   #onUrl(start: number, end: number): void {
     const text = this.#region.text.slice(start, end);
     const close = text.endsWith(')') && !text.endsWith('\\)') ? end - 1 : end;
-    this.#add(start + 'url('.length, close, url.decode(text));
+    this.#add(start + 'url('.length, close, decoded(url.decode, text));
   }
 
   #onString(start: number, end: number): void {
@@ -103,13 +108,13 @@ class CssReading {
       URL_FUNCTIONS.has(this.#functions.at(-1) ?? '') || (this.#isImporting && this.#functions.length === 0);
     if (!isAddress) return;
     const isClosed = text.length > 1 && text.at(-1) === text[0];
-    this.#add(start + 1, isClosed ? end - 1 : end, string.decode(text));
+    this.#add(start + 1, isClosed ? end - 1 : end, decoded(string.decode, text));
   }
 
-  #add(start: number, end: number, decoded: string): void {
+  #add(start: number, end: number, address: string): void {
     if (NAMES.has(this.#rule)) return;
     const kind = this.#isImporting ? 'style' : 'asset';
     this.#isImporting = false;
-    this.#list.add(kind, this.#region, start, end, decoded, this.#region.writing | CSS);
+    this.#list.add(kind, this.#region, start, end, address, this.#region.writing | CSS);
   }
 }

@@ -1,6 +1,5 @@
-import type { FoundKind } from './reference.ts';
-import type { ReferenceList } from './reference-list.ts';
-import type { Region } from './region.ts';
+import type { FoundKind, ReferenceList, Region } from './reference.ts';
+import { decodeUnits, unitsOfText } from './source-text.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
 /** Members of a web app manifest that are addresses. Paths have no indexes. */
@@ -90,7 +89,7 @@ interface JsonString {
 const DEPTH_MAX = 64;
 
 function jsonStrings({ text }: Region): JsonString[] {
-  const start = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : text.startsWith('\ufeff') ? 1 : 0;
+  const start = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : 0;
   if (!isJson(text.slice(start))) return [];
   const strings: JsonString[] = [];
   const path: (string | number)[] = [];
@@ -110,7 +109,7 @@ function jsonStrings({ text }: Region): JsonString[] {
       else awaitsKey[last] = true;
     } else if (character === '"') {
       const end = endOfString(text, at + 1);
-      const value = String(JSON.parse(text.slice(at, end + 1)));
+      const value = unitsOfText(String(JSON.parse(decodeUnits(text.slice(at, end + 1)))));
       const isKey = awaitsKey[last] === true;
       if (isKey) {
         path[last] = value;

@@ -1,8 +1,7 @@
 import { parse } from 'es-module-lexer/minimal/js';
-import { readLiterals, readMentions } from './mentions.ts';
-import type { FoundKind } from './reference.ts';
-import type { ReferenceList } from './reference-list.ts';
-import type { Region } from './region.ts';
+import { filesOfGenerators } from './generators/index.ts';
+import type { FoundKind, ReferenceList, Region } from './reference.ts';
+import { decodeUnits, unitsOfText } from './source-text.ts';
 import { SPECIFIER } from './write.ts';
 
 type LexedImport = ReturnType<typeof parse>[0][number];
@@ -44,7 +43,7 @@ function readCalls(region: Region, list: ReferenceList): void {
 /** The lexer's `d` of an `import.meta`, of which a dynamic import has its place and a static one -1. */
 const IMPORT_META = -2;
 
-export function lexImports(code: string): readonly LexedImport[] {
+function lexImports(code: string): readonly LexedImport[] {
   try {
     return parse(code)[0];
   } catch {
@@ -53,21 +52,21 @@ export function lexImports(code: string): readonly LexedImport[] {
 }
 
 function onSpecifier(
-  { d, s, e, n = '' }: LexedImport,
+  { d, s, e }: LexedImport,
   calls: ReadonlyMap<number, string>,
   region: Region,
   list: ReferenceList,
 ): void {
   const call = calls.get(d + 1);
-  if (d === -1) list.add('module', region, s, e, n, region.writing | SPECIFIER);
-  else if (call === undefined) list.add('module', region, s + 1, e - 1, n, region.writing | SPECIFIER);
-  else if (!call.startsWith('importScripts')) list.add('worker', region, s + 1, e - 1, n);
-  else
-    for (const { start, end, value } of stringArguments(region.text, s)) list.add('script', region, start, end, value);
+  // The place of a dynamic import's specifier has its quotes.
+  const { start, end, value } = d === -1 ? literalOf(region.text, s, e) : literalOf(region.text, s + 1, e - 1);
+  if (call === undefined) list.add('module', region, start, end, value, region.writing | SPECIFIER);
+  else if (!call.startsWith('importScripts')) list.add('worker', region, start, end, value);
+  else for (const each of stringArguments(region.text, s)) list.add('script', region, each.start, each.end, each.value);
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Where the scope of a service worker follows, by whatever library it is registered, or a pattern of speculation rules. */
+/** Text before the scope of a service worker, whatever library registers it, or before a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
 /** Each is put in an `import()` of its own: the lexer then says which are code. */
@@ -183,12 +182,107 @@ const SINGLE_ESCAPES: Readonly<Record<string, string>> = {
 };
 
 function literalOf(text: string, start: number, end: number): StringLiteral {
-  const value = text
-    .slice(start, end)
-    .replace(ESCAPE, (_, braced?: string, four?: string, two?: string, single = '') => {
-      const hex = braced ?? four ?? two;
-      if (hex !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
-      return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
+  const written = text.slice(start, end);
+  if (!written.includes('\\')) return { start, end, value: written };
+  const value = decodeUnits(written).replace(ESCAPE, (_, braced?: string, four?: string, two?: string, single = '') => {
+    const hex = braced ?? four ?? two;
+    if (hex !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
+    return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
+  });
+  return { start, end, value: unitsOfText(value) };
+}
+
+/** In every script that has one of the sinks; looking for those costs more. */
+const MAY_NAME =
+  /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
+
+/**
+ * Sinks that take a whole string for an address, seen from the page: browsers' and common libraries' own, API
+ * descriptions (`url: "openapi.json"`), Sphinx's index. Not `"/a" + b`, and no other methods than GET.
+ */
+const LOADS = [
+  /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
+  /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
+  // Of links, which a reader may follow, only those to what pages load.
+  /\.href\s*=(?=\s*["'][^"'\n]*\.(?:css|ico|png|svg)["'?])/,
+  /(?:[uU]rl|"\w{0,30}[uU]rl"|'\w{0,30}[uU]rl')\s*:(?=\s*["'][^"'\n]*\.(?:json|ya?ml)["'?])/,
+];
+const LEADS = [/\blocation(?:\.href)?\s*=|\blocation\.(?:assign|replace)\s*\(|\bwindow\.open\s*\(/];
+const WHOLE_STRING = /\s*(?<literal>"[^"\\\n]+"|'[^'\\\n]+'|`[^`\\$]+`)(?!\s*(?:[+.?[]|,\s*\{[^}]*\bmethod\b))/;
+const SINKS = new RegExp(`(?:(?<loads>${anyOf(LOADS)})|(?<leads>${anyOf(LEADS)}))${WHOLE_STRING.source}`, 'g');
+
+function anyOf(patterns: readonly RegExp[]): string {
+  return patterns.map(({ source }) => source).join('|');
+}
+
+/** Replaces the sink's bytes with this marker, as `readScript` does for calls. */
+const MARK = 'import("';
+const MARK_END = '")';
+
+const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
+
+const FILE = /\.\w{2,11}(?:\?|$)/;
+/** More than any script of a page loads; a list of data may have as many. */
+const GUESSES_MAX = 500;
+
+/** Mentions of files, resolved from a page that is often in the same folder (Swagger UI's settings); never written. */
+export function readFileScript({ text }: Region, list: ReferenceList): void {
+  const loads = text
+    .matchAll(SINKS)
+    .flatMap(({ groups }) => (groups?.loads === undefined ? [] : [groups.literal ?? '']));
+  const addresses = loads.map((literal) => literal.slice(1, -1));
+  const files = addresses.filter((value) => !NO_ADDRESS.test(value) && FILE.test(value));
+  for (const file of files.take(GUESSES_MAX)) list.mention(file);
+}
+
+export function readPageScript(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  if (!MAY_NAME.test(text)) return;
+  const sinks = new Map<number, { readonly kind: FoundKind; readonly start: number; readonly value: string }>();
+  const code = text.replace(SINKS, (...match) => {
+    const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
+    const [sink, at] = [String(match[0]), Number(match.at(-3))];
+    const value = literal.slice(1, -1);
+    // A call keeps its bracket; a comma ends the expression before an assignment.
+    const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
+    const room = sink.length - opening.length - MARK.length - MARK_END.length;
+    if (room < 0) return sink;
+    sinks.set(at + opening.length + MARK.length - 2, {
+      kind: loads === undefined ? 'link' : 'lazy',
+      start: at + sink.length - literal.length + 1,
+      value,
     });
-  return { start, end, value };
+    return `${opening}${MARK}${'x'.repeat(room)}${MARK_END}`;
+  });
+  if (sinks.size === 0) return;
+  for (const { d } of lexImports(code)) {
+    const sink = sinks.get(d);
+    if (sink === undefined || NO_ADDRESS.test(sink.value)) continue;
+    list.add(sink.kind, region, sink.start, sink.start + sink.value.length, sink.value);
+  }
+}
+
+export function readMentions({ text }: Region, list: ReferenceList, place: 'script' | 'page script'): void {
+  const source = { text, path: list.filePath ?? '', named: list.urls };
+  for (const file of filesOfGenerators(place, source)) list.mention(file);
+}
+
+/** A whole string that begins like an address, or is all that a call is given, and ends like data. */
+const DATA =
+  /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
+/** A longer script is the page itself once more, with all its examples. */
+const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
+
+export function readDataLiterals({ text }: Region, list: ReferenceList): void {
+  if (text.length > DATA_SCRIPT_CHARS_MAX || text.includes('__next_f')) return;
+  for (const [address] of text.matchAll(DATA)) list.mention(address);
+}
+
+const LITERAL =
+  /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
+const LITERALS_MAX = 2_000;
+
+/** Addresses from the root: a search index, a picture. Nobody misses an example's. */
+function readLiterals({ text }: Region, list: ReferenceList): void {
+  for (const [address] of text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
 }

@@ -1,3 +1,5 @@
+import { decodeUnits } from './source-text.ts';
+
 /**
  * - `link`: a place that a reader goes to. `frame`: a document shown inside the page.
  * - `script`, `style`, `manifest`, `asset`: loaded by the page. `lazy`: loaded by scripts from the common `data-` attributes.
@@ -10,7 +12,7 @@
  * - `scope`: the start of addresses, of a service worker or a manifest, which names no file. `pattern`: a pattern of addresses (URL
  *   pattern standard), in a string of JSON or a script.
  */
-export const REFERENCE_KINDS = [
+const REFERENCE_KINDS = [
   'link',
   'frame',
   'script',
@@ -45,7 +47,6 @@ export interface FoundReference {
 
 /** All references of one file as plain data, small enough to be kept for each page; read with `referencesOf`. */
 export interface FoundReferences {
-  readonly charset: string;
   readonly urls: readonly string[];
   /** Start, end, index into `urls`, index into `REFERENCE_KINDS`, writing: of each reference. */
   readonly spans: readonly number[];
@@ -66,5 +67,91 @@ export function* referencesOf(found: FoundReferences): Generator<FoundReference>
     const url = urls[spans[at + 2] ?? 0] ?? '';
     const kind = REFERENCE_KINDS[spans[at + 3] ?? 0] ?? 'mention';
     yield { kind, url, start: spans[at] ?? 0, end: spans[at + 1] ?? 0, writing: spans[at + 4] ?? 0 };
+  }
+}
+
+const KIND_INDEX: ReadonlyMap<FoundKind, number> = new Map(REFERENCE_KINDS.map((kind, index) => [kind, index]));
+
+const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|chrome|vbscript):/i;
+
+export class ReferenceList {
+  readonly urls: string[] = [];
+  readonly spans: number[] = [];
+  readonly filePath: string | null;
+  readonly #indexes = new Map<string, number>();
+
+  constructor(filePath: string | null) {
+    this.filePath = filePath;
+  }
+
+  /** @param units decoded as far as the region's own syntax goes @param start place in the region's text */
+  add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
+    const [from, to] = trimmed(region.text, start, end);
+    const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
+    if (url === '' || NO_FILE.test(url)) return;
+    // Only a reader's link leads to a fragment of the page itself.
+    if (url.startsWith('#') && kind !== 'link') return;
+    this.push(kind, region.source(from), region.source(to), url, writing);
+    // VitePress: the first page comes without its static parts, and goes by `x.lean.js`; the pages after it by `x.js`.
+    if (url.endsWith('.lean.js') && url.includes('.md.')) this.mention(url.replace(/\.lean\.js$/, '.js'));
+  }
+
+  mention(url: string): void {
+    if (!this.#indexes.has(url)) this.push('mention', 0, 0, url, 0);
+  }
+
+  /** Takes in any reference. Places are units of the file. */
+  push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
+    let index = this.#indexes.get(url);
+    if (index === undefined) {
+      index = this.urls.push(url) - 1;
+      this.#indexes.set(url, index);
+    }
+    this.spans.push(start, end, index, KIND_INDEX.get(kind) ?? 0, writing);
+  }
+}
+
+/** The part of a text without the C0 controls and spaces at its ends, as the URL standard removes them. */
+function trimmed(text: string, start: number, end: number): [from: number, to: number] {
+  let [from, to] = [start, end];
+  while (from < to && text.charCodeAt(from) <= 0x20) from++;
+  while (to > from && text.charCodeAt(to - 1) <= 0x20) to--;
+  return [from, to];
+}
+
+/** Text with the layers around it undone (an attribute's entities, a `srcdoc`'s), and each unit's place in the file. */
+export class Region {
+  readonly text: string;
+  readonly writing: number;
+  readonly #parent: Region | null;
+  readonly #offset: number;
+  /** Place in the parent's text of each unit and of the end; null: `#offset` further. */
+  readonly #places: readonly number[] | null;
+
+  constructor(
+    text: string,
+    writing = 0,
+    parent: Region | null = null,
+    offset = 0,
+    places: readonly number[] | null = null,
+  ) {
+    this.text = text;
+    this.writing = writing;
+    this.#parent = parent;
+    this.#offset = offset;
+    this.#places = places;
+  }
+
+  slice(start: number, end: number, writing = this.writing): Region {
+    return new Region(this.text.slice(start, end), writing, this, start);
+  }
+
+  decoded(text: string, places: readonly number[], writing = this.writing): Region {
+    return new Region(text, writing, this, 0, places);
+  }
+
+  source(at: number): number {
+    const place = this.#places === null ? at + this.#offset : (this.#places[at] ?? 0);
+    return this.#parent === null ? place : this.#parent.source(place);
   }
 }

@@ -1,6 +1,6 @@
 export interface ResolvedSpecifier {
   readonly url: string;
-  /** True where an import map led there: then the map is rewritten, and the specifier stays. */
+  /** True if an import map resolves the specifier: then the map is rewritten, and the specifier stays. */
   readonly isMapped: boolean;
 }
 

@@ -1,14 +1,12 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
-import { percentEncode } from './relative-url.ts';
-import { isUtf16 } from './source-text.ts';
 
-/** The needs of a replacement where it is written. The low bits count the layers in which `&` must be `&amp;`. */
+/** Flags of the place that a replacement is written to. The low bits count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
 /** An attribute without quotes: an empty text needs some. */
 export const UNQUOTED = 1 << 4;
-/** In CSS, where parentheses would end an address. */
+/** In CSS, parentheses would end an address. */
 export const CSS = 1 << 5;
-/** In a list, where commas may divide. */
+/** In a list, commas separate addresses. */
 export const LIST = 1 << 6;
 /** A module specifier, which is bare unless it begins with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
@@ -16,7 +14,7 @@ export const SPECIFIER = 1 << 7;
 export const LITERAL = 1 << 8;
 
 export interface Edit {
-  /** In bytes (of a text: in its units). */
+  /** In bytes. */
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -47,46 +45,23 @@ export function writtenUrl(url: string, writing: number): string {
   return written;
 }
 
-/** The text with the edits made, which must not overlap; nothing else changes. */
-export function splice(text: string, edits: readonly Edit[]): string {
-  let spliced = '';
-  let copied = 0;
-  for (const edit of inOrder(edits)) {
-    spliced += text.slice(copied, edit.start) + edit.text;
-    copied = edit.end;
-  }
-  return spliced + text.slice(copied);
-}
-
-/** `splice` for a file. The edits' text is ASCII; in UTF-16 it is written as that. */
-export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[], charset: string): Uint8Array {
+/** A file with the edits made, which must not overlap and whose texts are ASCII; no other byte changes. */
+export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const bytesPerUnit = isUtf16(charset) ? 2 : 1;
   let size = bytes.length;
-  for (const { start, end, text } of edits) size += text.length * bytesPerUnit - (end - start);
+  for (const { start, end, text } of edits) size += text.length - (end - start);
   // In memory of its own, which may be handed to another thread.
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
   for (const { start, end, text } of inOrder(edits)) {
     at += source.copy(spliced, at, copied, start);
-    at = writeAscii(text, spliced, at, charset);
+    // By hand: a call of Buffer's encoder takes longer than an address has letters.
+    for (let index = 0; index < text.length; index++) spliced[at++] = text.charCodeAt(index);
     copied = end;
   }
   source.copy(spliced, at, copied);
   return spliced;
-}
-
-/** By hand: a call of Buffer's encoder takes longer than an address has letters. @returns where it ends */
-function writeAscii(text: string, into: Uint8Array, start: number, charset: string): number {
-  const isWide = isUtf16(charset);
-  let at = start;
-  for (let index = 0; index < text.length; index++) {
-    if (isWide && charset === 'utf-16be') into[at++] = 0;
-    into[at++] = text.charCodeAt(index);
-    if (isWide && charset !== 'utf-16be') into[at++] = 0;
-  }
-  return at;
 }
 
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
@@ -97,7 +72,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 /** A reference's new address (or digest, for `integrity`), percent-encoded or not; null leaves it. */
 export type Replace = (reference: FoundReference) => string | null;
 
-/** The file with its references replaced; every other byte stays. Reads nothing anew: `found` may have been kept. */
+/** Replaces the references of a file; every other byte stays. Does not read the file again: `found` may come from a store. */
 export function rewriteFile(
   bytes: Uint8Array,
   found: FoundReferences,
@@ -110,7 +85,42 @@ export function rewriteFile(
     if (url === null) continue;
     edits.push({ start: reference.start, end: reference.end, text: writtenUrl(url, reference.writing) });
   }
-  return edits.length === 0
-    ? { bytes, changed: 0 }
-    : { bytes: spliceBytes(bytes, edits, found.charset), changed: edits.length };
+  return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
+}
+
+/** All but RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
+const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
+
+function percentEncode(text: string): string {
+  return Array.from(Buffer.from(text, 'utf8'), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
+    '',
+  );
+}
+
+export function encodePath(path: string): string {
+  return path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
+}
+
+/**
+ * The shortest address between two paths, neither encoded; a folder's own is empty or ends with a slash.
+ * @param suffix query and fragment, encoded, with `?` and `#`
+ */
+export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
+  if (fromPath === toPath && suffix.startsWith('#')) return suffix;
+  const shared = endOfSharedFolders(fromPath, toPath);
+  let up = '';
+  for (let at = fromPath.indexOf('/', shared); at !== -1; at = fromPath.indexOf('/', at + 1)) up += '../';
+  const down = encodePath(toPath.slice(shared));
+  if (up === '' && down === '') return `./${suffix}`;
+  // `a:b` would be a scheme, and `//` a host.
+  const isMistakable = up === '' && (down.startsWith('/') || (down.split('/', 1)[0] ?? '').includes(':'));
+  return `${isMistakable ? './' : ''}${up}${down}${suffix}`;
+}
+
+function endOfSharedFolders(fromPath: string, toPath: string): number {
+  let end = 0;
+  for (let at = 0; at < fromPath.length && fromPath.charCodeAt(at) === toPath.charCodeAt(at); at++) {
+    if (fromPath[at] === '/') end = at + 1;
+  }
+  return end;
 }

@@ -1,13 +1,10 @@
-import type { Mount } from '../mount/base-path.ts';
-import { rebase } from '../mount/base-path.ts';
-import { movedLink, ownLinks, writeLink } from './links.ts';
-import { PathPattern } from './path-pattern.ts';
-import { FaultList, RuleCounter, ruleLines } from './rule-file.ts';
-import { RuleTrie } from './rule-trie.ts';
-import { BUILT_CHARS_MAX, Work } from './work.ts';
+import { type Mount, rebase } from '../mount/base-path.ts';
+import { srcsetSpans } from '../rewrite/markup/elements.ts';
+import { PathPattern, RuleTrie } from './path-pattern.ts';
+import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
 /** Taken from `_headers` (contract, section 4.1), as they are written; how several values of one name are joined. */
-const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
+const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
   ['Content-Language', 'last'],
@@ -25,16 +22,16 @@ const TAKEN: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['X-Frame-Options', 'last'],
   ['X-Robots-Tag', 'list'],
 ]);
-const NAMES = new Map([...TAKEN.keys()].map((name) => [name.toLowerCase(), name]));
+const NAMES = new Map([...SUPPORTED.keys()].map((name) => [name.toLowerCase(), name]));
 
-/** Of one header in a response, after joining. All of them together stay below what a line may have. */
+/** Characters of one header's value, after joining. */
 const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
 /** Rules that hold for one address: the first ones, if there are more. */
 const JOINED_MAX = 256;
 
 export interface HeaderRule {
   readonly pattern: PathPattern;
-  /** By the names of `TAKEN`; what one rule says several times is joined. */
+  /** By the names of `SUPPORTED`; what one rule says several times is joined. */
   readonly set: ReadonlyMap<string, string>;
   /** `! Name`: what earlier rules and docshelf's own settings say of it is gone. */
   readonly removed: ReadonlySet<string>;
@@ -45,7 +42,7 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
   const faults = new FaultList('_headers');
   const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
   const counter = new RuleCounter();
-  /** `left`: the headers below belong to a rule that is left out, and that is told. */
+  /** `left`: the headers below belong to a rule that docshelf has already reported and ignores. */
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
   for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
@@ -92,7 +89,7 @@ function addLine(
   if (!/^[\x20-\x7e\t]+$/.test(value)) return { reason: `gives ${name} a value that is empty or not ASCII` };
   const tooLong = { reason: `makes ${name} longer than ${VALUE_CHARS_MAX} characters` };
   if (value.length > VALUE_CHARS_MAX) return tooLong;
-  const { own, leftOut } = takenValue(name, value);
+  const { own, leftOut } = localValue(name, value);
   if (own === '') return { reason: `gives ${name} nothing that stays on the site: "${value.slice(0, 100)}"` };
   const joined = set.has(name) ? `${set.get(name)}, ${own}` : own;
   if (joined.length > VALUE_CHARS_MAX) return tooLong;
@@ -105,9 +102,9 @@ function addLine(
  * Parts of the value that neither report to another host nor let pages load from one.
  * `leftOut`: the other parts, for a notice. Null if there are none.
  */
-function takenValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
+function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
-    const { links, leftOut } = ownLinks(value);
+    const { links, leftOut } = localLinks(value);
     return { own: links.map(writeLink).join(', '), leftOut: leftOut === 0 ? null : String(leftOut) };
   }
   if (!name.startsWith('Content-Security-Policy')) return { own: value, leftOut: null };
@@ -161,7 +158,7 @@ export class HeaderRules {
   }
 
   /** @param asked the path of the request, decoded, with its first slash */
-  of(asked: string, work = new Work()): SiteHeaders {
+  headersFor(asked: string, work = new Work()): SiteHeaders {
     if (this.isEmpty) return NO_HEADERS;
     const matching = this.#trie.find(asked, work)?.slice(0, JOINED_MAX);
     if (matching === undefined || matching.length === 0) return NO_HEADERS;
@@ -183,7 +180,7 @@ export class HeaderRules {
     if (this.isEmpty || mount.from === mount.to) return this;
     const movedPath = (path: string): string => rebase(path, mount) ?? path;
     const moved = (value: string): string =>
-      ownLinks(value)
+      localLinks(value)
         .links.map((link) => writeLink(movedLink(link, movedPath)))
         .join(', ');
     const headers = new HeaderRules();
@@ -207,7 +204,7 @@ export class HeaderRules {
         removed.add(name);
       }
       for (const [name, value] of rule?.set ?? []) {
-        const former = TAKEN.get(name) === 'list' ? set.get(name) : undefined;
+        const former = SUPPORTED.get(name) === 'list' ? set.get(name) : undefined;
         const joined = former === undefined ? value : `${former}, ${value}`;
         const more = joined.length + name.length - charsOf(name);
         if (joined.length > VALUE_CHARS_MAX || chars + more > BUILT_CHARS_MAX) continue;
@@ -217,4 +214,126 @@ export class HeaderRules {
     }
     return { set, removed };
   }
+}
+
+/** A link of a `Link` header (RFC 8288). */
+export interface HeaderLink {
+  readonly address: string;
+  /** As they are written: `rel=preload`, `crossorigin`. */
+  readonly parameters: readonly string[];
+}
+
+/** A path of the site, in which no reader of URLs strips or turns a character (URL standard: tabs, line ends, backslashes). */
+const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
+/** An address without scheme and folder: a fragment, or a file in the page's folder. */
+const OWN_NAME = /^[^\s<>"\\:/]*$/;
+const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
+const SPACE = /[ \t]*/y;
+const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
+/** Everything up to the next separator: many values are written without their quotes. */
+const UNQUOTED = /[^,;"<>\s]+/y;
+/** Parameters of text, in which browsers look for no address. */
+const TEXTS = new Set(
+  'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
+    ' ',
+  ),
+);
+
+/** The links of a header's value that stay on the site, and how many do not. In one pass. */
+function localLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
+  const links: HeaderLink[] = [];
+  let leftOut = 0;
+  let at = 0;
+  while (at < value.length) {
+    at = skip(SPACE, value, at);
+    if (value[at] === ',') {
+      at += 1;
+      continue;
+    }
+    if (at >= value.length) break;
+    const { link, end } = readLink(value, at);
+    if (link === null) leftOut += 1;
+    else links.push(link);
+    at = link === null ? behindLink(value, at) : end;
+  }
+  return { links, leftOut };
+}
+
+const writeLink = ({ address, parameters }: HeaderLink): string => [`<${address}>`, ...parameters].join('; ');
+
+/** The link with each of its addresses moved. */
+function movedLink({ address, parameters }: HeaderLink, moved: (path: string) => string): HeaderLink {
+  return {
+    address: moved(address),
+    parameters: parameters.map((parameter) => {
+      const [, name = '', value = ''] = /^([^=]+)="?([^"]*)"?$/.exec(parameter) ?? [];
+      if (TEXTS.has(name.toLowerCase()) || value === '') return parameter;
+      let written = '';
+      let end = 0;
+      for (const [from, to] of addressSpans(name, value)) {
+        written += value.slice(end, from) + moved(value.slice(from, to));
+        end = to;
+      }
+      return `${name}="${written}${value.slice(end)}"`;
+    }),
+  };
+}
+
+/** @returns no link if its syntax is not understood, or an address in it may leave the site */
+function readLink(value: string, start: number): { readonly link: HeaderLink | null; readonly end: number } {
+  const none = { link: null, end: start };
+  const close = value[start] === '<' ? value.indexOf('>', start) : -1;
+  if (close === -1) return none;
+  const address = value.slice(start + 1, close).trim();
+  if (!OWN_PATH.test(address)) return none;
+  const parameters: string[] = [];
+  let at = skip(SPACE, value, close + 1);
+  while (value[at] === ';') {
+    at = skip(SPACE, value, at + 1);
+    const nameEnd = skip(TOKEN, value, at);
+    if (nameEnd === at) continue;
+    const name = value.slice(at, nameEnd);
+    at = skip(SPACE, value, nameEnd);
+    if (value[at] !== '=') {
+      parameters.push(name);
+      continue;
+    }
+    at = skip(SPACE, value, at + 1);
+    const end = skip(value[at] === '"' ? QUOTED : UNQUOTED, value, at);
+    const written = value.slice(at, end);
+    if (!staysHere(name.toLowerCase(), written.replace(/^"|"$/g, ''))) return none;
+    parameters.push(`${name}=${written}`);
+    at = skip(SPACE, value, end);
+  }
+  return at < value.length && value[at] !== ',' ? none : { link: { address, parameters }, end: at };
+}
+
+/** False for a value in which a browser may find an address elsewhere, or another link. */
+function staysHere(name: string, value: string): boolean {
+  if (value === '' || /[<\t]/.test(value)) return false;
+  if (TEXTS.has(name)) return true;
+  // `anchor*=UTF-8''…` is written in another encoding.
+  if (name.endsWith('*')) return false;
+  const addresses = addressSpans(name, value).map((span) => value.slice(...span));
+  return addresses.every((address) => OWN_PATH.test(address) || OWN_NAME.test(address));
+}
+
+const addressSpans = (name: string, value: string): readonly (readonly [from: number, to: number])[] =>
+  name.toLowerCase() === 'imagesrcset' ? srcsetSpans(value) : [[0, value.length]];
+
+/** The comma after a link that is left out: outside of its address and of quotes. Without their ends, no link follows. */
+function behindLink(value: string, start: number): number {
+  let at = start;
+  while (at < value.length && value[at] !== ',') {
+    const end = value[at] === '<' ? value.indexOf('>', at) + 1 : value[at] === '"' ? skip(QUOTED, value, at) : at + 1;
+    if (end <= at) return value.length;
+    at = end;
+  }
+  return at;
+}
+
+/** The end of a match at a place, or the place. */
+function skip(expression: RegExp, value: string, at: number): number {
+  expression.lastIndex = at;
+  return expression.test(value) ? expression.lastIndex : at;
 }

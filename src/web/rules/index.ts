@@ -4,10 +4,8 @@ import { type FaultList, RULE_FILE_BYTES_MAX, type RuleFault } from './rule-file
 
 export { type HeaderRules, NO_HEADERS, type SiteHeaders } from './header-rules.ts';
 export { withoutSlash } from './path-pattern.ts';
-export { isAt, type RedirectTarget } from './redirect-target.ts';
-export { type MatchedRule, REDIRECTS_MAX, type RedirectRules } from './redirects.ts';
-export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault } from './rule-file.ts';
-export { Work } from './work.ts';
+export { isAt, type MatchedRule, REDIRECTS_MAX, type RedirectRules, type RedirectTarget } from './redirects.ts';
+export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault, Work } from './rule-file.ts';
 
 /** What a site says of how it is served (contract, section 9.1). */
 export interface SiteRules {
@@ -20,8 +18,8 @@ export interface SiteRules {
   readonly notices: readonly string[];
 }
 
-/** Of one file; the rest is summed up. */
-const FAULTS_TOLD_MAX = 10;
+/** Notices of one file; one more gives the number of the others. */
+const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());
 
@@ -43,7 +41,7 @@ export function readSiteRules(files: ReadonlyMap<string, Uint8Array | null>): Si
     headers: headers.rules,
     faults: all.flatMap(({ kept }) => kept),
     faultCount: all.reduce((sum, { count }) => sum + count, 0),
-    notices: all.flatMap(told),
+    notices: all.flatMap(noticesOf),
   };
 }
 
@@ -51,8 +49,8 @@ function addTooLarge(faults: FaultList): void {
   faults.add(null, `is over ${RULE_FILE_BYTES_MAX / 1024 ** 2} MiB; none of its rules holds`);
 }
 
-function told({ kept, count }: FaultList): string[] {
-  const sentences = kept.slice(0, FAULTS_TOLD_MAX).map(sentenceOf);
+function noticesOf({ kept, count }: FaultList): string[] {
+  const sentences = kept.slice(0, NOTICES_MAX).map(sentenceOf);
   const more = count - sentences.length;
   if (more > 0) sentences.push(`${kept[0]?.file} of the bundle has ${more} more such lines.`);
   return sentences;

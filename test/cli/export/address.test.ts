@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { serviceAddress } from '../../../src/cli/export/address.ts';
+import { serviceAddress } from '../../../src/cli/export/service.ts';
 import type { Config } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/cli/export/download.ts';
+import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/cli/export/pull.ts';
 import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
 import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';

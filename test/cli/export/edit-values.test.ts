@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { editValues } from '../../../src/cli/export/edit-values.ts';
+import { editValues } from '../../../src/cli/export/write-values.ts';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 
 const VALUES = { bundleUrl: 'https://x.test/b?a=1&b=%2F#c', version: '2024-06-01', sha256: '00e1' };

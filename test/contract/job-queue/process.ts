@@ -6,8 +6,9 @@
  * - `work <letter> <jobs>`: adds that many jobs while it runs whatever is queued; says the jobId of each that it completed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PostgresJobQueue } from '../../../src/export/jobs/postgres/postgres-job-queue.ts';
-import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { SqlJobQueue } from '../../../src/export/jobs/queue/sql-job-queue.ts';
+import { openSqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { POSTGRES_STATEMENTS } from '../../../src/export/jobs/queue/statements.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { BUNDLE, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
 
@@ -22,8 +23,8 @@ const say = (line: string): void => {
 const database = place.startsWith('postgres:') ? openTestDatabase(place) : null;
 const queue =
   database === null
-    ? await SqliteJobQueue.open({ file: place })
-    : new PostgresJobQueue({ database, onFault: (error) => process.stderr.write(`${error}\n`) });
+    ? await openSqliteJobQueue({ file: place })
+    : new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });
 
 if (role === 'hold') await hold();
 else await work(Number(count));

@@ -24,6 +24,11 @@ export class SharedClocks {
     this.#ms[WALL] = Date.parse(time);
   }
 
+  /** The clock that only runs forward is at its begin, as after a boot of the machine. */
+  beginAgain(): void {
+    this.#ms[MONOTONIC] = 0;
+  }
+
   /** Lets time pass, on both clocks. */
   wait(ms: number): void {
     this.#ms[WALL] = this.wallMs() + ms;

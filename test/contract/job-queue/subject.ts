@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { QueueOrder } from '../../../src/export/jobs/queue/queue-thread.ts';
-import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import type { QueueFile } from '../../../src/export/jobs/queue/sqlite.ts';
+import { openSqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
@@ -17,8 +17,6 @@ export interface Subject {
   readonly clocks: SharedClocks;
   /** Runs `process.ts` on this queue: a real process, with the real clocks. */
   start(role: 'hold' | 'work', ...args: readonly string[]): ChildProcess;
-  /** Leases are measured by whoever watches them; else by what all share, so that nobody who comes late begins anew. */
-  readonly areLeasesWatched: boolean;
   /** Fails where what is stored is not sound. */
   assertSound(): Promise<void>;
   close(): Promise<void>;
@@ -34,7 +32,7 @@ export async function sqliteSubject(): Promise<Subject> {
   const clocks = new SharedClocks();
   const queues: JobQueue[] = [];
   const another = async (): Promise<JobQueue> => {
-    const queue = await SqliteJobQueue.open({ file, clocks: clocks.shared } as QueueOrder, CLOCKED_WORKER);
+    const queue = await openSqliteJobQueue({ file, clocks: clocks.shared } as QueueFile, CLOCKED_WORKER);
     queues.push(queue);
     return queue;
   };
@@ -42,7 +40,6 @@ export async function sqliteSubject(): Promise<Subject> {
     queue: await another(),
     another,
     clocks,
-    areLeasesWatched: true,
     start: (role, ...args) => startProcess(file, role, ...args),
     assertSound: async () => {
       const database = new DatabaseSync(file);

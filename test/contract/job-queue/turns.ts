@@ -72,6 +72,22 @@ export function turns(open: OpenSubject): void {
     expect((await bench.claim()).job.jobId).toBe(jobIdOf('a2'));
   });
 
+  test('processes that claim at once run jobs of different organizations', { timeout: 60_000 }, async () => {
+    const queues = [bench.queue, await bench.subject.another(), await bench.subject.another()];
+    await Promise.all(queues.map((queue) => queue.claim(LEASE_MS)));
+    for (let round = 0; round < 4; round += 1) {
+      for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) {
+        await bench.add(`${name} of round ${round}`, { organizationId: name.charAt(0) });
+      }
+      const claims = await Promise.all(queues.map((queue) => queue.claim(LEASE_MS)));
+      expect(claims.map((claim) => claim?.job.organizationId).toSorted()).toEqual(['a', 'b', 'c']);
+      const rest = [await bench.claim(), await bench.claim()];
+      for (const claim of [...claims, ...rest]) {
+        if (claim !== null) await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
+      }
+    }
+  });
+
   test('turns do not follow the time of day', async () => {
     for (const organizationId of ['a', 'b']) {
       for (const i of [1, 2]) await bench.add(`${organizationId}${i}`, { organizationId });

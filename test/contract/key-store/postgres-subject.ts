@@ -15,7 +15,7 @@ export function postgresSubject(): () => Promise<KeysSubject> {
     const ends: (() => Promise<void>)[] = [];
     const another = async (): Promise<PostgresKeys> => {
       const database = openTestDatabase(url);
-      const store = await PostgresKeys.open({ database, onFault: () => undefined, lookEveryMs: 20 });
+      const store = await PostgresKeys.open({ database, onFault: () => undefined, readEveryMs: 20 });
       ends.push(async () => {
         await store.stop();
         await database.close();

@@ -18,7 +18,7 @@ export async function folderSubject(): Promise<KeysSubject> {
   const dir = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
   const stores: KeyStore[] = [];
   const another = async (): Promise<KeyStore> => {
-    const store = await FolderKeys.open({ dir, onFault: () => undefined, lookEveryMs: 20 });
+    const store = await FolderKeys.open({ dir, onFault: () => undefined, readEveryMs: 20 });
     stores.push(store);
     return store;
   };

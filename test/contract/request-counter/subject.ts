@@ -1,7 +1,9 @@
-import { LocalCounter } from '../../../src/http/limits/local-counter.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
+import type { RatePolicy, RequestCounter } from '../../../src/http/limits/organization-rates.ts';
 import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
-import type { RequestCounter } from '../../../src/http/limits/request-counter.ts';
-import type { RatePolicy } from '../../../src/http/limits/sliding-log.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { PostgresServer } from '../../helpers/postgres.ts';
 
@@ -16,24 +18,28 @@ export interface CounterSubject {
 
 export type OpenCounter = (policy: RatePolicy) => Promise<CounterSubject>;
 
-export async function localSubject(policy: RatePolicy): Promise<CounterSubject> {
+export async function folderSubject(policy: RatePolicy): Promise<CounterSubject> {
+  const dir = await mkdtemp(join(tmpdir(), 'docshelf-rates-'));
   let nowMs = 0;
-  const times = new Map<string, number[]>();
-  const store = {
-    load: async (organization: string) => [...(times.get(organization) ?? [])],
-    append: (organization: string, timeMs: number) => {
-      times.set(organization, times.get(organization) ?? []);
-      times.get(organization)?.push(timeMs);
-    },
+  const opened: FolderCounter[] = [];
+  const onFault = (error: unknown): never => {
+    throw error;
   };
-  const restarted = () => new LocalCounter(store, { policy, now: () => nowMs });
+  const open = () => {
+    const counter = new FolderCounter({ dir, onFault, policy, now: () => nowMs });
+    opened.push(counter);
+    return counter;
+  };
   return {
-    counter: restarted(),
-    restarted,
+    counter: open(),
+    restarted: open,
     turnTo: async (next) => {
       nowMs = next;
     },
-    close: async () => undefined,
+    close: async () => {
+      for (const counter of opened) counter.close();
+      await rm(dir, { recursive: true });
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { ExportLinks } from '../../../src/deploy/sources/export-links.ts';
-import { ExportServiceClient } from '../../../src/deploy/sources/export-service.ts';
+import { ExportLinks, ExportServiceClient } from '../../../src/deploy/sources/export-service.ts';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { HttpClient } from '../../../src/net/http-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-refusal.ts';
+import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-bundle-source.ts';
 
 describe('expiryOfLink()', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseChallenges } from '../../../src/deploy/sources/oci-registry.ts';
+import { parseChallenges } from '../../../src/deploy/sources/oci-bundle-source.ts';
 
 describe('parseChallenges()', () => {
   test('reads schemes and parameters, quoted, plain and escaped', () => {

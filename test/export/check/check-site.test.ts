@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkSite } from '../../../src/export/check/index.ts';
+import { checkSite } from '../../../src/export/check-site.ts';
 import { mediaTypeOf } from '../../../src/web/index.ts';
 
 const NEVER = new AbortController().signal;

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SiteSink, SiteSource } from '../../../src/domain/site-source.ts';
+import type { SiteSink, SiteSource } from '../../../src/domain/job.ts';
 import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from '../../../src/export/jobs/collect.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
 

@@ -27,7 +27,7 @@ describe('JobProgress', () => {
 
   it('writes at most four times a second, and the last word always', async () => {
     const { progress, steps } = track();
-    const collect = progress.of('collect');
+    const collect = progress.reporterOf('collect');
     for (let page = 1; page <= 100; page++) {
       collect(page, 100, page);
       await vi.advanceTimersByTimeAsync(10);
@@ -41,13 +41,13 @@ describe('JobProgress', () => {
 
   it('goes from step to step, and never back, nor behind what an earlier attempt has reached', async () => {
     const { progress, steps } = track(undefined, claimAt(50, 7));
-    progress.of('collect')(1, 1, 3);
+    progress.reporterOf('collect')(1, 1, 3);
     await vi.advanceTimersByTimeAsync(250);
     expect(steps.at(-1)).toEqual({ progress: 50, pageCount: 7 });
-    progress.of('search')(1, 0);
-    progress.of('pack')(1, 2);
+    progress.reporterOf('search')(1, 0);
+    progress.reporterOf('pack')(1, 2);
     await vi.advanceTimersByTimeAsync(250);
-    progress.of('check')(1, 1);
+    progress.reporterOf('check')(1, 1);
     await vi.advanceTimersByTimeAsync(250);
     expect(steps.at(-1)).toEqual({ progress: 87.5, pageCount: 7 });
   });
@@ -62,9 +62,9 @@ describe('JobProgress', () => {
       writing -= 1;
       return true;
     });
-    progress.of('collect')(1, 2, 1);
+    progress.reporterOf('collect')(1, 2, 1);
     await vi.advanceTimersByTimeAsync(1);
-    progress.of('collect')(2, 2, 2);
+    progress.reporterOf('collect')(2, 2, 2);
     const written = progress.checkpoint('table');
     await vi.advanceTimersByTimeAsync(3_000);
     await written;
@@ -74,9 +74,9 @@ describe('JobProgress', () => {
 
   it('settle() leaves nothing behind that writes later', async () => {
     const { progress, steps } = track();
-    progress.of('collect')(1, 2);
+    progress.reporterOf('collect')(1, 2);
     await vi.advanceTimersByTimeAsync(1);
-    progress.of('collect')(2, 2);
+    progress.reporterOf('collect')(2, 2);
     await progress.settle();
     const { length } = steps;
     await vi.advanceTimersByTimeAsync(5_000);

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type JobThread, openJobThread } from '../../../src/export/jobs/job-thread.ts';
+import { type JobThread, openJobThread } from '../../../src/export/jobs/run-job.ts';
 import { watchThreads } from '../../helpers/watch-threads.ts';
 
 const ENTRY = new URL('../../../src/app/export-thread.ts', import.meta.url);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type End, Lease } from '../../../src/export/jobs/lease.ts';
+import { type End, Lease } from '../../../src/export/jobs/runner.ts';
 import type { Claim, StoredJob } from '../../../src/export/ports.ts';
 
 const CLAIM: Claim = { attempt: 1, job: { jobId: 'se_0000000000000001' } as StoredJob };

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { repackBundle } from '../../../src/export/jobs/repack.ts';
+import { repackBundle } from '../../../src/export/jobs/ended-jobs.ts';
 import type { RunJobOptions } from '../../../src/export/jobs/run-job.ts';
 import { JobBench } from './job-bench.ts';
 

@@ -2,8 +2,7 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPicture } from '../../../src/export/exports-folder.ts';
-import { repackBundle } from '../../../src/export/jobs/repack.ts';
-import { applyRetention } from '../../../src/export/jobs/retention.ts';
+import { applyRetention, repackBundle } from '../../../src/export/jobs/ended-jobs.ts';
 import { JobBench } from './job-bench.ts';
 
 const DAY_MS = 24 * 3_600_000;

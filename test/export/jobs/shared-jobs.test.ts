@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { openExportsFolder, readPicture } from '../../../src/export/exports-folder.ts';
-import { repackBundle } from '../../../src/export/jobs/repack.ts';
-import { applyRetention } from '../../../src/export/jobs/retention.ts';
+import { applyRetention, repackBundle } from '../../../src/export/jobs/ended-jobs.ts';
 import type { RunJobOptions } from '../../../src/export/jobs/run-job.ts';
 import { SharedJobs } from '../../../src/export/jobs/shared-jobs.ts';
 import { Signatures } from '../../../src/export/signatures.ts';
 import type { S3BundleStore } from '../../../src/export/stores/s3-bundle-store.ts';
-import { S3Upload } from '../../../src/export/stores/s3-upload.ts';
+import { S3Upload } from '../../../src/export/stores/s3-objects.ts';
 import { type S3Server, s3StoreAt, startS3Server } from '../stores/s3-server.ts';
 import { endless, JobBench } from './job-bench.ts';
 

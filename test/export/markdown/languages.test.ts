@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { TRANSLATED, wordsOf } from '../../../src/export/markdown/site/words.ts';
+import { TRANSLATED, wordsOf } from '../../../src/export/markdown/languages.ts';
 import { attribute, type RenderedSite, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
 
 const folders = new TemporaryFolders();

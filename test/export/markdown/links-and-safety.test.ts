@@ -128,9 +128,9 @@ describe('MarkdownSource', () => {
     const sink = new RecordingSink();
     const signal = new AbortController().signal;
     await new MarkdownSource(dir).collect({ domain: 'acme', version: 'v1', paths: null }, sink, signal);
-    expect(sink.files.get('index.html')).toContain('<h1>Home</h1>');
-    expect(sink.files.get('index.html')).toContain('v1');
-    expect(sink.files.get('logo.svg')).toBe('<svg/>');
+    expect(sink.text('index.html')).toContain('<h1>Home</h1>');
+    expect(sink.text('index.html')).toContain('v1');
+    expect(sink.text('logo.svg')).toBe('<svg/>');
     expect(sink.shares).toEqual([1]);
     expect(sink.findings.map(({ kind }) => kind)).toEqual(['no_url']);
   });

@@ -1,29 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
-import type { ExportRequest, Finding } from '../../../src/domain/job.ts';
-import type { SiteSink } from '../../../src/domain/site-source.ts';
+import type { ExportRequest } from '../../../src/domain/job.ts';
 import { MarkdownSource } from '../../../src/export/markdown/index.ts';
+import { RecordingSink } from '../recording-sink.ts';
 
 /** A rendered site, in memory. */
-export class RenderedSite {
-  readonly files = new Map<string, Buffer>();
-  readonly findings: Finding[] = [];
-
+export class RenderedSite extends RecordingSink {
   /** HTML files, 404 pages among them. */
   get pages(): number {
     return this.paths.filter((path) => path.endsWith('.html')).length;
-  }
-
-  get paths(): string[] {
-    return [...this.files.keys()].sort();
-  }
-
-  text(path: string): string {
-    const bytes = this.files.get(path);
-    if (bytes === undefined) throw new Error(`the site has no "${path}"`);
-    return bytes.toString('utf8');
   }
 
   /** Every element of a page that a selector-like test takes: a tag's name, or a tag and a class. */
@@ -58,10 +45,6 @@ export class RenderedSite {
     );
     return found === undefined ? null : attribute(found, 'content');
   }
-
-  found(kind: string): Finding[] {
-    return this.findings.filter((finding) => finding.kind === kind);
-  }
 }
 
 export type Element = DefaultTreeAdapterTypes.Element;
@@ -89,17 +72,9 @@ export interface RenderOptions extends Partial<ExportRequest> {
 /** Renders a folder on disk. */
 export async function renderFolder(dir: string, options: RenderOptions = {}): Promise<RenderedSite> {
   const site = new RenderedSite();
-  const { signal = new AbortController().signal, onProgress = () => {}, ...request } = options;
-  const sink: SiteSink = {
-    add: async (path, content) => {
-      if (site.files.has(path)) throw new Error(`"${path}" is given twice`);
-      if ('sha256' in content) throw new Error('Markdown stores nothing itself');
-      site.files.set(path, content instanceof Uint8Array ? Buffer.from(content) : readFileSync(content.file));
-    },
-    find: (finding) => site.findings.push(finding),
-    progress: onProgress,
-  };
-  await new MarkdownSource(dir).collect({ version: null, domain: 'acme', paths: null, ...request }, sink, signal);
+  const { signal = new AbortController().signal, onProgress, ...request } = options;
+  if (onProgress !== undefined) site.progress = onProgress;
+  await new MarkdownSource(dir).collect({ version: null, domain: 'acme', paths: null, ...request }, site, signal);
   return site;
 }
 

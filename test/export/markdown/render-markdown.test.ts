@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createRenderer, slugify } from '../../../src/export/markdown/render/render-markdown.ts';
-import { wordsOf } from '../../../src/export/markdown/site/words.ts';
+import { wordsOf } from '../../../src/export/markdown/languages.ts';
+import { createRenderer, slugify } from '../../../src/export/markdown/render-markdown.ts';
 
 const renderer = createRenderer();
 const render = (markdown: string, rewrite: (reference: string) => string | null = (reference) => reference) =>

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-refusal.ts';
-import type { FollowedLink } from '../../../src/export/ports.ts';
+import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-bundle-source.ts';
+import type { BundleLinkRequest } from '../../../src/export/ports.ts';
 import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
 import { packedBundle } from './packed-bundle.ts';
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true }));
 
 /** What the route of the API listener makes of a link. */
-function followed(link: string): FollowedLink {
+function followed(link: string): BundleLinkRequest {
   const url = new URL(link);
   const [fileName = '', sha256 = ''] = url.pathname.split('/').reverse();
   return { sha256, fileName: decodeURIComponent(fileName), query: url.searchParams };
@@ -132,7 +132,7 @@ describe('DiskBundleStore.follow()', () => {
     });
   });
 
-  it.each<[string, (link: FollowedLink, other: string) => Partial<FollowedLink> | undefined]>([
+  it.each<[string, (link: BundleLinkRequest, other: string) => Partial<BundleLinkRequest> | undefined]>([
     ['another bundle', (_, other) => ({ sha256: other })],
     ['another name', () => ({ fileName: 'evil.tar.gz' })],
     ['a name in another case', () => ({ fileName: NAME.toUpperCase() })],

@@ -10,7 +10,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
-import { PART_BYTES } from '../../../src/export/stores/s3-upload.ts';
+import { PART_BYTES } from '../../../src/export/stores/s3-objects.ts';
 import { EgressPolicy } from '../../../src/net/egress.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';

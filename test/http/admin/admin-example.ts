@@ -3,9 +3,8 @@ import { Secret } from '../../../src/domain/secret.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import type { ObservedSite, SiteFindings } from '../../../src/http/admin/observed-site.ts';
-import type { Actor } from '../../../src/http/audit/actor.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { type Actor, AuditTrail } from '../../../src/http/audit/audit.ts';
+import { JobDesk } from '../../../src/http/job-desk.ts';
 import type { KeyActions } from '../../../src/http/keys/key-desk.ts';
 import type { ListedKey } from '../../../src/http/keys/key-schemas.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
@@ -69,7 +68,7 @@ export function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions
       note({ version, digest: DIGEST, link: 'http://a/?preview=b', expiresAt: '' }, 'preview', version),
     diff: (before, after) => note({ ...DIFF, before, after }, 'diff', before, after),
     remove: (version) => note(undefined, 'remove', version),
-    takeUp: (release, activate) => note(activate, 'takeUp', release, activate),
+    activateStored: (release, activate) => note(activate, 'takeUp', release, activate),
     upload: async (fileName, body, { signal: _, ...rest }) => {
       const bytes = await new Response(body).text();
       return note({ version: 'v9', digest: DIGEST, activated: true, unpacked: true }, 'upload', fileName, bytes, rest);
@@ -103,7 +102,7 @@ export function appWith(changes: AppChanges = {}) {
   const actors: Actor[] = [];
   const faults: DocshelfError[] = [];
   const app = createAdminApp({
-    door: 'token',
+    endpoint: 'token',
     programVersion: '0.1.0',
     token: () => new Secret(TOKEN),
     hosts: () => [],

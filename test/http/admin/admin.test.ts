@@ -3,10 +3,11 @@ import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import type { AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { AuditTrail } from '../../../src/http/audit/audit.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
+import { outcomeOf } from '../problem-code.ts';
 import { STATUS } from '../status-example.ts';
 import { actionsThatNote, appWith, BEARER, DIGEST, FEATURES, TOKEN } from './admin-example.ts';
 
@@ -30,13 +31,13 @@ describe('the socket of a daemon', () => {
   const named = (folder: string) => ({ method: 'POST', headers: { 'docshelf-folder': folder } });
 
   it('refuses requests about another folder than that of the daemon, or about one that is gone', async () => {
-    const { app, calls } = appWith({ door: 'socket', folder: async () => 'id:1:2' });
+    const { app, calls } = appWith({ endpoint: 'socket', folder: async () => 'id:1:2' });
     const refused = await app.request('/v1/rollback', named('id:1:3'));
     expect([refused.status, await refused.json()]).toEqual([
       503,
       expect.objectContaining({ code: 'daemon_unreachable' }),
     ]);
-    const gone = appWith({ door: 'socket', folder: async () => null });
+    const gone = appWith({ endpoint: 'socket', folder: async () => null });
     expect((await gone.app.request('/v1/rollback', named('id:1:2'))).status).toBe(503);
     expect([calls, gone.calls]).toEqual([[], []]);
     expect((await app.request('/v1/rollback', named('id:1:2'))).status).toBe(200);
@@ -45,10 +46,10 @@ describe('the socket of a daemon', () => {
 
   it('alone gives the config away', async () => {
     const lastGood = () => new Secret('admin: { token: canary }');
-    const { app } = appWith({ door: 'socket', lastGood });
+    const { app } = appWith({ endpoint: 'socket', lastGood });
     expect(await (await app.request('/v1/config')).json()).toEqual({ text: 'admin: { token: canary }' });
     for (const door of ['token', 'session'] as const) {
-      const answer = await appWith({ door, lastGood }).app.request('/v1/config', { headers: BEARER });
+      const answer = await appWith({ endpoint: door, lastGood }).app.request('/v1/config', { headers: BEARER });
       expect([answer.status, await answer.text()]).toEqual([404, expect.not.stringContaining('canary')]);
     }
   });
@@ -87,10 +88,7 @@ describe('the admin listener, reading', () => {
   });
 
   it('answers an unknown path with a problem', async () => {
-    const answer = await appWith().app.request('/v2/nothing');
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    expect(await answer.json()).toMatchObject({ code: 'not_found' });
+    expect(await outcomeOf(appWith().app.request('/v2/nothing'))).toEqual([404, 'not_found']);
   });
 
   it.each([
@@ -230,9 +228,7 @@ describe('the admin listener, acting', () => {
   it('answers a refusal with its own code', async () => {
     const rollback = () => Promise.reject(new DocshelfError('pinned', 'Cannot roll back: pinned'));
     const { app, faults } = appWith({ actions: actionsThatNote([], { rollback }) });
-    const answer = await app.request('/v1/rollback', { method: 'POST', headers: BEARER });
-    expect(answer.status).toBe(409);
-    expect(await answer.json()).toMatchObject({ code: 'pinned' });
+    expect(await outcomeOf(app.request('/v1/rollback', { method: 'POST', headers: BEARER }))).toEqual([409, 'pinned']);
     expect(faults).toEqual([]);
   });
 
@@ -268,9 +264,7 @@ describe('the admin listener, acting', () => {
   ])('refuses %s %s as a bad request', async (method, path) => {
     const { app, calls } = appWith();
     const body = method === 'PUT' ? { body: 'bytes' } : {};
-    const answer = await app.request(path, { method, headers: BEARER, ...body });
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ code: 'bad_request' });
+    expect(await outcomeOf(app.request(path, { method, headers: BEARER, ...body }))).toEqual([400, 'bad_request']);
     expect(calls).toEqual([]);
   });
 
@@ -304,7 +298,7 @@ describe('the admin listener, acting', () => {
   );
 
   it('needs no token through the socket, where an upload is an import', async () => {
-    const { app, calls, actors } = appWith({ door: 'socket', token: () => null });
+    const { app, calls, actors } = appWith({ endpoint: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
     expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
     expect(calls).toMatchObject([['rollback'], ['upload', 'a.zip', 'bytes', { source: 'import' }]]);
@@ -332,7 +326,7 @@ describe('the admin listener, acting', () => {
   it('counts refused uploads', async () => {
     const metrics = new Metrics();
     const upload = () => Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack'));
-    const onBundleRefused: SiteActions['onBundleRefused'] = (source) => metrics.of(null).onBundleRefused(source);
+    const onBundleRefused: SiteActions['onBundleRefused'] = (source) => metrics.forSite(null).onBundleRefused(source);
     const { app } = appWith({ metrics, actions: actionsThatNote([], { upload, onBundleRefused }) });
     const answer = await app.request('/v1/bundles/a.zip', { method: 'PUT', headers: BEARER, body: 'x' });
     expect(answer.status).toBe(422);

@@ -1,11 +1,15 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { KeyType, Organization, OrganizationSite } from '../../../src/domain/organization.ts';
 import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
-import { searchResults } from '../../../src/http/api/examples.ts';
-import { accessOf } from '../../../src/http/api/keys.ts';
-import { API_INFO, exportOperations, search } from '../../../src/http/api/operations.ts';
-import { LocalCounter } from '../../../src/http/limits/local-counter.ts';
+import { accessOf } from '../../../src/http/api/auth.ts';
+import { API_INFO, exportOperations, search, searchResults } from '../../../src/http/api/operations.ts';
+import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
 import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
@@ -53,8 +57,16 @@ export const ORGANIZATIONS: readonly Organization[] = [
   },
 ];
 
-/** A store that forgets. */
-export const noStore = { load: async () => [], append: () => undefined };
+const folder = mkdtempSync(join(tmpdir(), 'docshelf-rates-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Rates that begin at zero. */
+export function ratesOf(options: Partial<ConstructorParameters<typeof FolderCounter>[0]> = {}): OrganizationRates {
+  const onFault = (error: unknown): never => {
+    throw error;
+  };
+  return new OrganizationRates(new FolderCounter({ dir: join(folder, randomUUID()), onFault, ...options }));
+}
 
 /** A search that notes what it was asked. */
 export function searchThatNotes(asked: SearchRequest[]): Search {
@@ -81,7 +93,7 @@ export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (ke
   const options: ApiOptions = {
     access: () => access,
     search: (domain) => (domain === 'elsewhere' ? null : searchThatNotes(asked)),
-    rates: new OrganizationRates(new LocalCounter(noStore)),
+    rates: ratesOf(),
     metrics: { onError: (code) => told.push(code) },
     programVersion: '1.2.3',
     publicUrl: () => null,

@@ -5,7 +5,7 @@ import { API_INFO, search } from '../../../src/http/api/operations.ts';
 import { addDocs } from '../../../src/http/docs/docs.ts';
 import { openApiDocument, withOwnNames } from '../../../src/http/openapi.ts';
 import { attribute, parsedNodes, text } from '../../helpers/page-nodes.ts';
-import { codeOf } from '../problem-code.ts';
+import { outcomeOf } from '../problem-code.ts';
 import { apiWith } from './api-example.ts';
 
 /** The addresses that the page loads, from its root. */
@@ -94,8 +94,7 @@ describe('/docs', () => {
   });
 
   it.each(['/docs/', '/docs/docs.css', '/docs/..%2fapi.ts', '/docs/x/y'])('%s is 404', async (path) => {
-    const response = await apiWith().app.request(path);
-    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+    expect(await outcomeOf(apiWith().app.request(path))).toEqual([404, 'not_found']);
   });
 
   it('is for GET and HEAD alone', async () => {

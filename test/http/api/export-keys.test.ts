@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { accessOf } from '../../../src/http/api/keys.ts';
-import { newKey } from '../../../src/http/keys/new-key.ts';
+import { accessOf } from '../../../src/http/api/auth.ts';
+import { newKey } from '../../../src/http/keys/key-store.ts';
 import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, ORGANIZATIONS, post, TEAM_ADMIN_KEY } from './api-example.ts';
 import { PICTURE } from './exports-in-memory.ts';

@@ -2,24 +2,10 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AuditFile } from '../../../src/http/audit/audit-file.ts';
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
+import { AuditFile, type AuditLine } from '../../../src/http/audit/audit.ts';
+import { auditLine } from './memory-audit.ts';
 
-const lineAt = (at: string, target = at): AuditLine => ({
-  at,
-  by: 'token',
-  id: null,
-  client: '127.0.0.1',
-  requestId: 'r-1',
-  action: 'activate',
-  site: 'acme',
-  organization: null,
-  target,
-  from: 'v1',
-  to: 'v2',
-  result: 'ok',
-  error: null,
-});
+const lineAt = (at: string, target = at): AuditLine => auditLine({ at, target });
 const timeOf = (at: number): string => new Date(Date.UTC(2026, 10, 23) + at).toISOString();
 
 describe('AuditFile', () => {

@@ -1,38 +1,25 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { AdminActions, SiteActions } from '../../../src/http/admin/actions.ts';
-import { queuedJob } from '../../../src/http/api/examples.ts';
-import type { Actor } from '../../../src/http/audit/actor.ts';
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
+import { queuedJob } from '../../../src/http/api/operations.ts';
+import type { Actor, AuditLine } from '../../../src/http/audit/audit.ts';
 import { auditedActions } from '../../../src/http/audit/audited-actions.ts';
-import { newKey } from '../../../src/http/keys/new-key.ts';
+import { newKey } from '../../../src/http/keys/key-store.ts';
+import { KEY } from '../admin/admin-example.ts';
+import { memoryAudit } from './memory-audit.ts';
 
 const ACTOR: Actor = { by: 'session', id: 's-1', client: '10.1.2.3', requestId: 'r-1' };
 const DIGEST = 'd'.repeat(64);
-const KEY = {
-  id: 'key_1',
-  organization: 'acme-inc',
-  type: 'admin',
-  name: 'ci',
-  createdAt: null,
-  expiresAt: null,
-  expired: false,
-  lastUsedAt: null,
-  readOnly: false,
-} as const;
-
 const JOB = { ...queuedJob, organization: 'acme-inc', fault: null };
 
 describe('auditedActions()', () => {
   let active: string | null;
-  let lines: AuditLine[];
+  let lines: readonly AuditLine[];
   let steps: string[];
   let actions: AdminActions;
 
   beforeEach(() => {
     active = 'v1';
-    lines = [];
     steps = [];
     const swapTo = async (version: string) => {
       steps.push('acted');
@@ -49,7 +36,7 @@ describe('auditedActions()', () => {
       remove: () => Promise.reject(new TypeError('a fault of ours in /secret')),
       diff: () => Promise.reject(new Error('not asked')),
       preview: async (version) => ({ version, digest: DIGEST, link: 'http://a/?preview=secret', expiresAt: '' }),
-      takeUp: async () => false,
+      activateStored: async () => false,
       upload: async () => ({ ...(await swapTo('v2')), activated: true, unpacked: true }),
     };
     const bare: AdminActions = {
@@ -69,15 +56,9 @@ describe('auditedActions()', () => {
         cancel: async () => JOB,
       },
     };
-    const store = {
-      append: async (line: AuditLine) => {
-        steps.push('stored');
-        lines.push(line);
-      },
-      read: async () => ({ lines: [], before: null }),
-    };
-    const trail = new AuditTrail(store, () => steps.push('logged'));
-    actions = auditedActions(bare, () => ({ domain: 'acme', active: () => active }), trail, ACTOR);
+    const memory = memoryAudit((step) => steps.push(step));
+    lines = memory.lines;
+    actions = auditedActions(bare, () => ({ domain: 'acme', active: () => active }), memory.audit, ACTOR);
   });
 
   const site = () => actions.site('acme');
@@ -85,7 +66,11 @@ describe('auditedActions()', () => {
     ['activate', () => site().activate('v2'), { site: 'acme', target: 'v2', from: 'v1', to: 'v2' }],
     ['rollback', () => site().rollback(), { site: 'acme', target: null, from: 'v1', to: 'v0' }],
     ['preview', () => site().preview('v3'), { site: 'acme', target: 'v3', from: null, to: null }],
-    ['take-up', () => site().takeUp({ version: 'v3', digest: DIGEST }, false), { target: 'v3', from: 'v1', to: 'v1' }],
+    [
+      'take-up',
+      () => site().activateStored({ version: 'v3', digest: DIGEST }, false),
+      { target: 'v3', from: 'v1', to: 'v1' },
+    ],
     [
       'upload',
       () => site().upload('a.zip', new ReadableStream(), {} as never),
@@ -94,14 +79,10 @@ describe('auditedActions()', () => {
     ['reload', () => actions.reload(), { site: null, result: 'config_invalid', error: 'Cannot use the config' }],
     [
       'key-create',
-      () => actions.keys.create({ organization: 'acme-inc', type: 'admin', name: 'ci' }),
-      { organization: 'acme-inc', target: 'ci', from: null, to: 'key_1' },
+      () => actions.keys.create({ organization: 'acme', type: 'admin', name: 'ci' }),
+      { organization: 'acme', target: 'ci', from: null, to: KEY.id },
     ],
-    [
-      'key-revoke',
-      () => actions.keys.revoke('key_1'),
-      { organization: 'acme-inc', target: 'ci', from: 'key_1', to: null },
-    ],
+    ['key-revoke', () => actions.keys.revoke(KEY.id), { organization: 'acme', target: 'ci', from: KEY.id, to: null }],
     [
       'export-start',
       () => actions.jobs.start({ domain: 'acme.test' }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { openListener } from '../../../src/http/listener/listener.ts';
-import type { VersionsDiff } from '../../../src/serve/versions/diff-pages.ts';
+import type { VersionsDiff } from '../../../src/site/versions/diff-pages.ts';
 import { actionsThatNote, appWith, BEARER } from '../admin/admin-example.ts';
 import { STATUS } from '../status-example.ts';
 import { Operator } from './operator.ts';

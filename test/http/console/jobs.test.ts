@@ -1,20 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ExportReport } from '../../../src/domain/job.ts';
-import type { Organization } from '../../../src/domain/organization.ts';
-import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { JobDesk } from '../../../src/http/job-desk.ts';
 import { BEARER } from '../admin/admin-example.ts';
 import { exportsInMemory, failedBy, type MemoryQueue } from '../api/exports-in-memory.ts';
+import { organization, ownedSite } from '../organization-example.ts';
 import { Operator } from './operator.ts';
 
-const site = (domain: string, isExported = true) => ({
-  domain,
-  hosts: [`${domain}.test`],
-  source: isExported ? ({ kind: 'folder', path: `/srv/${domain}` } as const) : null,
-});
-const ORGANIZATIONS: readonly Organization[] = [
-  { id: 'acme-inc', plan: 'enterprise', sites: [site('acme'), site('searched', false)], keys: [] },
-  { id: 'team', plan: 'team', sites: [site('small')], keys: [] },
-  { id: 'globex', plan: 'enterprise', sites: [site('globex')], keys: [] },
+const site = (domain: string, isExported = true) => ownedSite(domain, isExported, [`${domain}.test`]);
+const ORGANIZATIONS = [
+  organization('acme-inc', { sites: [site('acme'), site('searched', false)] }),
+  organization('team', { plan: 'team', sites: [site('small')] }),
+  organization('globex', { sites: [site('globex')] }),
 ];
 const HOSTILE = '</td><script>alert(1)</script>"\'&';
 
@@ -30,23 +26,16 @@ async function open(): Promise<Bench> {
   return { operator: await Operator.signedIn({ actions: { jobs: desk } }), queue, desk };
 }
 
-/** Where a form leads, read. */
-async function follow(operator: Operator, answer: Response, from: string): Promise<{ path: string; page: string }> {
-  expect(answer.status).toBe(303);
-  const { pathname, search } = new URL(answer.headers.get('location') ?? '', operator.origin + from);
-  return { path: pathname, page: await operator.page(pathname + search) };
-}
-
 describe('the console’s jobs', () => {
   it('are started, canceled and started again, each by a form', async () => {
     const { operator, queue } = await open();
     expect(await operator.page('/jobs')).toContain('No job was started yet.');
-    const started = await follow(operator, await operator.act('/jobs', { domain: 'acme', version: ' v1 ' }), '/jobs');
+    const started = await operator.actAndFollow('/jobs', { domain: 'acme', version: ' v1 ' });
     expect(started.path).toMatch(/^\/jobs\/se_[0-9a-f]{16}$/);
     expect(started.page).toContain('The export of acme is queued');
-    const canceled = await follow(operator, await operator.act(`${started.path}/cancel`), `${started.path}/cancel`);
+    const canceled = await operator.actAndFollow(`${started.path}/cancel`);
     expect([canceled.path, canceled.page]).toEqual([started.path, expect.stringContaining('canceled')]);
-    const again = await follow(operator, await operator.act(`${started.path}/retry`), `${started.path}/retry`);
+    const again = await operator.actAndFollow(`${started.path}/retry`);
     expect(again.path).not.toBe(started.path);
     expect(queue.size).toBe(2);
     const list = await operator.page('/jobs');
@@ -124,10 +113,10 @@ describe('the console’s jobs', () => {
       ['nobody', 'not_found'],
       ['searched', 'no_source'],
     ] as const) {
-      const { path, page: told } = await follow(operator, await operator.act('/jobs', { domain }), '/jobs');
+      const { path, page: told } = await operator.actAndFollow('/jobs', { domain });
       expect([path, told]).toEqual(['/jobs', expect.stringContaining(`<code>${why}</code>`)]);
     }
-    const wrong = await follow(operator, await operator.act('/jobs', { domain: 'acme', version: '../x' }), '/jobs');
+    const wrong = await operator.actAndFollow('/jobs', { domain: 'acme', version: '../x' });
     expect(wrong.page).toContain('bad_request');
   });
 

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
-import { JobDesk } from '../../../src/http/jobs/job-desk.ts';
+import { AuditTrail } from '../../../src/http/audit/audit.ts';
+import { JobDesk } from '../../../src/http/job-desk.ts';
 import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
 import type { MadeKey } from '../../../src/http/keys/key-store.ts';
 import { exportsInMemory } from '../api/exports-in-memory.ts';
-import { STATUS } from '../status-example.ts';
+import { auditLine } from '../audit/memory-audit.ts';
+import { organization, ownedSite } from '../organization-example.ts';
+import { STATUS, siteStatus } from '../status-example.ts';
 import { Operator } from './operator.ts';
 
 const KEYS = '/organizations/acme/keys';
-const ORGANIZATION = { id: 'acme', plan: 'enterprise', sites: [], keys: [] };
 
 /** A desk over keys in memory. */
 function deskInMemory(keys: MadeKey[] = [], fault: DocshelfError | null = null): KeyDesk {
   const sha256 = 'c'.repeat(64);
-  const organizations = [{ ...ORGANIZATION, keys: [{ id: 'ci', type: 'admin' as const, sha256 }] }];
+  const organizations = [organization('acme', { keys: [{ id: 'ci', type: 'admin', sha256 }] })];
   const store = {
     keys,
     fault,
@@ -39,29 +39,21 @@ describe('the page of API keys', () => {
     expect((await operator.get('/organizations/initech/keys')).status).toBe(404);
   });
 
-  const site = (domain: string, isExported = true) => ({
-    domain,
-    hosts: [],
-    source: isExported ? ({ kind: 'folder', path: `/srv/${domain}` } as const) : null,
-  });
-  const served = (domain: string, keyword: 'ready' | 'off') => ({
-    ...STATUS,
-    ...{ deployment: { type: 'client-hosted' as const, domain }, title: null, hosts: [], basePath: '/' },
-    search: { keyword, semantic: 'off' as const, sections: 1, embedded: 0 },
-  });
+  const served = (domain: string, keyword: 'ready' | 'off') =>
+    siteStatus(domain, { search: { keyword, semantic: 'off', sections: 1, embedded: 0 } });
 
   it.each<[string, 'admin' | 'assistant', object, string]>([
     ['a domain that has a source', 'admin', {}, '/v1/static-export/jobs -H &#39;Authorization'],
     ['a domain that is searched', 'assistant', {}, 'http://127.0.0.1:8081/v1/search/found -H'],
     ['what plan it takes', 'admin', { plan: 'team' }, 'only enterprise has'],
-    ['that a source is missing', 'admin', { sites: [site('bare', false)] }, 'No domain of acme has a source'],
+    ['that a source is missing', 'admin', { sites: [ownedSite('bare', false)] }, 'No domain of acme has a source'],
     ['that exports are off', 'admin', { isOff: true }, 'Turn them on by exportApi.enabled'],
-    ['that nothing is searched', 'assistant', { sites: [site('bare')] }, 'No domain of acme is searched here'],
+    ['that nothing is searched', 'assistant', { sites: [ownedSite('bare')] }, 'No domain of acme is searched here'],
     ['that the API is off', 'assistant', { apiUrl: null }, 'The API listener is off'],
   ])('shows with a new key the line that tries it, or says what it lacks: %s', async (_, type, changes, expected) => {
     const { apiUrl = 'http://127.0.0.1:8081/', isOff = false, ...rest } = changes as { apiUrl?: null; isOff?: boolean };
-    const sites = [site('bare', false), site('found'), site('other')];
-    const organizations = [{ ...ORGANIZATION, sites, ...rest }];
+    const sites = [ownedSite('bare', false), ownedSite('found'), ownedSite('other')];
+    const organizations = [organization('acme', { sites, ...rest })];
     const { exports } = exportsInMemory();
     const jobs = new JobDesk({ service: async () => (isOff ? null : exports), organizations: () => organizations });
     const operator = await Operator.signedIn({
@@ -69,9 +61,7 @@ describe('the page of API keys', () => {
       service: () => ({ organizations, apiUrl }),
       status: async () => ({ ...STATUS, sites: [served('bare', 'off'), served('found', 'ready')] }),
     });
-    const answer = await operator.act(KEYS, { name: 'pipeline', type });
-    const { pathname, search } = new URL(answer.headers.get('location') ?? '', `${operator.origin}${KEYS}`);
-    const page = await operator.page(pathname + search);
+    const { page } = await operator.actAndFollow(KEYS, { name: 'pipeline', type });
     expect(page).toContain(expected);
     expect(page).toMatch(/svc_[A-Za-z0-9_-]{43}/);
     const line = /<code id="curl">([^<]*)/.exec(page)?.[1] ?? null;
@@ -81,15 +71,12 @@ describe('the page of API keys', () => {
 
   it('makes a key that is shown once, with the line that tries it, and never on a page that loads itself anew', async () => {
     const keys: MadeKey[] = [];
-    const organizations = [{ ...ORGANIZATION, sites: [site('acme')] }];
+    const organizations = [organization('acme', { sites: [ownedSite('acme')] })];
     const jobs = new JobDesk({ service: async () => exportsInMemory().exports, organizations: () => organizations });
     const service = () => ({ organizations, apiUrl: 'http://127.0.0.1:8081' });
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory(keys), jobs }, service });
-    const answer = await operator.act(KEYS, { name: 'pipeline', type: 'admin', expires: '2126-12-31' });
-    expect(answer.status).toBe(303);
-    const address = new URL(answer.headers.get('location') ?? '', `${operator.origin}${KEYS}`).pathname;
-    const query = answer.headers.get('location')?.split('?')[1] ?? '';
-    const made = await operator.page(`${address}?${query}`);
+    const form = { name: 'pipeline', type: 'admin', expires: '2126-12-31' };
+    const { path, query, page: made } = await operator.actAndFollow(KEYS, form);
     const [key] = /svc_[A-Za-z0-9_-]{43}/.exec(made) ?? [];
     expect(made).toContain(`Authorization: Bearer ${key}`);
     expect(made).toContain('/v1/static-export/jobs');
@@ -97,15 +84,14 @@ describe('the page of API keys', () => {
     expect(made).toContain('data-copy="key"');
     expect(keys).toMatchObject([{ name: 'pipeline', type: 'admin', expiresAt: '2126-12-31T23:59:59.000Z' }]);
 
-    const again = await operator.page(`${address}?${query}`);
+    const again = await operator.page(path + query);
     expect(again).toContain('has been shown');
     for (const page of [again, await operator.page(KEYS)]) expect(page).not.toContain(key);
   });
 
   it('keeps what was typed into a form that is refused, and says why', async () => {
     const operator = await Operator.signedIn({ actions: { keys: deskInMemory() } });
-    const answer = await operator.act(KEYS, { name: 'old "one"', type: 'admin', expires: '2020-01-31' });
-    const page = await operator.page(`${KEYS}?${answer.headers.get('location')?.split('?')[1]}`);
+    const { page } = await operator.actAndFollow(KEYS, { name: 'old "one"', type: 'admin', expires: '2020-01-31' });
     expect(page).toContain('lies in the past');
     expect(page).toContain('value="old &quot;one&quot;"');
     expect(page).toMatch(/<option value="admin" selected/);
@@ -121,11 +107,10 @@ describe('the page of API keys', () => {
     expect(page).not.toContain('<b>');
     expect(page.match(/Revoke/g)?.length).toBe(3);
     expect(page).toContain('revoked in the config');
-    const answer = await operator.act(`${KEYS}/revoke`, { key: keys[0]?.id ?? '', name: '<b>bold</b>' });
-    expect(answer.status).toBe(303);
+    await operator.actAndFollow(`${KEYS}/revoke`, { key: keys[0]?.id ?? '', name: '<b>bold</b>' });
     expect(keys).toEqual([]);
-    const refused = await operator.act(`${KEYS}/revoke`, { key: 'ci', name: 'ci' });
-    expect(await operator.page(`${KEYS}?${refused.headers.get('location')?.split('?')[1]}`)).toContain('key_of_config');
+    const refused = await operator.actAndFollow(`${KEYS}/revoke`, { key: 'ci', name: 'ci' });
+    expect(refused.page).toContain('key_of_config');
   });
 
   it('says what is wrong where keys cannot be read', async () => {
@@ -136,21 +121,8 @@ describe('the page of API keys', () => {
 });
 
 describe('the page of changes', () => {
-  const line: AuditLine = {
-    at: '2026-11-23T14:37:04.154Z',
-    by: 'session',
-    id: '1a2b3c4d',
-    client: '10.1.2.3',
-    requestId: 'r-1',
-    action: 'activate',
-    site: 'acme',
-    organization: null,
-    target: '<i>v2</i>',
-    from: 'v1',
-    to: null,
-    result: 'version_not_found',
-    error: 'Cannot find version "v2"',
-  };
+  const failure = { target: '<i>v2</i>', result: 'version_not_found', error: 'Cannot find version "v2"' };
+  const line = auditLine(failure);
   const read = async (_: number, before: string | null) =>
     before === null ? { lines: [line], before: line.at } : { lines: [], before: null };
 
@@ -183,7 +155,7 @@ it('that description names in its examples a site and an organization that there
   const sites = [{ domain: 'handbook', features: [] }];
   const operator = new Operator({
     features: () => ({ deploymentType: 'client-hosted', domain: null, features: [], sites }),
-    service: () => ({ organizations: [{ ...ORGANIZATION, id: 'globex' }], apiUrl: null }),
+    service: () => ({ organizations: [organization('globex')], apiUrl: null }),
   });
   for (const path of ['/docs', '/openapi.json']) {
     const page = (await operator.page(path)).replaceAll('&quot;', '"');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { manualPage } from '../../../scripts/manual-page.ts';
 import { DocshelfError, ERROR_CODES } from '../../../src/domain/errors.ts';
 import { actionsThatNote } from '../admin/admin-example.ts';
-import { STATUS } from '../status-example.ts';
+import { STATUS, siteStatus } from '../status-example.ts';
 import { Operator } from './operator.ts';
 
 const linkTo = (code: string, root = './') => `<a href="${root}manual/errors#${code}"><code>${code}</code></a>`;
@@ -39,8 +39,7 @@ describe('the manual on the console', () => {
 
 describe('an error on the console leads to its row', () => {
   it('as the last error of a site, and in the list of sites', async () => {
-    const site = { ...STATUS, title: null, hosts: [], basePath: '/' };
-    const sites = [site, { ...site, deployment: { type: 'air-gapped', domain: 'cafe' } as const }];
+    const sites = [siteStatus('acme'), siteStatus('cafe')];
     expect(await new Operator().page('/')).toContain(linkTo('link_expired'));
     expect(await new Operator().page('/sites/acme')).toContain(linkTo('link_expired', '../'));
     const shelf = new Operator({ status: async () => ({ ...STATUS, lastError: null, sites }) });
@@ -58,9 +57,7 @@ describe('an error on the console leads to its row', () => {
   it('as an action that failed, and as a page that is not there', async () => {
     const rollback = () => Promise.reject(new DocshelfError('no_version', 'Cannot roll back: <i>there is none</i>'));
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { rollback }) });
-    const answer = await operator.act('/sites/acme/rollback');
-    const to = new URL(answer.headers.get('location') ?? '', `${operator.origin}/sites/acme/rollback`);
-    const page = await operator.page(to.pathname + to.search);
+    const { page } = await operator.actAndFollow('/sites/acme/rollback');
     expect(page).toContain(linkTo('no_version', '../'));
     expect(page).not.toContain('<i>there');
     expect(await operator.page('/nowhere/at/all')).toContain(linkTo('not_found', '../../'));

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { type AppChanges, appWith, TOKEN } from '../admin/admin-example.ts';
 
 export const ORIGIN = 'http://localhost:9090';
@@ -75,5 +76,20 @@ export class Operator {
     headers: Record<string, string | null> = {},
   ): Promise<Response> {
     return this.post(path, { formToken: await this.formToken(), ...fields }, headers);
+  }
+
+  /** The page that an accepted form leads to. */
+  async follow(
+    answer: Response,
+    from: string,
+  ): Promise<{ readonly path: string; readonly query: string; readonly page: string }> {
+    expect(answer.status).toBe(303);
+    const { origin, pathname, search } = new URL(answer.headers.get('location') ?? '', this.origin + from);
+    expect(origin).toBe(this.origin);
+    return { path: pathname, query: search, page: await this.page(pathname + search) };
+  }
+
+  async actAndFollow(path: string, fields: Record<string, string> = {}) {
+    return this.follow(await this.act(path, fields), path);
   }
 }

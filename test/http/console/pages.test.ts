@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { StatusReport } from '../../../src/domain/status.ts';
-import { agoInWords, bytesInWords } from '../../../src/http/console/parts/wording.ts';
+import { agoInWords, bytesInWords } from '../../../src/http/console/elements.tsx';
 import { actionsThatNote, FEATURES } from '../admin/admin-example.ts';
-import { STATUS } from '../status-example.ts';
+import { STATUS, siteStatus } from '../status-example.ts';
 import { Operator } from './operator.ts';
 
 const NOW = new Date('2024-06-02T09:41:00Z');
@@ -28,14 +28,7 @@ describe('the console, read', () => {
   });
 
   it('lists the sites of a shelf, each with a page of its own', async () => {
-    const site = (domain: string) => ({
-      ...STATUS,
-      deployment: { type: 'air-gapped', domain } as const,
-      title: null,
-      hosts: [],
-      basePath: `/${domain}/`,
-    });
-    const operator = operatorAt({ sites: ['acme', 'cafe'].map(site) });
+    const operator = operatorAt({ sites: [siteStatus('acme'), siteStatus('cafe')] });
     expect(await operator.page('/')).toMatch(/href="\.\/sites\/acme"[\s\S]*href="\.\/sites\/cafe"/);
     expect(await operator.page('/sites/cafe')).toContain('/cafe/');
     const unknown = await operator.get('/sites/nobody');
@@ -117,33 +110,24 @@ describe('the console, acting', () => {
     ['/sites/acme/preview', { version: 'v1' }, ['preview', 'v1'], 'http://a/?preview=b'],
   ])('carries out %s, and says so on the page that it leads to', async (path, fields, call, said) => {
     const operator = await Operator.signedIn();
-    const answer = await operator.act(path, fields);
-    expect(answer.status).toBe(303);
+    const next = await operator.actAndFollow(path, fields);
     expect(operator.calls.at(-1)).toEqual(call);
     expect(operator.actors.at(-1)).toMatchObject({ by: 'session', id: expect.stringMatching(/^[0-9a-f]{8}$/) });
-    const to = new URL(answer.headers.get('location') ?? '', `${operator.origin}${path}`);
-    expect(to.origin).toBe(operator.origin);
-    expect(await operator.page(to.pathname + to.search)).toContain(said);
-    expect(await operator.page(to.pathname)).not.toContain(said);
+    expect(next.page).toContain(said);
+    expect(await operator.page(next.path)).not.toContain(said);
   });
 
   it('says why an action failed, with its code and what to do', async () => {
     const activate = () => Promise.reject(new DocshelfError('pinned', 'Cannot activate', { next: 'Change the pin.' }));
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { activate }) });
-    const answer = await operator.act('/sites/acme/activate', { version: 'v1' });
-    const { pathname, search } = new URL(
-      answer.headers.get('location') ?? '',
-      `${operator.origin}/sites/acme/activate`,
-    );
-    const page = await operator.page(pathname + search);
+    const { page } = await operator.actAndFollow('/sites/acme/activate', { version: 'v1' });
     for (const text of ['Version v1 was not activated', 'Cannot activate', 'Change the pin.', '<code>pinned</code>'])
       expect(page).toContain(text);
   });
 
   it('refuses a version that is no label, as the interface does', async () => {
     const operator = await Operator.signedIn();
-    const answer = await operator.act('/sites/acme/activate', { version: '../x' });
-    expect(answer.status).toBe(303);
+    await operator.actAndFollow('/sites/acme/activate', { version: '../x' });
     expect(operator.calls).toEqual([['site', 'acme']]);
   });
 

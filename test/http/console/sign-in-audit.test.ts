@@ -1,23 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import type { AuditLine } from '../../../src/http/audit/audit-line.ts';
-import { AuditTrail } from '../../../src/http/audit/audit-trail.ts';
-import { SignInAudit } from '../../../src/http/console/session/sign-in-audit.ts';
+import { SignInAudit } from '../../../src/http/console/sign-in-audit.ts';
 import { BEARER, TOKEN } from '../admin/admin-example.ts';
+import { memoryAudit } from '../audit/memory-audit.ts';
 import { Operator } from './operator.ts';
-
-function noted() {
-  const lines: AuditLine[] = [];
-  const store = {
-    append: async (line: AuditLine) => void lines.push(line),
-    read: async () => ({ lines, before: null }),
-  };
-  return { lines, audit: new AuditTrail(store, () => undefined) };
-}
 
 describe('audit lines of the console', () => {
   it('tell each sign-in and sign-out, by the name of the session that acts between', async () => {
-    const { lines, audit } = noted();
+    const { lines, audit } = memoryAudit();
     const operator = await Operator.signedIn({ audit });
     await operator.act('/sites/acme/rollback');
     await operator.act('/sign-out');
@@ -31,7 +21,7 @@ describe('audit lines of the console', () => {
   });
 
   it('tell failed sign-ins without what was typed, and none of a page that is only read', async () => {
-    const { lines, audit } = noted();
+    const { lines, audit } = memoryAudit();
     const operator = new Operator({ audit });
     await operator.page('/sign-in');
     expect((await operator.signIn('a-mistyped-token')).status).toBe(401);
@@ -44,7 +34,7 @@ describe('audit lines of the console', () => {
   });
 
   it('are few, however many sign-ins fail, and count the others', async () => {
-    const { lines, audit } = noted();
+    const { lines, audit } = memoryAudit();
     const clock = { atMs: 0 };
     const signIns = new SignInAudit(audit, () => clock.atMs);
     const fault = new DocshelfError('unauthorized', 'Cannot sign in');
@@ -60,7 +50,7 @@ describe('audit lines of the console', () => {
   });
 
   it('tell the signature of an upload, its refusal too', async () => {
-    const { lines, audit } = noted();
+    const { lines, audit } = memoryAudit();
     const { app } = new Operator({ audit });
     const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });
     await put('/v1/bundles/a.zip.minisig', 'signature');

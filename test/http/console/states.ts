@@ -2,17 +2,12 @@ import type { ExportReport } from '../../../src/domain/job.ts';
 import type { SearchResult } from '../../../src/domain/search.ts';
 import type { SiteStatusReport, StatusReport } from '../../../src/domain/status.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { STATUS } from '../status-example.ts';
+import { STATUS, siteStatus } from '../status-example.ts';
 
 /** Of all that an operator may meet. */
 export const LONG = `${'A sentence of some length that goes on. '.repeat(12)}${'x'.repeat(300)}`;
 const LONG_LABEL = 'v'.padEnd(128, '0123456789.');
 const [FIRST] = STATUS.versions;
-
-function siteWith(domain: string, changes: Partial<SiteStatusReport> = {}): SiteStatusReport {
-  const deployment = { type: 'air-gapped', domain } as const;
-  return { ...STATUS, deployment, title: null, hosts: [], basePath: `/${domain}/`, ...changes };
-}
 
 const shelf = (sites: readonly SiteStatusReport[]): StatusReport => ({
   ...STATUS,
@@ -58,11 +53,11 @@ export const STATES: Readonly<Record<string, StatusReport>> = {
     active: STATUS.active && { ...STATUS.active, version: LONG_LABEL },
   },
   'several sites': shelf([
-    siteWith('acme'),
-    siteWith('cafe', { state: 'waiting', active: null, hosts: ['cafe.dev', `${'long-'.repeat(11)}name.example`] }),
-    siteWith('x'.repeat(63), { title: LONG, activity: 'unpacking a.zip', lastError: null }),
+    siteStatus('acme'),
+    siteStatus('cafe', { state: 'waiting', active: null, hosts: ['cafe.dev', `${'long-'.repeat(11)}name.example`] }),
+    siteStatus('x'.repeat(63), { title: LONG, activity: 'unpacking a.zip', lastError: null }),
   ]),
-  '200 sites': shelf(Array.from({ length: 200 }, (_, at) => siteWith(`site-${at}`, { lastError: null }))),
+  '200 sites': shelf(Array.from({ length: 200 }, (_, at) => siteStatus(`site-${at}`, { lastError: null }))),
 };
 
 /** Of the deployment that the states are of: features that are overruled, unavailable, turned on and off. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import { formParts } from '../../../src/http/console/upload/multipart.ts';
+import { formParts } from '../../../src/http/console/multipart.ts';
 import { actionsThatNote, DIGEST, TOKEN } from '../admin/admin-example.ts';
 import { Operator } from './operator.ts';
 
@@ -92,32 +92,42 @@ describe('formParts()', () => {
 });
 
 describe('an upload on the console', () => {
+  type Field = [name: string, value: string | File];
   const zip = (name = 'a.zip', text = 'bytes') => new File([text], name);
+  const archives = (...names: string[]) => names.map((name): Field => ['bundle', zip(name)]);
+  const UPLOAD = '/sites/acme/upload';
 
-  async function send(operator: Operator, fields: [string, string | File][], headers: Record<string, string> = {}) {
+  async function send(operator: Operator, fields: readonly Field[], headers: Record<string, string> = {}) {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);
-    return operator.app.request(`${operator.origin}/sites/acme/upload`, {
+    return operator.app.request(operator.origin + UPLOAD, {
       method: 'POST',
       headers: { Cookie: operator.cookie, Origin: operator.origin, Accept: 'text/html', ...headers },
       body: form,
     });
   }
 
+  /** A form with the session's token. */
+  const sendForm = async (operator: Operator, fields: readonly Field[], headers: Record<string, string> = {}) =>
+    send(operator, [['formToken', await operator.formToken()], ...fields], headers);
+
+  /** What a script gets. */
+  async function verdictsOn(operator: Operator, fields: readonly Field[]) {
+    const answer = await sendForm(operator, fields, { Accept: 'application/json' });
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as { text: string; problem: Record<string, unknown> | null }[];
+  }
+
+  const uploadedTo = ({ calls }: Operator) => calls.filter(([name]) => name === 'upload');
+
   it('is taken in with its signature, its version and what is to become of it', async () => {
     const operator = await Operator.signedIn();
-    const answer = await send(operator, [
-      ['formToken', await operator.formToken()],
-      ['version', 'v9'],
-      ['signature', new File(['untrusted comment: x'], 'a.zip.minisig')],
-      ['bundle', zip()],
-      ['bundle', zip('b.zip')],
-    ]);
-    expect(answer.status).toBe(303);
-    const { pathname, search } = new URL(answer.headers.get('location') ?? '', `${operator.origin}/sites/acme/upload`);
-    expect(await operator.page(pathname + search)).toContain('a.zip is taken in: version v9 is active');
+    const signature = new File(['untrusted comment: x'], 'a.zip.minisig');
+    const fields: Field[] = [['version', 'v9'], ['signature', signature], ...archives('a.zip', 'b.zip')];
+    const { page } = await operator.follow(await sendForm(operator, fields), UPLOAD);
+    expect(page).toContain('a.zip is taken in: version v9 is active');
     const options = { version: 'v9', activate: false, source: 'upload', contentLength: null };
-    expect(operator.calls.filter(([name]) => name === 'upload')).toEqual([
+    expect(uploadedTo(operator)).toEqual([
       ['upload', 'a.zip', 'bytes', { ...options, signature: 'untrusted comment: x' }],
       ['upload', 'b.zip', 'bytes', { ...options, signature: null }],
     ]);
@@ -129,49 +139,26 @@ describe('an upload on the console', () => {
         ? Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack "evil.zip": its entry "a<b" is a link'))
         : Promise.resolve({ version: 'v1', digest: DIGEST, activated: true, unpacked: true });
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
-    const fields: [string, string | File][] = [
-      ['formToken', await operator.formToken()],
-      ['activate', 'true'],
-      ['bundle', zip('evil.zip', 'x'.repeat(300_000))],
-      ['bundle', zip()],
-    ];
-    const answer = await send(operator, fields, { Accept: 'application/json' });
-    expect(await answer.json()).toEqual([
+    const evil = zip('evil.zip', 'x'.repeat(300_000));
+    const fields: Field[] = [['activate', 'true'], ['bundle', evil], ...archives('a.zip')];
+    expect(await verdictsOn(operator, fields)).toEqual([
       {
         text: 'evil.zip was refused',
         problem: expect.objectContaining({ code: 'type_symlink', error: expect.stringContaining('a<b') }),
       },
       { text: 'a.zip is taken in: version v1 is active', problem: null },
     ]);
-    const { headers } = await send(operator, fields);
-    const { pathname, search } = new URL(headers.get('location') ?? '', `${operator.origin}/sites/acme/upload`);
-    const page = await operator.page(pathname + search);
+    const { page } = await operator.follow(await sendForm(operator, fields), UPLOAD);
     expect(page).toContain('a&lt;b');
     expect(page).toContain('<code>type_symlink</code>');
   });
 
-  it.each<[string, [string, string | File][], Record<string, string>, number]>([
-    [
-      'whose token comes too late',
-      [
-        ['bundle', zip()],
-        ['formToken', 'x'],
-      ],
-      {},
-      403,
-    ],
-    [
-      'with a wrong token',
-      [
-        ['formToken', 'x'],
-        ['bundle', zip()],
-      ],
-      {},
-      403,
-    ],
+  it.each<[string, Field[], Record<string, string>, number]>([
+    ['whose token comes too late', [...archives('a.zip'), ['formToken', 'x']], {}, 403],
+    ['with a wrong token', [['formToken', 'x'], ...archives('a.zip')], {}, 403],
     ['without any', [['version', 'v1']], {}, 403],
-    ['of another port', [['bundle', zip()]], { Origin: 'http://localhost:8080' }, 403],
-    ['without a session', [['bundle', zip()]], { Cookie: '' }, 401],
+    ['of another port', archives('a.zip'), { Origin: 'http://localhost:8080' }, 403],
+    ['without a session', archives('a.zip'), { Cookie: '' }, 401],
   ])('%s takes nothing in', async (_, fields, headers, status) => {
     const operator = await Operator.signedIn();
     const answer = await send(operator, fields, headers);
@@ -187,11 +174,7 @@ describe('an upload on the console', () => {
       return { version: 'v1', digest: DIGEST, activated: true, unpacked: true };
     };
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }), token: () => token });
-    const answer = await send(operator, [
-      ['formToken', await operator.formToken()],
-      ['bundle', zip()],
-      ['bundle', zip('b.zip')],
-    ]);
+    const answer = await sendForm(operator, archives('a.zip', 'b.zip'));
     expect([answer.status, taken]).toEqual([401, ['a.zip']]);
   });
 
@@ -201,13 +184,8 @@ describe('an upload on the console', () => {
       moved: 'e'.repeat(64),
     });
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
-    const fields: [string, string | File][] = [
-      ['formToken', await operator.formToken()],
-      ['bundle', zip()],
-    ];
-    const answer = await send(operator, fields, { Accept: 'application/json' });
     const text = 'a.zip is taken in: version v1 is stored, whose label led to eeeeeeeeeeee before';
-    expect(await answer.json()).toEqual([{ text, problem: null }]);
+    expect(await verdictsOn(operator, archives('a.zip'))).toEqual([{ text, problem: null }]);
   });
 
   it('of several says without a script, too, why each that was refused was, and what became of the others', async () => {
@@ -218,13 +196,8 @@ describe('an upload on the console', () => {
       return Promise.reject(new DocshelfError(rule, `Cannot unpack "${fileName}": its entry "a<b"`, { next: rule }));
     };
     const operator = await Operator.signedIn({ actions: actionsThatNote([], { upload }) });
-    const names = ['link.zip', 'good.zip', 'above.zip'];
-    const answer = await send(operator, [
-      ['formToken', await operator.formToken()],
-      ...names.map((name): [string, File] => ['bundle', zip(name)]),
-    ]);
-    const { pathname, search } = new URL(answer.headers.get('location') ?? '', `${operator.origin}/sites/acme/upload`);
-    const page = await operator.page(pathname + search);
+    const answer = await sendForm(operator, archives('link.zip', 'good.zip', 'above.zip'));
+    const { page } = await operator.follow(answer, UPLOAD);
     for (const text of [
       '1 of 3 archives are taken in',
       'good.zip is taken in: version v1 is active',
@@ -242,14 +215,8 @@ describe('an upload on the console', () => {
     'under the name %s is refused as by the interface',
     async (name) => {
       const operator = await Operator.signedIn();
-      const fields: [string, string | File][] = [
-        ['formToken', await operator.formToken()],
-        ['bundle', zip(name)],
-      ];
-      const answer = await send(operator, fields, { Accept: 'application/json' });
-      expect(answer.status).toBe(200);
-      expect(await answer.json()).toMatchObject([{ problem: { code: 'bad_request' } }]);
-      expect(operator.calls.filter(([called]) => called === 'upload')).toEqual([]);
+      expect(await verdictsOn(operator, archives(name))).toMatchObject([{ problem: { code: 'bad_request' } }]);
+      expect(uploadedTo(operator)).toEqual([]);
     },
   );
 
@@ -257,12 +224,8 @@ describe('an upload on the console', () => {
     'under the name %s is taken in by that name',
     async (name) => {
       const operator = await Operator.signedIn();
-      const fields: [string, string | File][] = [
-        ['formToken', await operator.formToken()],
-        ['bundle', zip(name)],
-      ];
-      await send(operator, fields, { Accept: 'application/json' });
-      expect(operator.calls.filter(([called]) => called === 'upload').map(([, fileName]) => fileName)).toEqual([name]);
+      await verdictsOn(operator, archives(name));
+      expect(uploadedTo(operator).map(([, fileName]) => fileName)).toEqual([name]);
     },
   );
 
@@ -272,44 +235,26 @@ describe('an upload on the console', () => {
     ['and named as one of one', ['a.minisig.minisig'], []],
   ])('of a signature chosen for an archive is refused, %s', async (_case, names, taken) => {
     const operator = await Operator.signedIn();
-    const fields: [string, string | File][] = [
-      ['formToken', await operator.formToken()],
-      ...names.map((name): [string, File] => ['bundle', zip(name)]),
-    ];
-    const answer = await send(operator, fields, { Accept: 'application/json' });
-    expect(answer.status).toBe(200);
-    expect((await answer.json()).at(-1)).toMatchObject({
+    expect((await verdictsOn(operator, archives(...names))).at(-1)).toMatchObject({
       text: `${names.at(-1)} was refused`,
       problem: { code: 'unknown_format', error: expect.stringContaining('it is a signature, not an archive') },
     });
-    const calls = operator.calls.filter(([name]) => name === 'upload');
-    expect(calls.map(([, fileName]) => fileName)).toEqual(taken);
+    expect(uploadedTo(operator).map(([, fileName]) => fileName)).toEqual(taken);
   });
 
   it.each(['a\u202egz.zip', 'a\u0085b.zip', 'a\u2028b.zip', 'a\u2066b.zip'])(
     'under the name %j is refused, and the name is shown escaped',
     async (name) => {
       const operator = await Operator.signedIn();
-      const fields: [string, string | File][] = [
-        ['formToken', await operator.formToken()],
-        ['bundle', zip(name)],
-      ];
-      const answer = await send(operator, fields, { Accept: 'application/json' });
-      const [verdict] = await answer.json();
-      expect(verdict).toMatchObject({ problem: { code: 'bad_request' } });
-      expect(verdict.text).toMatch(/^a\\u\{\w+\}/);
-      expect(operator.calls.filter(([called]) => called === 'upload')).toEqual([]);
+      const [verdict] = await verdictsOn(operator, archives(name));
+      expect(verdict).toMatchObject({ text: expect.stringMatching(/^a\\u\{\w+\}/), problem: { code: 'bad_request' } });
+      expect(uploadedTo(operator)).toEqual([]);
     },
   );
 
   it('without a file says so', async () => {
     const operator = await Operator.signedIn();
-    const fields: [string, string | File][] = [
-      ['formToken', await operator.formToken()],
-      ['bundle', zip('', '')],
-    ];
-    const answer = await send(operator, fields, { Accept: 'application/json' });
-    expect(await answer.json()).toMatchObject([
+    expect(await verdictsOn(operator, [['bundle', zip('', '')]])).toMatchObject([
       { text: 'No archive was chosen', problem: { next: expect.any(String) } },
     ]);
   });

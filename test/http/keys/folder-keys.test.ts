@@ -13,7 +13,7 @@ describe('FolderKeys', () => {
   const faults: Error[] = [];
   const open = async (folder = dir): Promise<FolderKeys> => {
     const onFault = (error: unknown) => faults.push(error as Error);
-    const keys = await FolderKeys.open({ dir: folder, onFault, lookEveryMs: 20, usesEveryMs: 20 });
+    const keys = await FolderKeys.open({ dir: folder, onFault, readEveryMs: 20, usesEveryMs: 20 });
     opened.push(keys);
     return keys;
   };

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Organization } from '../../../src/domain/organization.ts';
-import { withKeys } from '../../../src/domain/organization.ts';
-import { accessOf } from '../../../src/http/api/keys.ts';
+import { type Organization, withKeys } from '../../../src/domain/organization.ts';
+import { accessOf } from '../../../src/http/api/auth.ts';
 import { KeyDesk } from '../../../src/http/keys/key-desk.ts';
-import { newKey } from '../../../src/http/keys/new-key.ts';
+import { newKey } from '../../../src/http/keys/key-store.ts';
 import { folderSubject, type KeysSubject } from '../../contract/key-store/subject.ts';
 
 const ORGANIZATIONS: readonly Organization[] = [

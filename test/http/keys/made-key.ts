@@ -1,5 +1,4 @@
-import type { MadeKey } from '../../../src/http/keys/key-store.ts';
-import { newKey } from '../../../src/http/keys/new-key.ts';
+import { type MadeKey, newKey } from '../../../src/http/keys/key-store.ts';
 
 export const madeKey = (id: string): MadeKey => ({
   id,

@@ -1,7 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
-import { KEYS_MAX } from '../../../src/http/keys/key-store.ts';
-import { USES_MAX } from '../../../src/http/keys/key-uses.ts';
+import { KEYS_MAX, USES_MAX } from '../../../src/http/keys/key-store.ts';
 import { PostgresKeys } from '../../../src/http/keys/postgres-keys.ts';
 import { openTestDatabase } from '../../database/open.ts';
 import { HAS_POSTGRES, PostgresServer } from '../../helpers/postgres.ts';
@@ -20,7 +19,7 @@ describe.skipIf(!HAS_POSTGRES)('PostgresKeys', () => {
   let keys: PostgresKeys;
   const faults: unknown[] = [];
   const open = () =>
-    PostgresKeys.open({ database, onFault: (error) => faults.push(error), lookEveryMs: 20, usesEveryMs: 20 });
+    PostgresKeys.open({ database, onFault: (error) => faults.push(error), readEveryMs: 20, usesEveryMs: 20 });
 
   beforeAll(async () => {
     server = await PostgresServer.start();

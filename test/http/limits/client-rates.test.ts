@@ -45,6 +45,8 @@ describe('ClientRates', () => {
     expect(take('2001:0db8:0000:0000:1:2:3:4', 1)).toBe(0);
     expect(take('2001:db8:0:1::1', 1)).toBe(1);
     expect(take('::1', 1)).toBe(1);
+    expect(take('::ffff:192.0.2.1', 3)).toBe(3);
+    expect(take('::ffff:192.0.2.2', 1)).toBe(1);
   });
 
   it('forgets the client that was seen longest ago, and remembers no more than its bound', () => {

@@ -1,10 +1,14 @@
-/** A daemon's share of a test: counts so many requests, some at once, and says how many were allowed. */
+/** One daemon of a test: counts so many requests, some at once, and prints how many were allowed. The store is a folder or a database. */
+import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
 import { PostgresCounter } from '../../../src/http/limits/postgres-counter.ts';
 import { openTestDatabase } from '../../database/open.ts';
 
-const [url = '', count = '0', atOnce = '1'] = process.argv.slice(2);
-const database = openTestDatabase(url);
-const counter = new PostgresCounter(database);
+const [store = '', count = '0', atOnce = '1'] = process.argv.slice(2);
+const database = store.startsWith('/') ? null : openTestDatabase(store);
+const onFault = (error: unknown): never => {
+  throw error;
+};
+const counter = database === null ? new FolderCounter({ dir: store, onFault }) : new PostgresCounter(database);
 let [left, allowed] = [Number(count), 0];
 const runner = async (): Promise<void> => {
   while (left > 0) {
@@ -14,4 +18,4 @@ const runner = async (): Promise<void> => {
 };
 await Promise.all(Array.from({ length: Number(atOnce) }, runner));
 process.stdout.write(String(allowed));
-await database.close();
+await database?.close();

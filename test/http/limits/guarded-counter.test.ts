@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { GuardedCounter } from '../../../src/http/limits/guarded-counter.ts';
-import { ORGANIZATION_RATE, type RateVerdict } from '../../../src/http/limits/sliding-log.ts';
+import { ORGANIZATION_RATE, type RateVerdict } from '../../../src/http/limits/organization-rates.ts';
+import { GuardedCounter } from '../../../src/http/limits/postgres-counter.ts';
 
 const VERDICT: RateVerdict = { isAllowed: true, remaining: 9, resetS: 3600 };
 const AWAY = new DocshelfError('database_unavailable', 'Cannot use the database: 10.0.0.7 does not answer');
@@ -18,7 +18,7 @@ function guarded(onFault: 'open' | 'closed') {
   };
   const counter = new GuardedCounter(inner, {
     onFault: () => onFault,
-    tell: (error) => told.push(error),
+    report: (error) => told.push(error),
     answerMsMax: 5,
     now: () => state.nowMs,
   });

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
-import { ORGANIZATION_RATE } from '../../../src/http/limits/sliding-log.ts';
+import { ORGANIZATION_RATE, OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
 
 it('OrganizationRates says the policy and what is left of it in header fields', () => {
   const rates = new OrganizationRates({ policy: ORGANIZATION_RATE, take: async () => null });

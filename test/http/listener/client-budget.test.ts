@@ -6,21 +6,17 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import { type Client, ClientBudget } from '../../../src/http/listener/client-budget.ts';
-import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import { bytesResponse, fileResponse, openFilePart } from '../../../src/serve/site-bytes.ts';
+import type { Listener, ListenerOptions } from '../../../src/http/listener/listener.ts';
+import { bytesResponse, fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
 import { askHttp2, openHttp2 } from '../tls/tls-client.ts';
+import { listenerBench } from './listener-bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'docshelf-budget-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
-
 const KiB = 1024;
 const LARGE = randomBytes(8 * KiB ** 2);
 const FILE = join(folder, 'large.bin');
@@ -43,14 +39,11 @@ const answers = {
   },
 };
 
-async function open(budget: ClientBudget, options: Partial<ListenerOptions> = {}): Promise<Listener> {
+const bench = listenerBench({ fetch: answers.fetch });
+
+function open(budget: ClientBudget, options: Partial<ListenerOptions> = {}): Promise<Listener> {
   answers.calls = 0;
-  const listener = await openListener({
-    ...{ name: 'site', host: '127.0.0.1', port: 0, fetch: answers.fetch, budget },
-    ...options,
-  } as ListenerOptions);
-  opened.push(() => listener.stop(0));
-  return listener;
+  return bench.open({ budget, ...options });
 }
 
 /** A client that takes nothing before `resume`. */
@@ -58,7 +51,7 @@ async function still({ port }: Listener, { tls = false, from = '127.0.0.1' } = {
   const at = { host: '127.0.0.1', port, localAddress: from };
   const socket = tls ? connectTls({ ...at, rejectUnauthorized: false }) : connect(at);
   socket.on('error', () => undefined);
-  opened.push(() => socket.destroy());
+  bench.onEnd(() => socket.destroy());
   await once(socket, tls ? 'secureConnect' : 'connect');
   socket.pause();
   return socket;
@@ -66,7 +59,7 @@ async function still({ port }: Listener, { tls = false, from = '127.0.0.1' } = {
 
 function session({ port }: Listener, from = '127.0.0.1'): ClientHttp2Session {
   const made = openHttp2(port, { localAddress: from } as object);
-  opened.push(() => made.destroy());
+  bench.onEnd(() => made.destroy());
   return made;
 }
 
@@ -205,7 +198,7 @@ describe('a client that does not read', () => {
     client.write(GET('/memory'));
     await expect.poll(() => budget.bytes).toBeGreaterThan(0);
     const trickle = setInterval(() => client.read(1), 10);
-    opened.push(() => clearInterval(trickle));
+    bench.onEnd(() => clearInterval(trickle));
     await expect.poll(() => budget.bytes, { timeout: 10_000 }).toBe(0);
   });
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import { fileResponse, openFilePart } from '../../../src/serve/site-bytes.ts';
+import { fileResponse, openFilePart } from '../../../src/site/site-bytes.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'docshelf-file-sender-'));

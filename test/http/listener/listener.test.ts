@@ -1,29 +1,13 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { accessLog } from '../../../src/http/listener/access-log.ts';
-import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import { describe, expect, it } from 'vitest';
+import type { ListenerOptions } from '../../../src/http/listener/listener.ts';
+import { siteRequest } from '../../../src/http/listener/request.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import { siteRequest } from '../../../src/http/listener/site-request.ts';
+import { listenerBench } from './listener-bench.ts';
 import { RawConnection } from './raw-connection.ts';
 
-const opened: { close(): Promise<unknown> | undefined }[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
-});
-
-async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
-  const fetch = () => new Response('hello');
-  const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0, ...options });
-  opened.push({ close: () => listener.stop(0) });
-  return listener;
-}
-
-async function connectTo({ port }: Listener): Promise<RawConnection> {
-  const connection = await RawConnection.open(port);
-  opened.push({ close: async () => connection.socket.destroy() });
-  return connection;
-}
+const { open, connectTo } = listenerBench();
 
 /** A promise and what fulfils it. */
 const gate = () => Promise.withResolvers<void>();
@@ -111,33 +95,6 @@ describe('openListener()', () => {
     await asked.promise;
     connection.socket.end();
     expect(await connection.untilClosed()).toMatch(/hello$/);
-  });
-
-  it('answers HTTP/1.0 without a Host', async () => {
-    const connection = await connectTo(await open());
-    connection.write('GET / HTTP/1.0\r\n\r\n');
-    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*hello$/s);
-  });
-
-  it.each([
-    ['garbage', 'nonsense\r\n\r\n', 400],
-    ['headers over the limit', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
-    ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
-    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
-    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
-  ])('answers %s by a problem document, with an id', async (_, bytes, status) => {
-    const logged: unknown[] = [];
-    const onRequest = accessLog({ write: (fields) => logged.push(JSON.parse(`{${fields()}}`)), trustedProxies: [] });
-    const connection = await connectTo(await open({ onRequest }));
-    connection.write(bytes);
-    const answer = await connection.until(/\r\n\r\n.*\n/s);
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    const id = /x-request-id: ([0-9a-f-]{36})/i.exec(answer)?.[1];
-    expect(id).toBeDefined();
-    expect(answer).toMatch(/content-type: application\/problem\+json/i);
-    const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
-    expect(problem).toMatchObject({ status, code: 'bad_request', error: expect.any(String), requestId: id });
-    await expect.poll(() => logged).toMatchObject([{ status, requestId: id }]);
   });
 
   it('answers whatever else a client expects, with an id', async () => {

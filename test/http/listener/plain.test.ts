@@ -1,42 +1,23 @@
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import { writePrepared } from '../../../src/http/listener/plain-request.ts';
+import { describe, expect, it } from 'vitest';
+import { type ListenerOptions, writePrepared } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import type { PlainAnswer } from '../../../src/serve/index.ts';
-import { RawConnection } from './raw-connection.ts';
-
-const opened: { close(): Promise<unknown> | undefined }[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
-});
+import type { PlainAnswer } from '../../../src/site/index.ts';
+import { listenerBench } from './listener-bench.ts';
 
 const BODY = Buffer.from('prepared');
 const ANSWER: PlainAnswer = { status: 200, headers: ['Content-Length', String(BODY.length), 'A', 'b'], body: BODY };
 const PLAIN = 'GET /a?q=1 HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** Prepared answers for all that asks for them; the framework's is `asked`. */
-async function open(options: Partial<ListenerOptions> = {}): Promise<{ listener: Listener; served: ServedRequest[] }> {
-  const served: ServedRequest[] = [];
-  const listener = await openListener({
-    name: 'site',
-    plain: () => ANSWER,
-    fetch: () => new Response('asked'),
-    onRequest: (each) => served.push(each),
-    host: '127.0.0.1',
-    port: 0,
-    ...options,
-  });
-  opened.push({ close: () => listener.stop(0) });
-  return { listener, served };
-}
+const bench = listenerBench({ fastAnswer: () => ANSWER, fetch: () => new Response('asked') });
+const { connectTo } = bench;
 
-async function connectTo({ port }: Pick<Listener, 'port'>): Promise<RawConnection> {
-  const connection = await RawConnection.open(port);
-  opened.push({ close: async () => connection.socket.destroy() });
-  return connection;
+async function open(options: Partial<ListenerOptions> = {}) {
+  const served: ServedRequest[] = [];
+  const listener = await bench.open({ onRequest: (each) => served.push(each), ...options });
+  return { listener, served };
 }
 
 describe('a listener with prepared answers', () => {
@@ -58,11 +39,11 @@ describe('a listener with prepared answers', () => {
     { status: 304, headers: ['ETag', '"x"', 'Vary', 'Accept-Encoding'], body: null },
     { status: 200, headers: ['Content-Length', '0'], body: Buffer.alloc(0) },
   ])('writes $status $headers as Node does', async ({ status, headers, body }) => {
-    const { listener } = await open({ plain: () => ({ status, headers, body }) });
+    const { listener } = await open({ fastAnswer: () => ({ status, headers, body }) });
     const nodes = createServer({ keepAliveTimeout: 75_000 }, (_, outgoing) => {
       outgoing.writeHead(status, [...headers, 'X-Request-Id', 'r-1']).end(body ?? undefined);
     });
-    opened.push({ close: async () => nodes.close() });
+    bench.onEnd(() => nodes.close());
     await once(nodes.listen(0, '127.0.0.1'), 'listening');
     const answers: string[] = [];
     const ENDED = new RegExp(`\r\n\r\n${body ?? ''}$`);
@@ -112,7 +93,7 @@ describe('a listener with prepared answers', () => {
   });
 
   it('answers requests that come at once in their order', async () => {
-    const { listener, served } = await open({ plain: ({ url }) => (url === '/slow' ? null : ANSWER) });
+    const { listener, served } = await open({ fastAnswer: ({ url }) => (url === '/slow' ? null : ANSWER) });
     const connection = await connectTo(listener);
     connection.write(`${PLAIN}${PLAIN.replace('/a', '/slow').replace('?q=1', '')}${PLAIN}`);
     expect(await connection.until(/prepared.*(?:asked|prepared).*(?:asked|prepared)$/s)).toMatch(
@@ -133,7 +114,7 @@ describe('a listener with prepared answers', () => {
   it('lets an answer that its client reads slowly end before it stops', async () => {
     const body = Buffer.alloc(32 * 1024 ** 2, 'x');
     const big: PlainAnswer = { status: 200, headers: ['Content-Length', String(body.length)], body };
-    const { listener, served } = await open({ plain: () => big });
+    const { listener, served } = await open({ fastAnswer: () => big });
     const connection = await connectTo(listener);
     connection.socket.pause();
     connection.write(PLAIN);

@@ -1,25 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import { describe, expect, it } from 'vitest';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import { RawConnection } from './raw-connection.ts';
+import { listenerBench } from './listener-bench.ts';
 
-const opened: { close(): Promise<unknown> | undefined }[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0)) await each.close();
-});
-
-async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
-  const fetch = () => new Response('hello');
-  const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0, ...options });
-  opened.push({ close: () => listener.stop(0) });
-  return listener;
-}
-
-async function connectTo({ port }: Listener): Promise<RawConnection> {
-  const connection = await RawConnection.open(port);
-  opened.push({ close: async () => connection.socket.destroy() });
-  return connection;
-}
+const { open, connectTo } = listenerBench();
 
 const statusesOf = (text: string): number[] =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
@@ -30,20 +13,9 @@ const LONG = 'a'.repeat(20_000);
 
 describe('a request in the raw', () => {
   it.each<[string, string]>([
-    ['the origin form', GET],
-    ['empty lines before it', `\r\n\r\n${GET}`],
-    ['the absolute form', 'GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['a scheme in capitals', 'GET HTTP://x/ HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n\r\n'],
-    ['a Host in capitals', 'GET / HTTP/1.1\r\nhOST: EXAMPLE\r\n\r\n'],
-    ['an address of IPv6', 'GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n'],
-    ['space around a value', 'GET / HTTP/1.1\r\nHost: \t x \t\r\n\r\n'],
-    ['a field without a value', 'GET / HTTP/1.1\r\nHost: x\r\nA:\r\n\r\n'],
     ['a long address', `GET /${'a'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ['chunks', post('Transfer-Encoding: chunked')],
-    ['chunks, in capitals', post('Transfer-Encoding: CHUNKED')],
-    ['chunks with a trailer', post('Transfer-Encoding: chunked', '1\r\na\r\n0\r\nA: b\r\n\r\n')],
-    ['a chunk with an extension', post('Transfer-Encoding: chunked', '1;a=b\r\na\r\n0\r\n\r\n')],
   ])('is answered and leaves the connection open: %s', async (_, bytes) => {
     const connection = await connectTo(await open());
     connection.write(bytes);
@@ -59,46 +31,20 @@ describe('a request in the raw', () => {
     ['a field over the limit', `GET / HTTP/1.1\r\nHost: x\r\nA: ${LONG}${LONG}\r\n\r\n`, 431],
     ['fields over the limit', `GET / HTTP/1.1\r\nHost: x\r\n${`A: ${'a'.repeat(1000)}\r\n`.repeat(40)}\r\n`, 431],
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
-    ['a Host with a path', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n', 400],
     ['a Host with a query', 'GET / HTTP/1.1\r\nHost: x?y\r\n\r\n', 400],
     ['a Host with a fragment', 'GET / HTTP/1.1\r\nHost: x#y\r\n\r\n', 400],
-    ['a Host with a user', 'GET / HTTP/1.1\r\nHost: y@x\r\n\r\n', 400],
     ['a Host with an escape', 'GET / HTTP/1.1\r\nHost: %78\r\n\r\n', 400],
     ['a Host with a backslash', 'GET / HTTP/1.1\r\nHost: x\\y\r\n\r\n', 400],
     ['a Host with space', 'GET / HTTP/1.1\r\nHost: x y\r\n\r\n', 400],
     ['a Host with letters over ASCII', 'GET / HTTP/1.1\r\nHost: \u00fc\r\n\r\n', 400],
     ['a Host whose port is none', 'GET / HTTP/1.1\r\nHost: x:y\r\n\r\n', 400],
-    ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', 400],
-    ['space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
-    ['space before the first field', 'GET / HTTP/1.1\r\n Host: x\r\n\r\n', 400],
-    ['a field without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: b\r\n\r\n', 400],
-    ['a value in two lines', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n', 400],
-    ['a line end of CR alone', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n', 400],
-    ['the authority form', 'GET x:80 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['bytes over ASCII in the address', 'GET /\u00fc HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['a NUL in a value', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n', 400],
     ['a method in small letters', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 501],
-    ['no method', '/ HTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['tabs between the words', 'GET\t/\tHTTP/1.1\r\nHost: x\r\n\r\n', 400],
-    ['a version that is none', 'GET / HTTP/1.2\r\nHost: x\r\n\r\n', 400],
-    ['a version in small letters', 'GET / http/1.1\r\nHost: x\r\n\r\n', 400],
-    ['two lengths', post('Content-Length: 1\r\nContent-Length: 2', 'a'), 400],
-    ['a list of lengths', post('Content-Length: 1, 1', 'a'), 400],
-    ['a negative length', post('Content-Length: -1', 'a'), 400],
-    ['a length that is no number', post('Content-Length: 0x1', 'a'), 400],
-    ['a length with a sign', post('Content-Length: +1', 'a'), 400],
-    ['a length and chunks', post('Content-Length: 5\r\nTransfer-Encoding: chunked'), 400],
-    ['chunks and a length', post('Transfer-Encoding: chunked\r\nContent-Length: 5'), 400],
-    ['a coding that is not chunked', post('Transfer-Encoding: gzip'), 400],
-    ['the identity coding', post('Transfer-Encoding: identity'), 400],
-    ['chunked that is not the last', post('Transfer-Encoding: chunked, gzip'), 400],
     ['chunked that is not the last, in two fields', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip'), 400],
-    ['chunked twice', post('Transfer-Encoding: chunked, chunked'), 400],
     ['another word that ends so', post('Transfer-Encoding: xchunked'), 400],
     ['chunked with a parameter', post('Transfer-Encoding: chunked;q=1'), 400],
     ['chunked in quotes', post('Transfer-Encoding: "chunked"'), 400],
     ['chunked and an empty one', post('Transfer-Encoding: chunked,'), 400],
-    ['a coding that is not known', post('Transfer-Encoding: gzip, chunked'), 501],
     ['garbage', 'nonsense\r\n\r\n', 400],
   ])('is refused by a problem document with an id, and closed: %s', async (_, bytes, status) => {
     const served: ServedRequest[] = [];

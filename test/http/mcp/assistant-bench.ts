@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type DocumentedSite, siteDocumentation } from '../../../src/app/assistants/site-documentation.ts';
-import { SitePages } from '../../../src/app/assistants/site-pages.ts';
 import type { ErrorCode } from '../../../src/domain/errors.ts';
 import { type ReleaseView, versionRoot } from '../../../src/domain/release.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import { type McpDoorOptions, mcpDoor } from '../../../src/http/mcp/mcp-door.ts';
+import { type McpEndpointOptions, mcpEndpoint } from '../../../src/http/mcp/mcp-endpoint.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/site/index.ts';
 import { NO_RULES, readSiteRules, type SiteRules } from '../../../src/web/rules/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { type Files, TestReleases } from '../../serve/helpers.ts';
+import { type Files, TestReleases } from '../../site/helpers.ts';
 
 /** Pages with Markdown of their own beside them, which says the path of the file; long for `long.html`. */
 export function withMarkdown(files: Files): Files {
@@ -33,6 +32,8 @@ export interface AssistedSite {
   ask(init?: RequestInit, path?: string): Promise<Response>;
   /** One message, and its answer. */
   call(method: string, params?: object): Promise<Answered>;
+  /** What a tool returns. */
+  tool(name: string, args?: object): Promise<NonNullable<Answered['result']>>;
   connect(mode: 'legacy' | 'auto', headers?: Readonly<Record<string, string>>): Promise<Client>;
 }
 
@@ -61,7 +62,7 @@ export class AssistantBench {
       form,
       kept = [],
       ...changes
-    }: Partial<McpDoorOptions & DocumentedSite> & {
+    }: Partial<McpEndpointOptions & DocumentedSite> & {
       form?: SnapshotForm;
       /** Besides the active one. */
       kept?: readonly ReleaseView[];
@@ -70,10 +71,13 @@ export class AssistantBench {
     const { basePath = '/' } = changes;
     const faults: ErrorCode[] = [];
     const bodies = new BodyCache(1024 ** 2);
-    const server = new SiteServer(bodies);
+    const site: { current: SiteSnapshot | null } = { current: null };
+    const server = new SiteServer(bodies, site);
     const snapshotOf = (each: ReleaseView, at: string): SiteSnapshot =>
       new SiteSnapshot(each, [], { trailingSlash: 'auto', ...form, basePath: at }, rulesOf(each));
-    const use = (next: ReleaseView | null): void => server.swap(next && snapshotOf(next, basePath));
+    const use = (next: ReleaseView | null): void => {
+      site.current = next && snapshotOf(next, basePath);
+    };
     use(release);
     const documented: DocumentedSite = {
       domain: 'acme',
@@ -90,9 +94,8 @@ export class AssistantBench {
       },
       ...changes,
     };
-    const parts = { pages: new SitePages(), bodies };
-    const mcp = mcpDoor({
-      site: siteDocumentation(documented, parts),
+    const mcp = mcpEndpoint({
+      site: siteDocumentation(documented, bodies),
       place: () => ({ publicUrl: null, hosts: [] }),
       trustedProxies: [],
       programVersion: '0.0.0',
@@ -112,15 +115,17 @@ export class AssistantBench {
 
   #client(origin: string, door: string, faults: readonly ErrorCode[], use: AssistedSite['use']): AssistedSite {
     const ask = (init: RequestInit = {}, path = door): Promise<Response> => fetch(origin + path, init);
+    const call: AssistedSite['call'] = async (method, params) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+      return messageOf(await ask({ method: 'POST', headers: JSON_BOTH, body }));
+    };
     return {
       url: origin + door,
       faults,
       use,
       ask,
-      call: async (method, params) => {
-        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-        return messageOf(await ask({ method: 'POST', headers: JSON_BOTH, body }));
-      },
+      call,
+      tool: async (name, args) => (await call('tools/call', { name, arguments: args })).result ?? {},
       connect: async (mode, headers = {}) => {
         const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
         await client.connect(new StreamableHTTPClientTransport(new URL(origin + door), { requestInit: { headers } }));

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { expect, it } from 'vitest';
-import { isOwnOrigin } from '../../../src/http/mcp/own-origin.ts';
+import { isOwnOrigin } from '../../../src/http/mcp/mcp-endpoint.ts';
 
 const ANYWHERE = { publicUrl: null, hosts: [] };
 const NAMED = { publicUrl: null, hosts: ['docs.acme.dev', '10.0.0.5'] };

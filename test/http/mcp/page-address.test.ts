@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressOf, placeOf, resourceUri } from '../../../src/http/mcp/page-address.ts';
+import { addressOf, parseAddress, resourceUri } from '../../../src/http/mcp/documentation.ts';
 
 const ROOT = { domain: 'acme', basePath: '/', origin: null };
 const BELOW = { domain: 'acme', basePath: '/docs/', origin: 'https://docs.acme.dev' };
@@ -29,7 +29,7 @@ it.each([
   ['/../secret', ROOT, '/../secret'],
   ['/%2e%2e/secret', ROOT, '/%2e%2e/secret'],
 ])('%s is the page %s', (written, form, target) => {
-  expect(placeOf(written, form)).toEqual({ version: null, target });
+  expect(parseAddress(written, form)).toEqual({ version: null, target });
 });
 
 it.each([
@@ -40,7 +40,7 @@ it.each([
   ['docshelf://other/guides/start', ROOT],
   ['file:///etc/passwd', ROOT],
 ])('%s is an address of another place', (written, form) => {
-  expect(placeOf(written, form)).toBeNull();
+  expect(parseAddress(written, form)).toBeNull();
 });
 
 it.each([
@@ -49,5 +49,5 @@ it.each([
   ['https://docs.acme.dev/docs/_docshelf/v/v2', 'v2', '/'],
   ['/docs/_docshelf/v/../x', '..', '/x'],
 ])('%s is of version %s', (written, version, target) => {
-  expect(placeOf(written, BELOW)).toEqual({ version, target });
+  expect(parseAddress(written, BELOW)).toEqual({ version, target });
 });

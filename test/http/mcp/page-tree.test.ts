@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listTree, type TreeQuestion } from '../../../src/http/mcp/page-tree.ts';
+import { listTree, type TreeQuestion } from '../../../src/http/mcp/tools.ts';
 
 const PAGES = [
   '/',

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { onFileEnd } from '../../helpers/file-end.ts';
 import { freePort } from '../../helpers/free-ports.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
-import type { Files } from '../../serve/helpers.ts';
+import type { Files } from '../../site/helpers.ts';
 import { CREATED_AT } from './row-site.ts';
 
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0;

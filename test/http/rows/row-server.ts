@@ -1,10 +1,10 @@
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import type { TlsSettings } from '../../../src/http/tls/served-certificates.ts';
-import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
+import type { TlsSettings } from '../../../src/http/tls/tls-port.ts';
+import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { onFileEnd } from '../../helpers/file-end.ts';
-import { type Files, TestReleases } from '../../serve/helpers.ts';
+import { type Files, TestReleases } from '../../site/helpers.ts';
 import { CACHE_BYTES, CREATED_AT } from './row-site.ts';
 
 /** The site listener as the daemon has it, over one release; closed with the file of tests. */
@@ -15,8 +15,9 @@ export async function openRowServer(
 ): Promise<Listener> {
   const releases = new TestReleases();
   const release = releases.make(files, { createdAt: CREATED_AT });
-  const server = new SiteServer(new BodyCache(CACHE_BYTES));
-  server.swap(new SiteSnapshot(release, [], { trailingSlash: 'auto', ...form }, await loadSiteRules(release)));
+  const rules = await loadSiteRules(release);
+  const current = new SiteSnapshot(release, [], { trailingSlash: 'auto', ...form }, rules);
+  const server = new SiteServer(new BodyCache(CACHE_BYTES), { current });
   const app = createSiteApp({
     server,
     state: () => 'ready',
@@ -24,7 +25,7 @@ export async function openRowServer(
   });
   const listener = await openListener({
     name: 'site',
-    plain: ({ url = '', headers }) => server.plain(url, headers),
+    fastAnswer: ({ url = '', headers }) => server.fastAnswer(url, headers),
     fetch: (request, env) => app.fetch(request, env),
     host: '127.0.0.1',
     port: 0,

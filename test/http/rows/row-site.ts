@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Files } from '../../serve/helpers.ts';
+import type { Files } from '../../site/helpers.ts';
 
 /** What the rows ask for: long enough to be compressed, and no two parts of it alike. */
 export const PAGE = `<!doctype html><title>Page</title>${Array.from({ length: 100 }, (_, n) => `<p>paragraph ${n}</p>`).join('')}`;

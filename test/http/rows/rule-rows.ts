@@ -1,4 +1,4 @@
-import type { Files } from '../../serve/helpers.ts';
+import type { Files } from '../../site/helpers.ts';
 import type { Row } from './row.ts';
 import { SITE_FILES } from './row-site.ts';
 

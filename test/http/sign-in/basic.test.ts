@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { ClientRates } from '../../../src/http/limits/client-rates.ts';
-import { LateAnswers } from '../../../src/http/limits/late-answers.ts';
-import { BasicPasswords } from '../../../src/http/sign-in/basic-passwords.ts';
-import { PasswordCheck, type Passwords } from '../../../src/http/sign-in/passwords/password-check.ts';
+import { ClientRates, LateAnswers } from '../../../src/http/limits/client-rates.ts';
+import { BasicPasswords, PasswordCheck, type Passwords } from '../../../src/http/sign-in/basic-passwords.ts';
 import { basic, guardedSite, SECRET } from './guarded-listener.ts';
 
 /** `htpasswd -B`, of cost 4: `correct horse` and `tide-table-7`. */

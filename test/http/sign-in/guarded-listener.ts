@@ -3,9 +3,9 @@ import { type Listener, openListener } from '../../../src/http/listener/listener
 import { guarded } from '../../../src/http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../../src/http/sign-in/sign-in.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { TestReleases } from '../../serve/helpers.ts';
+import { TestReleases } from '../../site/helpers.ts';
 
 /** A word that stands in all that only readers may see. */
 export const SECRET = 'lighthouse';
@@ -37,8 +37,8 @@ export async function guardedSite(
   { basePath = '/', host = '127.0.0.1' }: { basePath?: string; host?: string } = {},
 ): Promise<GuardedSite & AsyncDisposable> {
   const releases = new TestReleases();
-  const server = new SiteServer(new BodyCache(512 * 1024));
-  server.swap(new SiteSnapshot(releases.make(FILES), [], { trailingSlash: 'auto' }));
+  const current = new SiteSnapshot(releases.make(FILES), [], { trailingSlash: 'auto' });
+  const server = new SiteServer(new BodyCache(512 * 1024), { current });
   const app = createSiteApp({
     server,
     basePath,

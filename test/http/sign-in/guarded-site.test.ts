@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TrustedHeader } from '../../../src/http/sign-in/trusted-header.ts';
+import { TrustedHeader } from '../../../src/http/sign-in/sign-in.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { guardedSite, SECRET } from './guarded-listener.ts';
 
@@ -35,5 +35,15 @@ describe('a guarded site', () => {
         }
       }
     }
+  });
+
+  it('judges pipelined requests of one connection one by one', async () => {
+    await using site = await guardedSite(new TrustedHeader({ name: 'X-User', trustedProxies: ['127.0.0.1'] }));
+    const connection = await RawConnection.open(site.listener.port);
+    connection.write(
+      'GET / HTTP/1.1\r\nHost: x\r\nX-User: anna\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    const received = await connection.untilClosed();
+    expect(received.match(/HTTP\/1\.1 \d{3} /g)).toEqual(['HTTP/1.1 200 ', 'HTTP/1.1 401 ']);
   });
 });

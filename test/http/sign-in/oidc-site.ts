@@ -1,9 +1,8 @@
 import { Secret } from '../../../src/domain/secret.ts';
-import { IdentityProvider } from '../../../src/http/sign-in/oidc/identity-provider.ts';
-import { Issuer } from '../../../src/http/sign-in/oidc/issuer.ts';
-import { type OidcSettings, OidcSignIn } from '../../../src/http/sign-in/oidc/oidc-sign-in.ts';
-import { Seals } from '../../../src/http/sign-in/oidc/seals.ts';
-import { gatedFetch } from '../../../src/net/gated-fetch.ts';
+import { IdentityProvider, Issuer } from '../../../src/http/sign-in/identity-provider.ts';
+import { type OidcSettings, OidcSignIn } from '../../../src/http/sign-in/oidc-sign-in.ts';
+import { Seals } from '../../../src/http/sign-in/sealed-cookies.ts';
+import { gatedFetch } from '../../../src/net/http-client.ts';
 import { CLIENT, type TestIdentityProvider } from '../../helpers/identity-provider.ts';
 import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
 import { type GuardedSite, guardedSite } from './guarded-listener.ts';

@@ -46,7 +46,7 @@ describe('signing in at a provider', () => {
     await using site = await oidcSite(provider, { basePath: '/docs/' });
     const browser = new BrowserLike();
     const begun = await browser.ask(site.home);
-    const cookie = '; Path=/docs/; Max-Age=600; HttpOnly; Secure; SameSite=Lax';
+    const cookie = '; Max-Age=600; Path=/docs/; HttpOnly; Secure; SameSite=Lax';
     expect(begun.headers['set-cookie']).toEqual([expect.stringContaining(cookie)]);
     expect(begun.headers['cache-control']).toBe('no-store');
     expect((await browser.visit(site.home)).status).toBe(200);

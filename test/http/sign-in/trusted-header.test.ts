@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TrustedHeader } from '../../../src/http/sign-in/trusted-header.ts';
+import { TrustedHeader } from '../../../src/http/sign-in/sign-in.ts';
 import { guardedSite, SECRET } from './guarded-listener.ts';
 
 const signIn = (...trustedProxies: string[]) => new TrustedHeader({ name: 'X-Remote-User', trustedProxies });

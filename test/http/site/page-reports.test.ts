@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PageReports, type ReportedSite } from '../../../src/http/site/page-reports.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 
 const post = (body: string, headers = {}) =>
   new Request('http://x/_docshelf/csp-report', { method: 'POST', body, headers });
@@ -11,7 +11,16 @@ const now = (...blocked: unknown[]) =>
   JSON.stringify(
     blocked.map((blockedURL) => ({ type: 'csp-violation', body: { documentURL: 'http://x/a', blockedURL } })),
   );
-const SITE: ReportedSite = { policy: 'on', basePath: '/', hosts: [] };
+
+/** Reports of a site, and the origins that were reported. */
+function reportsOf(site: Partial<ReportedSite> = {}) {
+  const told: string[] = [];
+  const own: ReportedSite = { policy: 'on', basePath: '/', hosts: [], ...site };
+  const onReport = (origin: string): void => {
+    told.push(origin);
+  };
+  return { reports: new PageReports(onReport, () => own), told, site: own };
+}
 
 describe('PageReports', () => {
   it.each<[string, Partial<ReportedSite>, string, Readonly<Record<string, string>>, number]>([
@@ -32,11 +41,7 @@ describe('PageReports', () => {
     ['from a frame of another site', {}, 'http://x/a', { origin: 'null', 'sec-fetch-site': 'cross-site' }, 403],
     ['from a site beside it', {}, 'http://x/a', { 'sec-fetch-site': 'same-site' }, 403],
   ])('judges a report %s', async (_, site, document, headers, status) => {
-    const told: string[] = [];
-    const reports = new PageReports(
-      (origin) => told.push(origin),
-      () => ({ ...SITE, ...site }),
-    );
+    const { reports, told } = reportsOf(site);
     const newer = JSON.stringify([
       { type: 'csp-violation', url: document, body: { documentURL: document, blockedURL: 'https://cdn.example/a' } },
     ]);
@@ -48,16 +53,12 @@ describe('PageReports', () => {
   });
 
   it('recommends no origin, whatever its name, and forgets them while enforcement is off', async () => {
-    let policy: ReportedSite['policy'] = 'on';
-    const reports = new PageReports(
-      () => undefined,
-      () => ({ ...SITE, policy }),
-    );
+    const { reports, site } = reportsOf();
     await reports.answer(post(old('https://evil.example/a.js')));
     await reports.answer(post(old(`https://${'evil.'.repeat(200)}example/`)));
     expect(reports.counts.map(({ origin }) => origin)).toEqual(['https://evil.example', 'others']);
     expect(reports.notices.join()).not.toMatch(/name it|origins/);
-    policy = 'off';
+    Object.assign(site, { policy: 'off' });
     expect([reports.counts, reports.notices]).toEqual([[], []]);
   });
 
@@ -78,36 +79,25 @@ describe('PageReports', () => {
     ['a number', '7', 400, []],
     ['too much', `"${'a'.repeat(16 * 1024)}"`, 413, []],
   ])('counts by origin alone: %s', async (_, body, status, origins) => {
-    const told: string[] = [];
-    const reports = new PageReports(
-      (origin) => told.push(origin),
-      () => SITE,
-    );
+    const { reports, told } = reportsOf();
     expect((await reports.answer(post(body))).status).toBe(status);
     expect(told).toEqual(origins);
     expect(reports.notices).toHaveLength(origins.length);
   });
 
   it('keeps a bounded number of origins, and tells the most frequent', async () => {
-    const told = new Set<string>();
-    const reports = new PageReports(
-      (origin) => told.add(origin),
-      () => SITE,
-    );
+    const { reports, told } = reportsOf();
     for (let n = 0; n < 300; n++) await reports.answer(post(old(`https://h${n}.example/`)));
     for (let n = 0; n < 3; n++) await reports.answer(post(old('https://h7.example/')));
-    expect(told.size).toBe(101);
+    expect(new Set(told).size).toBe(101);
     expect(reports.notices).toHaveLength(10);
     expect(reports.notices[1]).toMatch(/^Pages tried to load from https:\/\/h7\.example \(4 browser reports\)/);
   });
 });
 
 it('are taken at their address below the base path, from nothing but POST', async () => {
-  const reports = new PageReports(
-    () => undefined,
-    () => ({ ...SITE, basePath: '/docs/' }),
-  );
-  const server = new SiteServer(new BodyCache(1024));
+  const { reports } = reportsOf({ basePath: '/docs/' });
+  const server = new SiteServer(new BodyCache(1024), { current: null });
   const state = () => 'off' as const;
   const features = () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }) as const;
   const app = createSiteApp({ server, basePath: '/docs/', state, features, reports });

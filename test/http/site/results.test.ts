@@ -6,7 +6,7 @@ import { createSiteApp } from '../../../src/http/site/site.ts';
 import { SiteAssets } from '../../../src/http/site/site-assets.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import type { Search, SearchAnswer, SearchFacts, SearchRequest, SearchResult } from '../../../src/search/index.ts';
-import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { languageOf } from '../../../src/web/words/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { attribute, nodes, type PageNode, parsedNodes, text } from '../../helpers/page-nodes.ts';
@@ -33,7 +33,7 @@ function siteWith(answer: SearchAnswer | Error, changes: Partial<SiteSearchSetti
     },
   };
   const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0)),
+    server: new SiteServer(new BodyCache(0), { current: null }),
     basePath: '/docs/',
     state: () => 'ready',
     features: () => FEATURES,

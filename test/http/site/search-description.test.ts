@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openSearchAnswer, shortName } from '../../../src/http/site/search-description.ts';
+import { openSearchAnswer, shortName } from '../../../src/http/site/page-answer.ts';
 import { ENGLISH } from '../../../src/web/words/index.ts';
 
 const HOSTILE = '\u0000<&>"\ud800 Handbook of the whole of Acme and all of its daughters';

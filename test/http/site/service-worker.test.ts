@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { createSiteApp, forWorker } from '../../../src/http/site/site.ts';
-import { loadSiteRules, type SnapshotForm } from '../../../src/serve/index.ts';
-import { type Files, serve, TestReleases } from '../../serve/helpers.ts';
+import { loadSiteRules, type SnapshotForm } from '../../../src/site/index.ts';
+import { type Files, serve, TestReleases } from '../../site/helpers.ts';
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());

@@ -1,5 +1,9 @@
-import { createShelfApp, type ShelfAppOptions, type ShelfState } from '../../../src/http/site/shelf.ts';
-import type { ListedSite } from '../../../src/http/site/shelf-page.ts';
+import {
+  createShelfApp,
+  type ListedSite,
+  type ShelfAppOptions,
+  type ShelfState,
+} from '../../../src/http/site/shelf.ts';
 
 export function listed(domain: string, changes: Partial<ListedSite> = {}): ListedSite {
   return {

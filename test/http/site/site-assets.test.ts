@@ -1,15 +1,21 @@
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isFree } from '../../../src/http/sign-in/guarded-site.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { SiteAssets } from '../../../src/http/site/site-assets.ts';
-import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { SiteAssets, searchBoxFiles, switcherFiles } from '../../../src/http/site/site-assets.ts';
+import { searchBoxAdditions } from '../../../src/site/additions.ts';
+import { BodyCache, SiteServer } from '../../../src/site/index.ts';
+import { addToPage } from '../../../src/web/additions/add-to-page.ts';
+import { PAGE_LANGUAGES } from '../../../src/web/words/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 
 const FEATURES = featuresOf();
 
 function siteWith(assets: SiteAssets) {
-  const server = new SiteServer(new BodyCache(0));
+  const server = new SiteServer(new BodyCache(0), { current: null });
   return createSiteApp({ server, basePath: '/docs/', assets, state: () => 'ready', features: () => FEATURES });
 }
 
@@ -51,4 +57,72 @@ describe('/_docshelf/assets/ of a site', () => {
     for (const target of ['assets/../secret', 'assets/a/b/c.js', 'assets/.a/b', 'assets/a%2fb', 'assets/', 'v/a'])
       expect(isFree(`/_docshelf/${target}`), target).toBe(false);
   });
+});
+
+const KIB = 1024;
+/** Without scripts and links of its own that would make what is added seem smaller. */
+const PAGE = `<!doctype html><html lang="de"><title>Seite</title><h1>Seite</h1><p>${'Ein paar Wörter mehr. '.repeat(20)}</p></html>`;
+
+/** What a page is more to send by the loader's element. */
+function brotliGrowth(page: string): number {
+  const scripts = { loader: '/docs/_docshelf/assets/search-box-3f9ab2c41d7e0856/loader.js', replacing: '' };
+  const additions = searchBoxAdditions({ scripts, replaces: false, isOfShelf: true }, []);
+  const bytes = Buffer.from(page);
+  return brotliCompressSync(addToPage(bytes, 'text/html', additions)).length - brotliCompressSync(bytes).length;
+}
+
+it('the search box: under 1 KB for who never searches, under 15 KB for who does', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-box-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { buildSearchBox } = await import(join(import.meta.dirname, '../../../scripts/search-box.mjs'));
+  await buildSearchBox(folder);
+  const [loader, replacing, byHand, script] = ['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js'].map((name) =>
+    readFileSync(join(folder, name)),
+  );
+  if (loader === undefined || replacing === undefined || byHand === undefined || script === undefined)
+    throw new Error('the build left a script out');
+  // Over plain http browsers ask for no other coding.
+  expect(gzipSync(loader).length).toBeLessThan(KIB);
+  expect(brotliCompressSync(loader).length + brotliGrowth(PAGE)).toBeLessThan(KIB);
+  expect(brotliCompressSync(replacing).length).toBeLessThan(KIB);
+  expect(gzipSync(loader).length + gzipSync(script).length).toBeLessThanOrEqual(15 * KIB);
+  // Nothing that the build was to put in, and nothing that a policy refuses.
+  expect(`${loader}${replacing}${byHand}${script}`).not.toMatch(
+    /\b(?:LABELS|REPLACES|ENGLISH|LANGUAGES)\b|innerHTML|\beval\b|new Function/,
+  );
+});
+
+it('the search box: a script, another on demand, and the words of each language but English, under one name for all', () => {
+  const { folder, files } = searchBoxFiles();
+  expect(folder).toMatch(/^search-box-[0-9a-f]{16}$/);
+  expect([...files.keys()].slice(0, 4)).toEqual(['loader.js', 'replacing.js', 'by-hand.js', 'search-box.js']);
+  expect([...files.keys()]).toContain('words-pt-BR.json');
+  expect(files.size).toBe(13);
+  const german = JSON.parse(Buffer.from(files.get('words-de.json')?.bytes ?? []).toString());
+  expect([german.open, files.get('words-de.json')?.type]).toEqual(['Suchen', 'application/json; charset=utf-8']);
+});
+
+it('the switcher: a script with all that it needs, and its style for pages, which touches nothing else of them', () => {
+  const { folder, files } = switcherFiles();
+  expect(folder).toMatch(/^switcher-[0-9a-f]{16}$/);
+  const [script = '', style = ''] = [...files.values()].map(({ bytes }) => Buffer.from(bytes).toString());
+  expect([...files.keys()]).toEqual(['switcher.js', 'switcher.css']);
+  for (const { words } of PAGE_LANGUAGES) expect(script).toContain(JSON.stringify(words.versions));
+  expect(gzipSync(script).length).toBeLessThanOrEqual(5 * 1024);
+  // Nothing that a policy refuses.
+  expect(script).not.toMatch(/innerHTML|\beval\b|new Function|\.style\b/);
+  const selectors = style
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replaceAll(/@media[^{]*\{/g, '')
+    .split('}')
+    .flatMap((rule) => (rule.includes('{') ? [rule.slice(0, rule.indexOf('{')).trim()] : []));
+  expect(selectors.length).toBeGreaterThan(10);
+  for (const selector of selectors) expect(selector).toMatch(/^docshelf-versions:not\(#_\)/);
+});
+
+it('the words of each language name the version where it is told', () => {
+  for (const { tag, words } of PAGE_LANGUAGES) {
+    const { version, notice, lead } = words.versions;
+    for (const sentence of [version, notice, lead]) expect(sentence, tag).toContain('{version}');
+  }
 });

@@ -6,7 +6,7 @@ import { openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
-import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 
@@ -24,7 +24,7 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
     ...changes,
   });
   const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0)),
+    server: new SiteServer(new BodyCache(0), { current: null }),
     state: () => 'waiting',
     features: () => featuresOf(),
     search,

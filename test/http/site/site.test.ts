@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, truncateSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
@@ -9,9 +9,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ReleaseView } from '../../../src/domain/release.ts';
 import type { DeployState } from '../../../src/domain/status.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/site/index.ts';
 import { featuresOf } from '../../helpers/features.ts';
-import { TestReleases } from '../../serve/helpers.ts';
+import { TestReleases } from '../../site/helpers.ts';
+import { ask } from '../sign-in/guarded-listener.ts';
 
 const releases = new TestReleases();
 const listeners: Server[] = [];
@@ -27,8 +28,8 @@ afterEach(() => {
 const FEATURES = featuresOf();
 
 function siteApp(release: ReleaseView | null, state: DeployState = 'ready') {
-  const server = new SiteServer(new BodyCache(512 * 1024));
-  server.swap(release === null ? null : new SiteSnapshot(release, [], { trailingSlash: 'auto' }));
+  const current = release && new SiteSnapshot(release, [], { trailingSlash: 'auto' });
+  const server = new SiteServer(new BodyCache(512 * 1024), { current });
   return createSiteApp({ server, state: () => state, features: () => FEATURES });
 }
 
@@ -42,59 +43,9 @@ async function listen(...args: Parameters<typeof siteApp>): Promise<number> {
   return (listener.address() as AddressInfo).port;
 }
 
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** One request whose path goes out exactly as it is written. */
-async function ask(port: number, path: string, headers = {}, method = 'GET'): Promise<Answer> {
-  const outgoing = request({ host: '127.0.0.1', port, path, headers, method, agent: false });
-  outgoing.end();
-  const [incoming] = await once(outgoing, 'response');
-  const chunks: Buffer[] = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  return { status: incoming.statusCode, headers: incoming.headers, body: Buffer.concat(chunks).toString() };
-}
-
 const PAGE = '<p>hello</p>'.repeat(200);
 
 describe('the site listener on a real socket', () => {
-  it('answers GET and HEAD alike, with a length and not in chunks', async () => {
-    const port = await listen(releases.make({ 'a.html': PAGE }));
-    for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
-      const get = await ask(port, '/a', headers);
-      const head = await ask(port, '/a', headers, 'HEAD');
-      expect(get.status).toBe(200);
-      expect(get.headers['transfer-encoding']).toBeUndefined();
-      expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
-      expect(head.body).toBe('');
-    }
-  });
-
-  it('answers 304 without a body', async () => {
-    const port = await listen(releases.make({ 'a.html': PAGE }));
-    const { headers } = await ask(port, '/a');
-    const answer = await ask(port, '/a', { 'if-none-match': headers.etag });
-    expect([answer.status, answer.headers.etag, answer.body]).toEqual([304, headers.etag, '']);
-  });
-
-  it('reads the raw target: nothing is normalised before it is looked at', async () => {
-    const port = await listen(releases.make({ 'index.html': PAGE, 'a/b.html': PAGE }));
-    for (const path of ['/a/../index.html', '/a/%2e%2e/index.html', '//index.html', '/a%2fb', '/./index.html']) {
-      expect((await ask(port, path)).status, path).toBe(404);
-    }
-    expect((await ask(port, `http://127.0.0.1:${port}/a/b?x`)).status).toBe(200);
-    expect((await ask(port, '/%zz')).status).toBe(400);
-  });
-
-  it('finds names that are not ASCII', async () => {
-    const port = await listen(releases.make({ 'caf\u00e9.html': PAGE }));
-    expect((await ask(port, '/caf%C3%A9')).status).toBe(200);
-    expect((await ask(port, '/cafe%CC%81')).status).toBe(200);
-  });
-
   it('streams what is larger than its memory allows, whole and in ranges', async () => {
     const text = 'streamed '.repeat(40_000);
     const port = await listen(releases.make({ 'big.txt': text }));
@@ -122,12 +73,6 @@ describe('the site listener on a real socket', () => {
       await expect(read()).rejects.toMatchObject({ code: 'ECONNRESET' });
     },
   );
-
-  it('refuses other methods with Allow, and keeps the connection usable', async () => {
-    const port = await listen(releases.make({ 'a.html': PAGE }));
-    const answer = await ask(port, '/a', {}, 'POST');
-    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
-  });
 
   it('answers 503 where the files are gone', async () => {
     const release = releases.make({ 'a.html': PAGE });
@@ -199,7 +144,7 @@ describe('a fault that nobody foresaw', () => {
   it('is told to the owner and answered with 500', async () => {
     const faults: unknown[] = [];
     const app = createSiteApp({
-      server: new SiteServer(new BodyCache(0)),
+      server: new SiteServer(new BodyCache(0), { current: null }),
       state: () => {
         throw new Error('a bug');
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type OpenedVersion, versionAnswer } from '../../../src/http/site/version-answers.ts';
-import type { SiteRequest } from '../../../src/serve/index.ts';
+import type { SiteRequest } from '../../../src/site/index.ts';
 
 const request = (target: string): SiteRequest => ({ method: 'GET', target, header: () => undefined, id: () => null });
 const source = (opened: OpenedVersion | null) => ({

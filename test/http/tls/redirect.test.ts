@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
-import { redirectAnswer } from '../../../src/http/tls/redirect.ts';
+import { redirectAnswer } from '../../../src/http/tls/tls-port.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 
 const opened: Listener[] = [];

@@ -3,19 +3,14 @@ import { constants } from 'node:http2';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
-import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
-import type { KeyPair, TlsSettings } from '../../../src/http/tls/served-certificates.ts';
+import type { KeyPair, TlsSettings } from '../../../src/http/tls/tls-port.ts';
 import { makeCertificate } from '../../helpers/certificates.ts';
+import { listenerBench } from '../listener/listener-bench.ts';
 import { RawConnection } from '../listener/raw-connection.ts';
 import { askHttp1, askHttp2, openHttp2, shakeHands } from './tls-client.ts';
-
-const opened: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close();
-});
 
 function pairFor(...names: string[]): KeyPair {
   const { cert, key } = makeCertificate({ names });
@@ -26,22 +21,14 @@ const FIRST = pairFor('first.test', '127.0.0.1');
 const SECOND = pairFor('second.test', '*.wild.test');
 const tlsOf = (...pairs: KeyPair[]): TlsSettings => ({ pairs, http2: true, hstsMs: null });
 
-async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
-  const listener = await openListener({
-    name: 'site',
-    fetch: (request) => new Response(`hello ${new URL(request.url).host}`),
-    host: '127.0.0.1',
-    port: 0,
-    tls: tlsOf(FIRST),
-    ...options,
-  } as ListenerOptions);
-  opened.push(() => listener.stop(0));
-  return listener;
-}
+const { open, onEnd } = listenerBench({
+  fetch: (request) => new Response(`hello ${new URL(request.url).host}`),
+  tls: tlsOf(FIRST),
+});
 
 function session(port: number, options = {}) {
   const made = openHttp2(port, options);
-  opened.push(() => made.destroy());
+  onEnd(() => made.destroy());
   return made;
 }
 
@@ -88,7 +75,7 @@ describe('a listener with TLS', () => {
   ])('answers %s over HTTP/2 as over HTTP/1.1', async (_, asked) => {
     const plain = { status: 200, headers: ['Content-Type', 'text/x-plain'], body: Buffer.from('prepared') } as const;
     const { port, url } = await open({
-      plain: (incoming) => (incoming.url === '/plain' ? plain : null),
+      fastAnswer: (incoming) => (incoming.url === '/plain' ? plain : null),
       fetch: (request) => {
         const { host, pathname } = new URL(request.url);
         return new Response(`${host} ${pathname}`, { status: pathname === '/missing' ? 404 : 200 });
@@ -187,7 +174,7 @@ describe('a listener with TLS', () => {
   ] as const)('speaks %s', async (_, maxVersion, spoken) => {
     const { port } = await open();
     const socket = await shakeHands(port, { maxVersion });
-    opened.push(() => socket.destroy());
+    onEnd(() => socket.destroy());
     expect(socket.getProtocol()).toBe(spoken);
   });
 
@@ -204,7 +191,7 @@ describe('a listener with TLS', () => {
   ] as const)('agrees on %s', async (_, ALPNProtocols, http2, agreed) => {
     const { port } = await open({ tls: { ...tlsOf(FIRST), http2 } });
     const socket = await shakeHands(port, ALPNProtocols === undefined ? {} : { ALPNProtocols: [...ALPNProtocols] });
-    opened.push(() => socket.destroy());
+    onEnd(() => socket.destroy());
     expect(socket.alpnProtocol).toBe(agreed);
   });
 
@@ -219,7 +206,7 @@ describe('a listener with TLS', () => {
     const plain = { status: 200, headers: ['A', 'b'], body: null } as const;
     const { port } = await open({
       tls: { ...tlsOf(FIRST), hstsMs: 86_400_000 },
-      plain: ({ url }) => (url === '/plain' ? plain : null),
+      fastAnswer: ({ url }) => (url === '/plain' ? plain : null),
     });
     const client = session(port);
     for (const path of ['/', '/plain']) {
@@ -316,10 +303,8 @@ describe('stop() with TLS', () => {
     await once(stays, 'secureConnect');
     const silent = connect({ host: '127.0.0.1', port: listener.port, allowHalfOpen: true });
     await once(silent, 'connect');
-    opened.push(
-      () => stays.destroy(),
-      () => silent.destroy(),
-    );
+    onEnd(() => stays.destroy());
+    onEnd(() => silent.destroy());
     await listener.stop(60_000);
     expect((await gone)[0]).toBe(constants.NGHTTP2_NO_ERROR);
   });

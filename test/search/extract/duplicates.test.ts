@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { Duplicates, fingerprintOf, rankOf } from '../../../src/search/extract/index.ts';
-import type { Section } from '../../../src/search/section.ts';
+import { Duplicates, fingerprintOf, rankOf } from '../../../src/search/extract/duplicates.ts';
+import type { Section } from '../../../src/search/ports.ts';
 
 const section: Section = { path: '/x', title: 'T', headings: ['T'], text: 'x', language: 'en', version: '1', tags: [] };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { extractPage, sphinxVersion } from '../../../src/search/extract/index.ts';
+import { extractPage } from '../../../src/search/extract/extract-page.ts';
+import { sphinxVersion } from '../../../src/web/content/page-facts.ts';
 import { extractBody } from './page.ts';
 
 const meta = (name: string, content: string) => `<meta name="${name}" content="${content}">`;

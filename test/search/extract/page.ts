@@ -1,4 +1,4 @@
-import { type ExtractedPage, extractPage } from '../../../src/search/extract/index.ts';
+import { type ExtractedPage, extractPage } from '../../../src/search/extract/extract-page.ts';
 
 /** A page of markup, as its body, under `/a`. */
 export function extractBody(body: string, head = ''): ExtractedPage | null {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutPassages } from '../../../src/search/extract/index.ts';
+import { cutPassages } from '../../../src/search/extract/passages.ts';
 
 /** One token a word; each Chinese character is a word. */
 const countWords = (text: string) => text.match(/\p{Script=Han}|[^\s\p{Script=Han}]+/gu)?.length ?? 0;

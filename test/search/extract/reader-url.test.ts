@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PageForms, readerUrl } from '../../../src/search/extract/index.ts';
+import { PageForms, readerUrl } from '../../../src/search/extract/reader-url.ts';
 
 const FILES = new Set([
   'index.html',

@@ -94,7 +94,7 @@ describe('extractPage() cuts a page into sections', () => {
     ['attributes', '<p a b c d e f g>x</p>'],
     ['drawings', '<svg><g>'],
   ])('reads 8 MiB of %s within the memory of 300 MiB', { timeout: 120_000 }, async (_, unit) => {
-    const module = new URL('../../../src/search/extract/index.ts', import.meta.url).href;
+    const module = new URL('../../../src/search/extract/extract-page.ts', import.meta.url).href;
     const worker = new Worker(
       `const { workerData, parentPort } = require('node:worker_threads');
       import(workerData.module).then(({ extractPage }) => {

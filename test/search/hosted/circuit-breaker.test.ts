@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CircuitBreaker } from '../../../src/search/hosted/circuit-breaker.ts';
+import { CircuitBreaker } from '../../../src/search/hosted-search.ts';
 
 const SETTINGS = { failuresMax: 2, openMs: 1_000 };
 

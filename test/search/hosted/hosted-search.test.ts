@@ -1,13 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import {
-  HostedSearch,
-  type HostedSearchOptions,
-  parseHostedResults,
-} from '../../../src/search/hosted/hosted-search.ts';
+import { HostedSearch, type HostedSearchOptions, parseHostedResults } from '../../../src/search/hosted-search.ts';
 import type { SearchRequest, SearchResult } from '../../../src/search/request.ts';
 import { type Answer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
@@ -35,7 +31,7 @@ const requestOf = (changes: Partial<SearchRequest> = {}): SearchRequest => ({
   ...changes,
 });
 
-/** A hosted search that answers like that, in front of a local one that always finds `/local`. */
+/** A hosted search that answers like that. */
 async function hostedBy(answer: Answer, changes: Partial<HostedSearchOptions> = {}, allowedHosts: string[] = []) {
   const server = await httpServer(answer);
   const client = httpClientOf({ allowedHosts });
@@ -47,11 +43,10 @@ async function hostedBy(answer: Answer, changes: Partial<HostedSearchOptions> = 
   const search = new HostedSearch({
     client,
     settings: { discoveryUrl: `${server.origin}/base/`, domain: 'acme', key: new Secret(KEY) },
-    local: { search: async () => ({ results: [resultOf('/local')] }) },
     onFault: (error) => faults.push(error),
     ...changes,
   });
-  const ask = async (request = requestOf()) => (await search.search(request, signal)).results.map(briefOf);
+  const ask = async (request = requestOf()) => (await search.search(request, signal))?.map(briefOf) ?? null;
   return { search, ask, faults, server };
 }
 
@@ -92,23 +87,26 @@ describe('HostedSearch', () => {
       (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('[', () => response.destroy()),
     ],
     ['refuses the connection', (request) => void request.socket.destroy()],
-  ])('falls back to the local engine where the hosted one %s, and says so without the key', async (_, answer) => {
-    const { ask, faults } = await hostedBy(answer);
-    expect(await ask()).toEqual(['local /local']);
-    expect(faults.map(({ code }) => code)).toEqual(['hosted_search_failed']);
-    expect(JSON.stringify(faults.map((fault) => [fault.message, fault.toPlain()]))).not.toContain('canary');
-  });
+  ])(
+    'leaves the request to the local engine if the hosted one %s, and reports why without the key',
+    async (_, answer) => {
+      const { ask, faults } = await hostedBy(answer);
+      expect(await ask()).toBeNull();
+      expect(faults.map(({ code }) => code)).toEqual(['hosted_search_failed']);
+      expect(JSON.stringify(faults.map((fault) => [fault.message, fault.toPlain()]))).not.toContain('canary');
+    },
+  );
 
   it('falls back when the time limit is over', async () => {
     const { ask, faults, server } = await hostedBy(() => undefined, { timeoutMs: 100 });
-    expect(await ask()).toEqual(['local /local']);
+    expect(await ask()).toBeNull();
     expect(faults).toMatchObject([{ code: 'hosted_search_failed', message: expect.stringContaining('within 0.1 s') }]);
     await expect.poll(() => server.openSockets()).toBe(0);
   });
 
   it('never contacts a host that is not allowed', async () => {
     const { ask, faults, server } = await hostedBy(answering([]), {}, ['docs.example.com']);
-    expect(await ask()).toEqual(['local /local']);
+    expect(await ask()).toBeNull();
     expect(faults.map(({ code }) => code)).toEqual(['host_not_allowed']);
     expect(server.requests).toHaveLength(0);
   });
@@ -120,7 +118,7 @@ describe('HostedSearch', () => {
       (...exchange) => (isUp ? answering([resultOf('/hosted')]) : answering({}, 503))(...exchange),
       { now: () => clock.nowMs },
     );
-    for (let index = 0; index < 8; index++) expect(await ask()).toEqual(['local /local']);
+    for (let index = 0; index < 8; index++) expect(await ask()).toBeNull();
     expect(server.requests).toHaveLength(5);
     clock.nowMs = 30_000;
     await ask();
@@ -131,17 +129,11 @@ describe('HostedSearch', () => {
     expect([await ask(), await ask()]).toEqual([['hosted /hosted'], ['hosted /hosted']]);
   });
 
-  it('answers search as you type from the local engine', async () => {
-    const { ask, server }: { ask: (request?: SearchRequest) => Promise<string[]>; server: LocalServer } =
+  it('leaves search as you type to the local engine', async () => {
+    const { ask, server }: { ask: (request?: SearchRequest) => Promise<string[] | null>; server: LocalServer } =
       await hostedBy(answering([resultOf('/hosted')]));
-    expect(await ask(requestOf({ prefixLast: true }))).toEqual(['local /local']);
+    expect(await ask(requestOf({ prefixLast: true }))).toBeNull();
     expect(server.requests).toHaveLength(0);
-  });
-
-  it('rejects as the local engine does where neither can answer', async () => {
-    const building = new DocshelfError('index_building', 'Cannot search now');
-    const { ask } = await hostedBy(answering({}, 500), { local: { search: () => Promise.reject(building) } });
-    await expect(ask()).rejects.toBe(building);
   });
 
   it('takes no client that leaves for a failure', async () => {
@@ -179,6 +171,7 @@ describe('parseHostedResults()', () => {
           language: null,
           tags: [],
           highlights: [{ start: 0, end: 2 }],
+          source: 'hosted',
         },
       },
     ]);

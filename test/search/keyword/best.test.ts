@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Best } from '../../../src/search/keyword/best.ts';
+import { Best } from '../../../src/search/keyword/ranking.ts';
 
 describe('Best', () => {
   it('keeps what sorting all would put first', () => {

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FORMAT_VERSION, SCHEMA, seal } from '../../../src/search/keyword/format.ts';
-import { KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
+import { KeywordIndexWriter } from '../../../src/search/keyword/index-writer.ts';
+import { KeywordIndex } from '../../../src/search/keyword/keyword-index.ts';
 import { indexPath, writeIndex } from './index-folder.ts';
 
 const DAMAGED = expect.objectContaining({ code: 'index_damaged' });

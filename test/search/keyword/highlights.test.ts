@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { highlightsOf } from '../../../src/search/keyword/index.ts';
+import { highlightsOf } from '../../../src/search/query/excerpts.ts';
 import { indexOf } from './index-folder.ts';
 
 /** The marked pieces of a section's text for a query. */

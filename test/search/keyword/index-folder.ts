@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type IndexedSection, KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
-import type { Passage } from '../../../src/search/section.ts';
+import { type IndexedSection, KeywordIndexWriter } from '../../../src/search/keyword/index-writer.ts';
+import { KeywordIndex } from '../../../src/search/keyword/keyword-index.ts';
+import type { Passage } from '../../../src/search/ports.ts';
 
 /** A path for an index file, in a folder that goes with the test. */
 export function indexPath(): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeywordIndex } from '../../../src/search/keyword/index.ts';
+import { KeywordIndex } from '../../../src/search/keyword/keyword-index.ts';
 import { found, indexOf, indexPath, writeIndex } from './index-folder.ts';
 
 const FILLER = 'Some other text about nothing in particular, to have words that are common.';

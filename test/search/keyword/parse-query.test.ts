@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseQuery } from '../../../src/search/keyword/index.ts';
+import { parseQuery } from '../../../src/search/keyword/query.ts';
 
 describe('parseQuery()', () => {
   it('takes phrases and unwanted words out', () => {

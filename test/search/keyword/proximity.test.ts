@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Proximity, sequenceOf } from '../../../src/search/keyword/proximity.ts';
+import { Proximity, sequenceOf } from '../../../src/search/keyword/ranking.ts';
 import { found, indexOf } from './index-folder.ts';
 
 const QUERY = new Proximity([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { highlightsOf } from '../../../src/search/keyword/index.ts';
+import { highlightsOf } from '../../../src/search/query/excerpts.ts';
 import { cases } from '../../helpers/runs.ts';
 import { indexOf } from './index-folder.ts';
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { stem } from '../../../src/search/keyword/stem.ts';
+import { stem } from '../../../src/search/keyword/english.ts';
 
 const ROOTS = 'relat condit hop happ tann fall hiss fizz fail fil agre plaster motor conflat troubl siz adjust defens';
 const MORE_ROOTS = 'oper vietnam predic vil differ analog radic electr hesit feudal decis gyroscop control roll sk b y';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editDistance } from '../../../src/domain/edit-distance.ts';
+import { editDistance } from '../../../src/domain/text.ts';
 import { Vocabulary } from '../../../src/search/keyword/vocabulary.ts';
 
 const WORDS = ['authentication', 'authorization', 'cache', 'catch', 'config', 'configuration', 'configure', 'port'];

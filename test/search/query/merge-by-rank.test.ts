@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mergeByRank } from '../../../src/search/query/merge-by-rank.ts';
 import type { SearchResult } from '../../../src/search/request.ts';
+import { mergeByRank } from '../../../src/search/shelf-search.ts';
 
 function result(path: string, score: number): SearchResult {
   const metadata = { score, title: '', headings: [], version: null, language: null, tags: [], highlights: [] };

@@ -1,7 +1,7 @@
 import { truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { OpenReleases } from '../../../src/search/query/open-releases.ts';
+import { OpenReleases } from '../../../src/search/query/query-thread.ts';
 import { ReleaseSearch } from '../../../src/search/query/release-search.ts';
 import { indexPath, writeIndex } from '../keyword/index-folder.ts';
 

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Embedder } from '../../../src/search/ports.ts';
-import { type EmbedProgress, embedRelease, passageText, VectorTable } from '../../../src/search/semantic/index.ts';
-import { quantise } from '../../../src/search/semantic/quantise.ts';
+import type { Embedder, EmbedProgress } from '../../../src/search/ports.ts';
+import { embedRelease, passageText } from '../../../src/search/semantic/embed-release.ts';
+import { quantise } from '../../../src/search/semantic/vector-index.ts';
+import { VectorTable } from '../../../src/search/semantic/vector-table.ts';
 
 const DIMS = 32;
 /** A vector that depends on the text. */

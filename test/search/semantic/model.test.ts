@@ -2,8 +2,8 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMON_SCALE, measureScale } from '../../../src/search/semantic/cosine-scale.ts';
-import { EmbeddingModel } from '../../../src/search/semantic/index.ts';
+import { EmbeddingModel } from '../../../src/search/semantic/model.ts';
+import { COMMON_SCALE, measureScale } from '../../../src/search/semantic/vector-index.ts';
 
 const BUILTIN = join(import.meta.dirname, '../../../models/all-MiniLM-L6-v2');
 const dot = (one: Float32Array, other: Float32Array) =>
@@ -53,11 +53,6 @@ describe('the built-in model', () => {
 
   it('makes a vector of text without words', async () => {
     for (const text of ['', ' ', '\0', '😀', '\ud800']) expect(await model.embedQuery(text)).toHaveLength(384);
-  });
-
-  it('counts tokens without special ones, however long the text is', () => {
-    expect(model.countTokens('maintenance window')).toBe(2);
-    expect(model.countTokens('word '.repeat(5000))).toBe(5000);
   });
 
   it('reads what is written in Latin letters, and nothing else', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { normalise, POOLINGS, pool } from '../../../src/search/semantic/pooling.ts';
+import { normalise, pool } from '../../../src/search/semantic/model.ts';
+import { POOLINGS } from '../../../src/search/semantic/model-files.ts';
 
 describe('pool()', () => {
   /** Three tokens of two numbers; the third is padding. */

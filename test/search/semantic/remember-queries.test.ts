@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Embedder } from '../../../src/search/ports.ts';
-import { rememberQueries } from '../../../src/search/semantic/remember-queries.ts';
+import { rememberQueries } from '../../../src/search/semantic/embedders.ts';
 
 /** Says which texts it was asked; a vector of a kibibyte each. */
 function embedder(): Embedder & { readonly asked: string[]; fails: boolean } {

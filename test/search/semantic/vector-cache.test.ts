@@ -5,8 +5,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { noteUse, sweepVectors } from '../../../src/search/semantic/sweep-vectors.ts';
-import { segmentNames, VectorCache } from '../../../src/search/semantic/vector-cache.ts';
+import { noteUse, segmentNames, sweepVectors, VectorCache } from '../../../src/search/semantic/vector-cache.ts';
 
 const DIMS = 32;
 const MODEL = { digest: 'ab'.repeat(32), dims: DIMS };

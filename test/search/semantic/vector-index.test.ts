@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { COMMON_SCALE, VectorIndex } from '../../../src/search/semantic/index.ts';
-import { normalise } from '../../../src/search/semantic/pooling.ts';
-import { quantise, signBits } from '../../../src/search/semantic/quantise.ts';
+import { normalise } from '../../../src/search/semantic/model.ts';
+import { COMMON_SCALE, quantise, signBits, VectorIndex } from '../../../src/search/semantic/vector-index.ts';
 import { memoryRows } from './memory-rows.ts';
 
 const DIMS = 64;

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inverseLength } from '../../../src/search/semantic/quantise.ts';
-import { OUT, VectorKernel } from '../../../src/search/semantic/vector-kernel.ts';
+import { inverseLength, OUT, VectorKernel } from '../../../src/search/semantic/vector-index.ts';
 import { memoryRows } from './memory-rows.ts';
 
 /** Vectors of 32, 64 and 96 numbers: a row of sign bits that fills its last word of 64 and one that does not. */

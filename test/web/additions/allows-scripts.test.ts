@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { allowsOwnScripts } from '../../../src/web/additions/allows-scripts.ts';
+import { allowsOwnScripts } from '../../../src/web/additions/page-additions.ts';
 
 it.each([
   ['', true],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mediaTypeOf } from '../../../src/web/media-type.ts';
-import { answers } from '../../../src/web/mount/index.ts';
-import { isTooLargeToMount, leftAddresses } from '../../../src/web/mount/left-addresses.ts';
+import { answers, isTooLargeToMount, leftAddresses } from '../../../src/web/mount/index.ts';
 
 const FILES = new Set(['index.html', 'guide/a.html', 'data.json']);
 

@@ -103,17 +103,20 @@ describe('mountFile() of a page', () => {
     expect(new URLPattern({ pathname }).test({ pathname: '/_docshelf/v/1.0+a/b/c' })).toBe(true);
   });
 
-  it('keeps other encodings', () => {
-    const latin = Buffer.from('<meta charset="iso-8859-1"><a href="/é">é</a>', 'latin1');
-    const type = 'text/html; charset=windows-1252';
-    const made = mountFile({ path: 'a.html', type, bytes: latin }, { ...BELOW, has: () => true });
-    expect(Buffer.from(made).toString('latin1')).toBe('<meta charset="iso-8859-1"><a href="/team/docs/é">é</a>');
-    const wide = Buffer.from('\ufeff<a href="/a">', 'utf16le');
-    const wideMade = mountFile(
-      { path: 'a.html', type: 'text/html; charset=utf-16le', bytes: wide },
-      { ...BELOW, has: () => true },
-    );
-    expect(Buffer.from(wideMade).toString('utf16le')).toBe('\ufeff<a href="/team/docs/a">');
+  it.each<[string, Buffer, string]>([
+    [
+      'windows-1252',
+      Buffer.from('<meta charset="iso-8859-1"><a href="/é">é</a>', 'latin1'),
+      '<meta charset="utf-8"><a href="/team/docs/é">é</a>',
+    ],
+    ['shift_jis', Buffer.from('<p>\x95\x5c<a href="/\x95\x5c">', 'latin1'), '<p>表<a href="/team/docs/表">'],
+    ['utf-16le', Buffer.from('\ufeff<form action="/a">é', 'utf16le'), '<form action="/team/docs/a">é'],
+  ])('writes a file in %s as UTF-8, which its byte order mark says', (charset, bytes, text) => {
+    const file = { path: 'a.html', type: `text/html; charset=${charset}`, bytes };
+    const made = mountFile(file, { ...BELOW, has: () => true });
+    expect(Buffer.from(made).toString()).toBe(`\ufeff${text}`);
+    const other = { ...file, bytes: Buffer.from('<p>\xe9', 'latin1') };
+    expect(mountFile(other, { ...BELOW, has: () => true })).toBe(other.bytes);
   });
 
   it('makes integrity anew where the target changed, and names the targets', () => {

@@ -3,12 +3,12 @@ import { findReferences, referencesOf, rewriteFile, type SourceType } from '../.
 /** What was found, as `kind url`. */
 export function found(type: SourceType, text: string): string[] {
   const bytes = Buffer.from(text);
-  return [...referencesOf(findReferences({ type, bytes, charset: 'utf-8' }))].map(({ kind, url }) => `${kind} ${url}`);
+  return [...referencesOf(findReferences({ type, bytes }))].map(({ kind, url }) => `${kind} ${url}`);
 }
 
 /** The text with every reference replaced: by `replacement`, or by the address with `new/` before it. */
 export function rewritten(type: SourceType, text: string, replacement?: string): string {
   const bytes = Buffer.from(text);
-  const references = findReferences({ type, bytes, charset: 'utf-8' });
+  const references = findReferences({ type, bytes });
   return Buffer.from(rewriteFile(bytes, references, ({ url }) => replacement ?? `new/${url}`).bytes).toString();
 }

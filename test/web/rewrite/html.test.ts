@@ -351,7 +351,6 @@ describe('findReferences() and rewriteFile() in HTML', () => {
     const { base, importMaps, robots } = findReferences({
       type: 'html',
       bytes: Buffer.from(html),
-      charset: 'utf-8',
     });
     expect({ base, importMaps, robots }).toEqual({
       base: '/b/',

@@ -1,9 +1,8 @@
 import { type DefaultTreeAdapterTypes, parse, Tokenizer, TokenizerMode } from 'parse5';
-import { decodeReferences } from '../../../src/web/rewrite/character-references.ts';
+import { decodeReferences } from '../../../src/web/rewrite/markup/character-references.ts';
 import { RAW_TEXT } from '../../../src/web/rewrite/markup/elements.ts';
-import { ForeignStack } from '../../../src/web/rewrite/markup/foreign-stack.ts';
 import { MarkupScanner } from '../../../src/web/rewrite/markup/scanner.ts';
-import { decodeUnits } from '../../../src/web/rewrite/source-text.ts';
+import { decodeUnits, unitsOfText } from '../../../src/web/rewrite/source-text.ts';
 
 /** Tags as `<a href="1">@12` and `</a>@30`: names, attributes with their decoded values, and where they begin. */
 const written = (name: string, attributes: readonly (readonly [string, string])[], at: number): string =>
@@ -15,12 +14,9 @@ const normal = (value: string): string =>
 /** What the scanner says, driven as a reader of pages drives it. */
 export function scannedTags(html: string): string[] {
   const scanner = new MarkupScanner(html);
-  const foreign = new ForeignStack();
   const tags: string[] = [];
   scanner.read({
     onEndTag: () => {
-      foreign.close(scanner.tagName);
-      scanner.allowsCdata = foreign.isForeign;
       tags.push(`</${normal(scanner.tagName)}>@${scanner.tagStart}`);
     },
     onStartTag: () => {
@@ -28,15 +24,13 @@ export function scannedTags(html: string): string[] {
       for (let index = 0; index < scanner.attributeCount; index++) {
         const name = normal(scanner.attributeName(index));
         const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-        const units = decodeReferences(html, start, end, 'attribute')?.text ?? html.slice(start, end);
-        const value = decodeUnits(units, 'utf-16le');
+        const units = unitsOfText(html.slice(start, end));
+        const value = decodeUnits(decodeReferences(units, 0, units.length, 'attribute')?.text ?? units);
         if (!attributes.has(name)) attributes.set(name, normal(value));
       }
       tags.push(written(normal(scanner.tagName), [...attributes], scanner.tagStart));
-      const isHtml = foreign.open(scanner.tagName, scanner.isSelfClosing);
-      scanner.allowsCdata = foreign.isForeign;
-      if (isHtml && scanner.tagName === 'plaintext') scanner.skipAll();
-      if (isHtml && RAW_TEXT.has(scanner.tagName)) scanner.skipRawText();
+      if (scanner.isHtml && scanner.tagName === 'plaintext') scanner.skipAll();
+      if (scanner.isHtml && RAW_TEXT.has(scanner.tagName)) scanner.skipRawText();
     },
   });
   return tags;

@@ -111,7 +111,7 @@ describe('findReferences() and rewriteFile() in JavaScript', () => {
 
 describe('findReferences() in what frameworks write', () => {
   const mentions = (type: 'html' | 'script', text: string, path?: string): string[] => {
-    const file = { type, bytes: Buffer.from(text), charset: 'utf-8', ...(path === undefined ? {} : { path }) };
+    const file = { type, bytes: Buffer.from(text), ...(path === undefined ? {} : { path }) };
     return [...referencesOf(findReferences(file))].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
   };
 

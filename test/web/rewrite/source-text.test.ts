@@ -1,99 +1,125 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findReferences, referencesOf, rewriteFile } from '../../../src/web/rewrite/index.ts';
-import { decodeUnits, sourceText } from '../../../src/web/rewrite/source-text.ts';
-
-const CHARSETS = ['utf-8', 'windows-1252', 'shift_jis', 'gbk', 'big5', 'euc-kr', 'iso-2022-jp', 'utf-16le', 'utf-16be'];
+import { findReferences, referencesOf, rewriteFile, utf8Bytes } from '../../../src/web/rewrite/index.ts';
+import { decodeUnits, unitsOf } from '../../../src/web/rewrite/source-text.ts';
 
 /** Bytes of a page in a charset that Node cannot write: text and bytes, joined. */
 function bytesOf(...parts: readonly (string | readonly number[])[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
 }
 
-function urlsOf(bytes: Uint8Array, charset: string): string[] {
-  return [...referencesOf(findReferences({ type: 'html', bytes, charset }))].map(({ url }) => url);
+function urlsOf(bytes: Uint8Array): string[] {
+  return [...referencesOf(findReferences({ type: 'html', bytes }))].map(({ url }) => url);
 }
 
 /** All references replaced by `N`. */
-function replaced(bytes: Uint8Array, charset: string): Uint8Array {
-  return rewriteFile(bytes, findReferences({ type: 'html', bytes, charset }), () => 'N').bytes;
+function replaced(bytes: Uint8Array): Uint8Array {
+  return rewriteFile(bytes, findReferences({ type: 'html', bytes }), () => 'N').bytes;
 }
 
-describe('sourceText()', () => {
-  it.each(CHARSETS)('has one unit for each byte of any file in %s, or for each two', (charset) => {
+describe('unitsOf() and decodeUnits()', () => {
+  it('have one unit for each byte, and decode them as a whole', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
-        const { units } = sourceText(bytes, () => charset);
-        expect(units.length).toBe(charset.startsWith('utf-16') ? bytes.length >> 1 : bytes.length);
+        const units = unitsOf(bytes);
+        expect(units.length).toBe(bytes.length);
+        expect(decodeUnits(units)).toBe(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
       }),
     );
   });
 
-  it.each(CHARSETS.filter((charset) => charset !== 'iso-2022-jp'))('is decoded as a whole as %s is', (charset) => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 32 }), (bytes) => {
-        const even = charset.startsWith('utf-16') ? bytes.subarray(0, bytes.length & ~1) : bytes;
-        const { units } = sourceText(even, () => charset);
-        // ICU's Shift_JIS turns three controls into each other, which the encoding standard's does not.
-        fc.pre(charset !== 'shift_jis' || !even.some((byte) => byte === 0x1a || byte === 0x1c || byte === 0x7f));
-        const decoded = new TextDecoder(charset, { ignoreBOM: true }).decode(even);
-        // Half a character is kept in UTF-16, which only what is no text has.
-        fc.pre(!charset.startsWith('utf-16') || !decoded.includes('\ufffd'));
-        expect(decodeUnits(units, charset).toWellFormed().replaceAll('\ufeff', '')).toBe(
-          decoded.replaceAll('\ufeff', ''),
-        );
-      }),
-    );
+  it('keep bytes that are no UTF-8, and find what is around them', () => {
+    const page = bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="', [0xc3, 0xa9], '">', [0xc3], '</a>');
+    expect(urlsOf(page)).toEqual(['é']);
+    expect(replaced(page)).toEqual(bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="N">', [0xc3], '</a>'));
   });
 
-  it('reads a charset that nobody knows as UTF-8', () => {
-    expect(sourceText(Buffer.from('a'), () => 'x-none').charset).toBe('utf-8');
+  it('keep a byte order mark', () => {
+    expect(replaced(Buffer.from('\ufeff<a href="a">'))).toEqual(Buffer.from('\ufeff<a href="N">'));
+  });
+
+  it('read character references and escapes beside bytes', () => {
+    expect(
+      urlsOf(
+        Buffer.from(
+          '<a href="&eacute;é&#x8868;"><script>import("./\\u00e9é\\ud83d\\ude00.js")</script><style>a{b:url(é\\e9 z);c:url("\\e9 é")}</style>',
+        ),
+      ),
+    ).toEqual(['éé表', './éé😀.js', 'ééz', 'éé']);
+    const manifest = Buffer.from('{"start_url":"\\u00e9é"}');
+    expect([...referencesOf(findReferences({ type: 'manifest', bytes: manifest }))].map(({ url }) => url)).toEqual([
+      'éé',
+    ]);
   });
 });
 
-describe('findReferences() and rewriteFile() in any charset', () => {
-  it('keeps bytes that are no UTF-8, and finds what is around them', () => {
-    const page = bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="', [0xc3, 0xa9], '">', [0xc3], '</a>');
-    expect(urlsOf(page, 'utf-8')).toEqual(['é']);
-    expect(replaced(page, 'utf-8')).toEqual(bytesOf([0xff, 0xfe], '<p>', [0x80], '<a href="N">', [0xc3], '</a>'));
+describe('utf8Bytes()', () => {
+  const inUtf8 = (bytes: Uint8Array, charset: string | null = null, type: 'html' | 'css' | 'xml' = 'html') =>
+    Buffer.from(utf8Bytes(bytes, type, charset)).toString();
+
+  it('gives the same object for UTF-8, for an unknown charset, and for a file in ASCII', () => {
+    const page = Buffer.from('<meta charset="shift_jis"><p>a');
+    expect(utf8Bytes(page, 'html', 'utf-8')).toBe(page);
+    expect(utf8Bytes(page, 'html', 'x-none')).toBe(page);
+    expect(utf8Bytes(page, 'html', null)).toBe(page);
   });
 
-  it('keeps a byte order mark', () => {
-    const page = Buffer.from('\ufeff<a href="a">');
-    expect(replaced(page, 'utf-8')).toEqual(Buffer.from('\ufeff<a href="N">'));
-  });
-
-  it('decodes single bytes, and leaves those of a query to themselves', () => {
-    const page = bytesOf('<a href="', [0xe9], '?', [0xe9, 0x26], 'amp;b#', [0xe9], '"><a href="&eacute;">');
-    expect(urlsOf(page, 'windows-1252')).toEqual(['é?%E9&b#é', 'é']);
-    expect(replaced(page, 'windows-1252')).toEqual(bytesOf('<a href="N"><a href="N">'));
-  });
-
-  it('does not take the second half of a character for syntax', () => {
+  it.each<[string, Buffer, string, string[]]>([
+    [
+      'windows-1252',
+      bytesOf('<p>', [0x80], '<a href="', [0xe9], '&eacute;"><a href="b">'),
+      '<p>€<a href="é&eacute;"><a href="b">',
+      ['éé', 'b'],
+    ],
     // 表 is 0x95 0x5C in Shift_JIS, and 0x5C is a backslash to a script.
-    const page = bytesOf(
-      '<script>import("./',
-      [0x95, 0x5c],
-      '.js")</script><p style="background:url(',
-      [0x95, 0x5c],
-      ')">',
-    );
-    expect(urlsOf(page, 'shift_jis')).toEqual(['./表.js', '表']);
-    expect(replaced(page, 'shift_jis')).toEqual(bytesOf('<script>import("./N")</script><p style="background:url(N)">'));
-  });
-
-  it('does not take characters in ISO-2022-JP for tags', () => {
+    [
+      'shift_jis',
+      bytesOf('<script>import("./', [0x95, 0x5c], '.js")</script><p style="background:url(', [0x95, 0x5c], ')">'),
+      '<script>import("./表.js")</script><p style="background:url(表)">',
+      ['./表.js', '表'],
+    ],
     // Between the escapes `<a` are the two bytes of one character.
-    const page = bytesOf('<p>', [0x1b], '$B<a', [0x1b], '(B<a href=b>');
-    expect(urlsOf(page, 'iso-2022-jp')).toEqual(['b']);
-    expect(replaced(page, 'iso-2022-jp')).toEqual(bytesOf('<p>', [0x1b], '$B<a', [0x1b], '(B<a href=N>'));
+    ['iso-2022-jp', bytesOf('<p>', [0x1b], '$B<a', [0x1b], '(B<a href=b>'), '<p>釈<a href=b>', ['b']],
+    ['gb18030', bytesOf('<a href="', [0x81, 0x30, 0x81, 0x30], '">'), '<a href="\u0080">', ['\u0080']],
+    ['utf-16le', Buffer.from('\ufeff<a href="表?é">', 'utf16le'), '<a href="表?é">', ['表?é']],
+    ['utf-16be', Buffer.from('\ufeff<a href="表?é">', 'utf16le').swap16(), '<a href="表?é">', ['表?é']],
+  ])('decodes %s once, and marks the file as UTF-8', (charset, bytes, text, urls) => {
+    const made = utf8Bytes(bytes, 'html', charset);
+    expect(Buffer.from(made).toString()).toBe(`\ufeff${text}`);
+    expect(urlsOf(made)).toEqual(urls);
   });
 
-  it.each(['utf-16le', 'utf-16be'])('writes %s', (charset) => {
-    const encoded = (text: string): Buffer =>
-      charset === 'utf-16le' ? Buffer.from(text, 'utf16le') : Buffer.from(text, 'utf16le').swap16();
-    const page = encoded('\ufeff<p>表<a href="表?é">\ud800x</a>');
-    expect(urlsOf(page, charset)).toEqual(['表?é']);
-    expect(replaced(page, charset)).toEqual(encoded('\ufeff<p>表<a href="N">\ud800x</a>'));
+  it('changes the charset that the file declares, and no other word', () => {
+    const page = (charset: string) =>
+      `<!--charset=latin1--><meta charset=${charset}><meta http-equiv="Content-Type" content="text/html; charset=${charset}"><meta name=a content="charset=koi8-r"><p>é`;
+    expect(inUtf8(Buffer.from(page('ISO-8859-1'), 'latin1'))).toBe(`\ufeff${page('utf-8')}`);
+    const xml = (charset: string) => `<?xml version="1.0" encoding="${charset}"?><svg><a href="é"/></svg>`;
+    expect(inUtf8(Buffer.from(xml('windows-1252'), 'latin1'), null, 'xml')).toBe(`\ufeff${xml('utf-8')}`);
+    const css = (charset: string) => `@charset "${charset}";a{background:url(é)}`;
+    expect(inUtf8(Buffer.from(css('latin1'), 'latin1'), null, 'css')).toBe(`\ufeff${css('utf-8')}`);
+  });
+
+  it('keeps the bytes of a query, which a browser sends in the charset of the page', () => {
+    const page = bytesOf(
+      '<p>?',
+      [0xe9],
+      '<a href="',
+      [0xe9],
+      '?',
+      [0xe9, 0x26],
+      'amp;b#',
+      [0xe9],
+      '"><img src=?\x95\x5c>',
+    );
+    const made = utf8Bytes(page, 'html', 'windows-1252');
+    expect(Buffer.from(made).toString()).toBe('\ufeff<p>?é<a href="é?%E9&amp;b#é"><img src=?%95\\>');
+    expect(urlsOf(made)).toEqual(['é?%E9&b#é', '?%95\\']);
+  });
+
+  it('follows a byte order mark before a header, and a header before the file', () => {
+    expect(inUtf8(Buffer.from('\ufeff<p>é', 'utf16le'), 'utf-8')).toBe('\ufeff<p>é');
+    expect(inUtf8(Buffer.from('<meta charset="koi8-r"><p>é', 'latin1'), 'latin1')).toBe(
+      '\ufeff<meta charset="koi8-r"><p>é',
+    );
   });
 });

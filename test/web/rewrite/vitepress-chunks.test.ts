@@ -4,7 +4,7 @@ import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts'
 const DATA = String.raw`window.__VP_HASH_MAP__=JSON.parse("{\"guide_a.md\":\"D6M2pbQd\",\"a_[b]_c.md\":\"CX-w_gKQ\",\"../x.md\":\"a\",\"n.md\":1}");window.__VP_SITE_DATA__=JSON.parse("{\"title\":\"T\",\"description\":\"\\\"base\\\":\\\"/no/\\\"\",\"base\":\"/docs/\",\"x\":{\"base\":\"/y/\"}}");`;
 
 function mentions(type: 'html' | 'script', text: string, path: string): string[] {
-  const found = findReferences({ type, bytes: Buffer.from(text), charset: 'utf-8', path });
+  const found = findReferences({ type, bytes: Buffer.from(text), path });
   return [...referencesOf(found)].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
 }
 

@@ -3,7 +3,7 @@ import { webpackChunks } from '../../../src/web/rewrite/generators/webpack.ts';
 import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
 
 function mentions(text: string, path = '/docs/js/runtime.js'): string[] {
-  const found = findReferences({ type: 'script', bytes: Buffer.from(text), charset: 'utf-8', path });
+  const found = findReferences({ type: 'script', bytes: Buffer.from(text), path });
   return [...referencesOf(found)].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
 }
 

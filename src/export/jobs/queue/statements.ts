@@ -1,115 +1,176 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { JOB_COLUMNS } from './row.ts';
+import { type Statement, statement } from '../../../database/statement.ts';
 
-const HELD = `jobId = :jobId AND attempt = :attempt AND status = 'running'`;
-
-/** Times shown to people never go back. */
-const TOUCHED = 'updatedAtMs = max(updatedAtMs, :nowMs)';
-
-const list = (filter: string) => `
-  SELECT ${JOB_COLUMNS} FROM jobs WHERE ${filter} seq < :before ORDER BY seq DESC LIMIT :limit`;
-const listOf = (filter: string) => list(`organizationId = :organizationId AND ${filter}`);
-
-/** Each finds its rows by an index, whatever the number of jobs. */
-export const SQL = {
-  add: `
-    INSERT INTO jobs (jobId, organizationId, domain, version, paths, traceparent, createdAtMs, updatedAtMs)
-    VALUES (:jobId, :organizationId, :domain, :version, :paths, :traceparent, :nowMs, :nowMs) RETURNING ${JOB_COLUMNS}`,
-  equalQueued: `
-    SELECT ${JOB_COLUMNS} FROM jobs WHERE status = 'queued' AND domain = :domain AND organizationId = :organizationId
-      AND version IS :version AND paths IS :paths ORDER BY seq LIMIT 1`,
-  get: `SELECT ${JOB_COLUMNS} FROM jobs WHERE jobId = :jobId`,
-  report: 'SELECT report FROM jobs WHERE jobId = :jobId',
-
-  listOfAll: list(''),
-  list: listOf(''),
-  listOfDomain: listOf('domain = :domain AND'),
-  listOfStatus: listOf('status = :status AND'),
-  listOfDomainAndStatus: listOf('domain = :domain AND status = :status AND'),
-
-  countQueued: "SELECT count(*) AS jobs FROM jobs WHERE status = 'queued'",
-  countQueuedOf: "SELECT count(*) AS jobs FROM jobs WHERE status = 'queued' AND organizationId = :organizationId",
-  countRunning: "SELECT count(*) AS jobs FROM jobs WHERE status = 'running'",
-  countRunningOf: "SELECT count(*) AS jobs FROM jobs WHERE status = 'running' AND organizationId = :organizationId",
-
-  revision: `
-    SELECT (SELECT max(seq) FROM jobs) AS newest, (SELECT count(*) FROM jobs WHERE status = 'queued') AS queued,
-      (SELECT max(updatedAtMs) FROM jobs INDEXED BY ended WHERE status IN ('completed', 'failed')) AS endedAtMs,
-      total(progress) AS progress, max(updatedAtMs) AS movedAtMs
-    FROM jobs INDEXED BY running WHERE status = 'running'`,
-  // Left to itself, SQLite reads the whole table for its order.
-  running: `
-    SELECT seq, jobId, attempt, heartbeat, holder, isCanceled FROM jobs INDEXED BY running WHERE status = 'running'
-    ORDER BY seq`,
-  // Reads the head of each domain's queue alone: 10,000 jobs that wait for one domain cost a claim as much as one.
-  nextQueued: `
-    WITH RECURSIVE head (domain) AS (
-      SELECT min(domain) FROM jobs WHERE status = 'queued'
-      UNION ALL
-      SELECT (SELECT min(later.domain) FROM jobs AS later WHERE later.status = 'queued' AND later.domain > head.domain)
-      FROM head WHERE head.domain IS NOT NULL
-    )
-    SELECT jobs.seq, jobs.organizationId FROM head
-    JOIN jobs ON jobs.seq = (
-      SELECT first.seq FROM jobs AS first WHERE first.status = 'queued' AND first.domain = head.domain
-      ORDER BY first.place, first.seq LIMIT 1
-    )
-    LEFT JOIN turns USING (organizationId)
-    WHERE NOT EXISTS (SELECT 1 FROM jobs AS other WHERE other.status = 'running' AND other.domain = head.domain)
-    ORDER BY coalesce(turns.lastClaim, 0), jobs.place, jobs.seq LIMIT 1`,
-  takeTurn: `
-    INSERT INTO turns VALUES (:organizationId, (SELECT coalesce(max(lastClaim), 0) + 1 FROM turns))
-    ON CONFLICT DO UPDATE SET lastClaim = excluded.lastClaim`,
-  begin: `
-    UPDATE jobs SET status = 'running', attempt = attempt + 1, heartbeat = 0, holder = :holder, ${TOUCHED}
-    WHERE seq = :seq RETURNING ${JOB_COLUMNS}`,
-
-  renew: `UPDATE jobs SET heartbeat = heartbeat + 1 WHERE ${HELD} RETURNING isCanceled`,
-  advance: `
-    UPDATE jobs SET heartbeat = heartbeat + 1, progress = max(progress, :progress), pageCount = max(pageCount, :pageCount),
-      checkpoint = coalesce(:checkpoint, checkpoint), ${TOUCHED} WHERE ${HELD}`,
-  complete: `
-    UPDATE jobs SET status = 'completed', progress = 100, pageCount = max(pageCount, :pageCount), ${TOUCHED},
-      holder = NULL, checkpoint = NULL, report = :report,
-      completion = (SELECT coalesce(max(completion), 0) + 1 FROM jobs WHERE status = 'completed'),
-      bundleSha256 = :bundleSha256, bundleSizeBytes = :bundleSizeBytes, contentSha256 = :contentSha256
-    WHERE ${HELD} AND NOT isCanceled`,
-  fail: `
-    UPDATE jobs SET status = 'failed', error = iif(isCanceled, 'canceled', :error),
-      errorCode = iif(isCanceled, 'canceled', :errorCode), errorNext = iif(isCanceled, NULL, :errorNext), ${TOUCHED},
-      holder = NULL, checkpoint = NULL, report = :report
-    WHERE ${HELD}`,
-  release: `
-    UPDATE jobs SET status = 'queued', holder = NULL, ${TOUCHED}, place = (
-      SELECT coalesce(min(place), 0) - 1 FROM jobs AS other
-      WHERE other.status = 'queued' AND other.organizationId = jobs.organizationId
-    ) WHERE ${HELD} AND NOT isCanceled`,
-  askToStop: `
-    UPDATE jobs SET isCanceled = 1, ${TOUCHED} WHERE jobId = :jobId AND status = 'running' AND NOT isCanceled`,
-  cancelQueued: `
-    UPDATE jobs SET status = 'failed', error = 'canceled', errorCode = 'canceled', isCanceled = 1, ${TOUCHED}, checkpoint = NULL
-    WHERE jobId = :jobId AND status = 'queued'`,
-
-  lastCompleted: `
-    SELECT ${JOB_COLUMNS} FROM jobs
-    WHERE status = 'completed' AND organizationId = :organizationId AND domain = :domain AND version IS :version
-    ORDER BY completion DESC LIMIT 1`,
-  prune: `
-    DELETE FROM jobs WHERE seq IN (
-      SELECT seq FROM jobs WHERE status IN ('completed', 'failed') AND updatedAtMs < :beforeMs AND NOT (
-        status = 'completed' AND completion = (
-          SELECT max(completion) FROM jobs AS other WHERE other.status = 'completed' AND other.domain = jobs.domain
-        )
-      ) LIMIT :limit
-    )`,
-  references: `
-    SELECT completion, bundleSha256, contentSha256 FROM jobs WHERE status = 'completed' AND completion > :after
-    ORDER BY completion LIMIT :limit`,
-} as const;
-
-export type Statements = Readonly<Record<keyof typeof SQL, StatementSync>>;
-
-export function prepareStatements(database: DatabaseSync): Statements {
-  const prepared = Object.entries(SQL).map(([name, sql]) => [name, database.prepare(sql)]);
-  return Object.fromEntries(prepared) as Statements;
+/** The words in which the two databases differ. All other text of the statements is the same. */
+interface Dialect {
+  readonly jobs: string;
+  readonly turns: string;
+  /** The greater of two values. */
+  readonly greatest: string;
+  /** Milliseconds by a clock that all processes of the queue share. */
+  readonly clockMs: string;
+  /** Lets a claim pass by a job that another transaction changes, such as a cancellation. */
+  readonly skipLocked: string;
+  /** Until the end of the transaction, one process at a time adds jobs of an organization. */
+  readonly lockOrganization: string;
+  /** Until the end of the transaction, one process at a time decides whose turn it is: organizations take exact turns. */
+  readonly lockClaims: string;
 }
+
+/**
+ * Each statement finds its rows by an index, whatever the number of jobs.
+ *
+ * - `jobs`: `seq` is the order of arrival. `place` is 0, or negative for a released job, which runs first. `completion` counts the
+ *   completed jobs of a domain. `leased_at_ms` is the last sign of life of `holder` (JSON, `Holder`); null if that process is dead.
+ * - `turns`: the number of each organization's last claim.
+ */
+function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }: Dialect) {
+  /** The columns of `JobRow`. Cast, because PostgreSQL's driver returns a BIGINT as text. */
+  const columns = `CAST(seq AS FLOAT) AS seq, job_id AS "jobId", organization_id AS "organizationId", domain, version, status, progress,
+    page_count AS "pageCount", CAST(created_at_ms AS FLOAT) AS "createdAtMs", CAST(updated_at_ms AS FLOAT) AS "updatedAtMs", attempt,
+    is_canceled AS "isCanceled", bundle_sha256 AS "bundleSha256", CAST(bundle_size_bytes AS FLOAT) AS "bundleSizeBytes",
+    content_sha256 AS "contentSha256", error, error_code AS "errorCode", error_next AS "errorNext", paths, checkpoint, traceparent`;
+  const candidate = `CAST(job.seq AS FLOAT) AS seq, job.job_id AS "jobId", job.organization_id AS "organizationId", job.status, job.attempt,
+    job.is_canceled AS "isCanceled"`;
+  const held = `job_id = :jobId AND attempt = :attempt AND status = 'running'`;
+  /** Times shown to people never go back. */
+  const touched = `updated_at_ms = ${greatest}(updated_at_ms, :nowMs)`;
+  const list = (filter: string) =>
+    `SELECT ${columns} FROM ${jobs} AS job WHERE ${filter} job.seq < :before ORDER BY job.seq DESC LIMIT :limit`;
+  const listOf = (filter: string) => list(`organization_id = :organizationId AND ${filter}`);
+  const count = (status: string, filter: string) =>
+    `(SELECT CAST(count(*) AS INTEGER) FROM ${jobs} WHERE status = '${status}' ${filter}) AS ${status}`;
+  const counts = (filter = '') => `SELECT ${count('queued', filter)}, ${count('running', filter)}`;
+
+  return {
+    ...locks,
+    add: `
+      INSERT INTO ${jobs} (job_id, organization_id, domain, version, paths, traceparent, created_at_ms, updated_at_ms)
+      VALUES (:jobId, :organizationId, :domain, :version, :paths, :traceparent, :nowMs, :nowMs) RETURNING ${columns}`,
+    equalQueued: `
+      SELECT ${columns} FROM ${jobs} AS job WHERE status = 'queued' AND domain = :domain AND organization_id = :organizationId
+        AND version IS NOT DISTINCT FROM :version AND paths IS NOT DISTINCT FROM :paths ORDER BY job.place, job.seq LIMIT 1`,
+    get: `SELECT ${columns} FROM ${jobs} WHERE job_id = :jobId`,
+    report: `SELECT report FROM ${jobs} WHERE job_id = :jobId`,
+
+    listOfAll: list(''),
+    list: listOf(''),
+    listOfDomain: listOf('domain = :domain AND'),
+    listOfStatus: listOf('status = :status AND'),
+    listOfDomainAndStatus: listOf('domain = :domain AND status = :status AND'),
+
+    counts: counts(),
+    countsOf: counts('AND organization_id = :organizationId'),
+    revision: `
+      SELECT ${count('queued', '')}, (SELECT max(seq) FROM ${jobs}) AS newest,
+        (SELECT max(updated_at_ms) FROM ${jobs} WHERE status IN ('completed', 'failed')) AS ended,
+        (SELECT sum(progress) FROM ${jobs} WHERE status = 'running') AS progress,
+        (SELECT max(updated_at_ms) FROM ${jobs} WHERE status = 'running') AS moved`,
+
+    holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
+    endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
+    // The absolute value covers a clock that was set back, or restarted with the machine: the lease expires at most one lease later.
+    nextAbandoned: `
+      SELECT ${candidate} FROM ${jobs} AS job
+      WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)
+      ORDER BY +job.seq LIMIT 1 ${skipLocked}`,
+    // Reads only the head of each domain's queue: 10,000 jobs that wait for one domain cost a claim as much as one.
+    nextQueued: `
+      WITH RECURSIVE head (domain) AS (
+        SELECT min(domain) FROM ${jobs} WHERE status = 'queued'
+        UNION ALL
+        SELECT (SELECT min(later.domain) FROM ${jobs} AS later WHERE later.status = 'queued' AND later.domain > head.domain)
+        FROM head WHERE head.domain IS NOT NULL
+      )
+      SELECT ${candidate} FROM head
+      JOIN ${jobs} AS job ON job.seq = (
+        SELECT first.seq FROM ${jobs} AS first WHERE first.status = 'queued' AND first.domain = head.domain
+        ORDER BY first.place, first.seq LIMIT 1
+      )
+      LEFT JOIN ${turns} AS turn ON turn.organization_id = job.organization_id
+      WHERE job.status = 'queued'
+        AND NOT EXISTS (SELECT 1 FROM ${jobs} AS other WHERE other.status = 'running' AND other.domain = head.domain)
+      ORDER BY coalesce(turn.last_claim, 0), job.place, job.seq LIMIT 1 ${skipLocked}`,
+    takeTurn: `
+      INSERT INTO ${turns} VALUES (:organizationId, (SELECT coalesce(max(last_claim), 0) + 1 FROM ${turns}))
+      ON CONFLICT (organization_id) DO UPDATE SET last_claim = excluded.last_claim`,
+    begin: `
+      UPDATE ${jobs} SET status = 'running', attempt = attempt + 1, holder = :holder, leased_at_ms = ${clockMs}, ${touched}
+      WHERE seq = :seq RETURNING ${columns}`,
+
+    renew: `UPDATE ${jobs} SET leased_at_ms = ${clockMs} WHERE ${held} RETURNING is_canceled AS "isCanceled"`,
+    advance: `
+      UPDATE ${jobs} SET leased_at_ms = ${clockMs}, progress = ${greatest}(progress, :progress),
+        page_count = ${greatest}(page_count, :pageCount), checkpoint = coalesce(:checkpoint, checkpoint), ${touched}
+      WHERE ${held} RETURNING job_id`,
+    complete: `
+      UPDATE ${jobs} AS job SET status = 'completed', progress = 100, page_count = ${greatest}(page_count, :pageCount), ${touched},
+        holder = NULL, checkpoint = NULL, report = :report, bundle_sha256 = :bundleSha256, bundle_size_bytes = :bundleSizeBytes,
+        content_sha256 = :contentSha256, completion = (
+          SELECT coalesce(max(other.completion), 0) + 1 FROM ${jobs} AS other
+          WHERE other.status = 'completed' AND other.domain = job.domain
+        )
+      WHERE ${held} AND is_canceled = 0 RETURNING job_id`,
+    fail: `
+      UPDATE ${jobs} SET status = 'failed', error = CASE WHEN is_canceled = 1 THEN 'canceled' ELSE :error END,
+        error_code = CASE WHEN is_canceled = 1 THEN 'canceled' ELSE :errorCode END,
+        error_next = CASE WHEN is_canceled = 1 THEN NULL ELSE :errorNext END, ${touched}, holder = NULL, checkpoint = NULL,
+        report = :report
+      WHERE ${held} RETURNING job_id`,
+    release: `
+      UPDATE ${jobs} AS job SET status = 'queued', holder = NULL, ${touched}, place = (
+        SELECT coalesce(min(other.place), 0) - 1 FROM ${jobs} AS other
+        WHERE other.status = 'queued' AND other.organization_id = job.organization_id
+      ) WHERE ${held} AND is_canceled = 0 RETURNING job_id`,
+    /** Ends a queued job. A running one ends when its holder sees it. */
+    cancel: `
+      UPDATE ${jobs} SET is_canceled = 1, ${touched}, checkpoint = CASE WHEN status = 'queued' THEN NULL ELSE checkpoint END,
+        error = CASE WHEN status = 'queued' THEN 'canceled' END, error_code = CASE WHEN status = 'queued' THEN 'canceled' END,
+        status = CASE WHEN status = 'queued' THEN 'failed' ELSE status END
+      WHERE job_id = :jobId AND status IN ('queued', 'running') AND is_canceled = 0`,
+    /** How an attempt has ended, if the connection was lost before the holder received the result. */
+    ended: `SELECT status FROM ${jobs} WHERE job_id = :jobId AND attempt = :attempt AND status <> 'running'`,
+
+    lastCompleted: `
+      SELECT ${columns} FROM ${jobs} WHERE status = 'completed' AND organization_id = :organizationId AND domain = :domain
+        AND version IS NOT DISTINCT FROM :version ORDER BY completion DESC LIMIT 1`,
+    prune: `
+      DELETE FROM ${jobs} WHERE seq IN (
+        SELECT seq FROM ${jobs} AS job WHERE status IN ('completed', 'failed') AND updated_at_ms < :beforeMs AND NOT (
+          status = 'completed' AND completion = (
+            SELECT max(completion) FROM ${jobs} AS other WHERE other.status = 'completed' AND other.domain = job.domain
+          )
+        ) LIMIT :limit
+      ) RETURNING seq`,
+    references: `
+      SELECT CAST(job.seq AS FLOAT) AS seq, bundle_sha256 AS "bundleSha256", content_sha256 AS "contentSha256" FROM ${jobs} AS job
+      WHERE status = 'completed' AND job.seq > :after ORDER BY job.seq LIMIT :limit`,
+  };
+}
+
+export type JobStatements = Readonly<Record<keyof ReturnType<typeof jobStatements>, Statement>>;
+
+const prepared = (dialect: Dialect): JobStatements =>
+  Object.fromEntries(
+    Object.entries(jobStatements(dialect)).map(([name, sql]) => [name, statement(sql)]),
+  ) as unknown as JobStatements;
+
+export const POSTGRES_STATEMENTS = prepared({
+  jobs: 'docshelf.export_jobs',
+  turns: 'docshelf.export_turns',
+  greatest: 'greatest',
+  clockMs: 'docshelf.clock_us() / 1000',
+  skipLocked: 'FOR UPDATE OF job SKIP LOCKED',
+  lockOrganization: `SELECT pg_advisory_xact_lock(hashtext('docshelf.export_jobs'), hashtext(:organizationId))`,
+  lockClaims: `SELECT pg_advisory_xact_lock(hashtext('docshelf.export_turns'))`,
+});
+
+/** A transaction of SQLite has the whole file to itself. `clock_ms` is a function of docshelf. */
+export const SQLITE_STATEMENTS = prepared({
+  jobs: 'jobs',
+  turns: 'turns',
+  greatest: 'max',
+  clockMs: 'clock_ms()',
+  skipLocked: '',
+  lockOrganization: 'SELECT 1',
+  lockClaims: 'SELECT 1',
+});

@@ -1,6 +1,10 @@
 import { workerData } from 'node:worker_threads';
-import { type QueueOrder, serveQueue } from './queue-thread.ts';
+import { type QueueFile, serveQueue } from './sqlite.ts';
 
-/** The thread of the job store. SQLite is synchronous, and flushes each change to the disk. */
+/** Runs the job store in a thread, because SQLite is synchronous and flushes each change to the disk. */
 
-serveQueue(workerData as QueueOrder, { wallMs: () => Date.now(), monotonicMs: () => performance.now() });
+serveQueue(workerData as QueueFile, {
+  wallMs: () => Date.now(),
+  // This clock is the machine's, so that all processes on the file share it.
+  monotonicMs: () => Number(process.hrtime.bigint() / 1_000_000n),
+});

@@ -1,11 +1,8 @@
-import type { AuditLine, AuditPage } from '../../audit/audit-line.ts';
+import type { AuditLine, AuditPage } from '../../audit/audit.ts';
+import { Chip, FaultCode, Name, Table, Time } from '../elements.tsx';
+import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { callForPage } from '../parts/call-for-page.tsx';
-import { FaultCode } from '../parts/fault-code.tsx';
-import { Chip } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { Time } from '../parts/time.tsx';
-import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
+import type { ConsoleRoute, ConsoleVisit, VisitProps } from '../visit.ts';
 
 export const auditRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/audit', run: showAudit }];
 
@@ -26,7 +23,7 @@ async function showAudit(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: 'Who changed what', page: 'audit', content });
 }
 
-function Lines({ visit, page }: { readonly visit: ConsoleVisit; readonly page: AuditPage }) {
+function Lines({ visit, page }: VisitProps & { readonly page: AuditPage }) {
   return (
     <>
       <Table
@@ -35,7 +32,7 @@ function Lines({ visit, page }: { readonly visit: ConsoleVisit; readonly page: A
         note="the newest first"
         columns={['When', 'Who', 'What', 'Where', 'Change', 'Result']}
         empty="Nothing has been changed yet."
-        rows={page.lines.map((line) => <LineRow visit={visit} line={line} />)}
+        rows={page.lines.map((line) => ({ cells: lineCells(visit, line) }))}
       />
       {page.before !== null && (
         <p>
@@ -53,34 +50,30 @@ const ACTORS: Readonly<Record<AuditLine['by'], string>> = {
   key: 'API key',
 };
 
-function LineRow({ visit, line }: { readonly visit: ConsoleVisit; readonly line: AuditLine }) {
+function lineCells(visit: ConsoleVisit, line: AuditLine) {
   const { at, by, id, client, action, target, site, organization, from, to, result, error, requestId } = line;
-  return (
-    <tr>
-      <th scope="row">
-        <Time at={at} />
-      </th>
-      <td data-column="Who">
-        {ACTORS[by]} {id} <small>{client}</small>
-      </td>
-      <td data-column="What">
-        {action} {target && <Name>{target}</Name>}
-      </td>
-      <td data-column="Where">{site ?? organization ?? 'the daemon'}</td>
-      <td data-column="Change">
-        {!from && !to && '–'}
-        {from && ['from ', <Name>{from}</Name>, ' ']}
-        {to && ['to ', <Name>{to}</Name>]}
-      </td>
-      <td data-column="Result">
-        {result === 'ok' ? <Chip tone="good">ok</Chip> : <FaultCode root={visit.root} code={result} />}{' '}
-        {error && <small>{error}</small>}
-        {result !== 'ok' && requestId && (
-          <small>
-            request <Name>{requestId}</Name>
-          </small>
-        )}
-      </td>
-    </tr>
-  );
+  return [
+    <Time at={at} />,
+    <>
+      {ACTORS[by]} {id} <small>{client}</small>
+    </>,
+    <>
+      {action} {target && <Name>{target}</Name>}
+    </>,
+    site ?? organization ?? 'the daemon',
+    <>
+      {!from && !to && '–'}
+      {from && ['from ', <Name>{from}</Name>, ' ']}
+      {to && ['to ', <Name>{to}</Name>]}
+    </>,
+    <>
+      {result === 'ok' ? <Chip tone="good">ok</Chip> : <FaultCode root={visit.root} code={result} />}{' '}
+      {error && <small>{error}</small>}
+      {result !== 'ok' && requestId && (
+        <small>
+          request <Name>{requestId}</Name>
+        </small>
+      )}
+    </>,
+  ];
 }

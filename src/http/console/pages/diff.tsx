@@ -1,13 +1,10 @@
-import { diffSummary, type VersionsDiff } from '../../../serve/versions/diff-pages.ts';
-import { siteAddress } from '../addresses.ts';
+import type { SiteStatusReport } from '../../../domain/status.ts';
+import { diffSummary, type VersionsDiff } from '../../../site/versions/diff-pages.ts';
+import { Chip, type ChipTone, countInWords, type RowOfCells, Table, Up } from '../elements.tsx';
+import { callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { callForPage } from '../parts/call-for-page.tsx';
-import { DiffForm } from '../parts/diff-form.tsx';
-import { shelfSite } from '../parts/shelf-sites.ts';
-import { Chip, type ChipTone } from '../parts/state.tsx';
-import { Table } from '../parts/tables.tsx';
-import { countInWords } from '../parts/wording.ts';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
+import { shelfSite } from '../shown-sites.tsx';
+import { type ConsoleRoute, type ConsoleVisit, parameterOf, siteAddress, type VisitProps } from '../visit.ts';
 
 export const diffRoutes: readonly ConsoleRoute[] = [{ method: 'GET', path: '/sites/:domain/diff', run: showDiff }];
 
@@ -21,15 +18,13 @@ async function showDiff(visit: ConsoleVisit): Promise<Response> {
   const called = isCalled ? await callForPage<VersionsDiff>(visit, 'diff', input) : null;
   const content = (
     <>
-      <p class="up">
-        <a href={root + siteAddress(domain)}>{domain}</a>
-      </p>
+      <Up to={root + siteAddress(domain)} name={domain} />
       <h1>What changed between versions</h1>
       <DiffForm visit={visit} site={site} from={from} to={to} />
       {called && (called.value === null ? called.instead : <Diff diff={called.value} />)}
     </>
   );
-  // Versions do not change: nothing is compared again because the daemon does something else.
+  // Versions do not change, so the page need not reload and compare them again.
   return showPage(visit, { title: `${domain}: what changed`, isStill: true, content });
 }
 
@@ -55,35 +50,63 @@ function Diff({ diff }: { readonly diff: VersionsDiff }) {
   );
 }
 
-function rowsOf({ added, removed, moved, changed }: VersionsDiff) {
+function rowsOf({ added, removed, moved, changed }: VersionsDiff): RowOfCells[] {
+  const row = (tone: ChipTone, change: string, { page, title }: { page: string; title: string }, words = '–') => ({
+    cells: [page, <Chip tone={tone}>{change}</Chip>, title, words],
+  });
   return [
-    ...added.map((page) => <PageRow tone="good" change="added" {...page} />),
-    ...removed.map((page) => <PageRow tone="bad" change="removed" {...page} />),
-    ...moved.map((page) => <PageRow tone="info" change="moved" {...page} what={`from ${page.from}`} />),
+    ...added.map((page) => row('good', 'added', page)),
+    ...removed.map((page) => row('bad', 'removed', page)),
+    ...moved.map((page) => row('info', 'moved', page, `from ${page.from}`)),
     ...changed.map(({ wordsAdded, wordsRemoved, ...page }) => {
-      const what = `${countInWords(wordsAdded)} more, ${countInWords(wordsRemoved)} gone`;
-      return <PageRow tone="warn" change="changed" {...page} what={wordsAdded + wordsRemoved === 0 ? '–' : what} />;
+      const words = `${countInWords(wordsAdded)} more, ${countInWords(wordsRemoved)} gone`;
+      return row('warn', 'changed', page, wordsAdded + wordsRemoved === 0 ? '–' : words);
     }),
   ];
 }
 
-interface PageRowProps {
-  readonly tone: ChipTone;
-  readonly change: string;
-  readonly page: string;
-  readonly title: string;
-  readonly what?: string;
+interface DiffFormProps extends VisitProps {
+  readonly site: SiteStatusReport;
+  /** Former choice. The default compares the active version, or the second newest, with the newest. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
-function PageRow({ tone, change, page, title, what = '–' }: PageRowProps) {
+/** Chooses two versions to compare. Needs a sign-in, because the comparison reads pages that readers may have to sign in for. */
+export function DiffForm({ visit, site, ...chosen }: DiffFormProps) {
+  const labels = site.versions.map(({ version }) => version);
+  if (visit.session === null || labels.length < 2) return null;
+  const [newest, former] = labels;
+  const active = site.active?.version ?? newest;
+  const from = chosen.from ?? (active === newest ? former : active);
+  const to = chosen.to ?? newest;
   return (
-    <tr>
-      <th scope="row">{page}</th>
-      <td data-column="Change">
-        <Chip tone={tone}>{change}</Chip>
-      </td>
-      <td data-column="Title">{title}</td>
-      <td data-column="Words">{what}</td>
-    </tr>
+    <form method="get" action={`${visit.root}${siteAddress(site.deployment.domain)}/diff`} class="card pair" id="diff">
+      <Labels name="from" title="Compare version" labels={labels} chosen={from} />
+      <Labels name="to" title="with version" labels={labels} chosen={to} />
+      <button type="submit">Compare</button>
+    </form>
+  );
+}
+
+interface LabelsProps {
+  readonly name: string;
+  readonly title: string;
+  readonly labels: readonly string[];
+  readonly chosen: string | undefined;
+}
+
+function Labels({ name, title, labels, chosen }: LabelsProps) {
+  return (
+    <div>
+      <label for={`diff-${name}`}>{title}</label>
+      <select id={`diff-${name}`} name={name}>
+        {labels.map((label) => (
+          <option value={label} selected={label === chosen}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }

@@ -1,18 +1,34 @@
 import { type ExportReport, isTerminal, type Job, type JobStatus } from '../../../domain/job.ts';
 import { nounOf } from '../../../domain/text.ts';
-import type { JobBoard, OperatedJob } from '../../jobs/job-schemas.ts';
-import { jobAddress, signInAddress } from '../addresses.ts';
+import type { JobBoard, OperatedJob } from '../../job-desk.ts';
+import {
+  bytesInWords,
+  Chip,
+  type ChipTone,
+  countInWords,
+  Explained,
+  FaultCode,
+  Name,
+  type RowOfCells,
+  Table,
+  TimeAgo,
+  Up,
+} from '../elements.tsx';
+import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { ActionForm } from '../parts/action-form.tsx';
-import { callForPage } from '../parts/call-for-page.tsx';
-import { FaultCode } from '../parts/fault-code.tsx';
-import { Chip, type ChipTone } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { TimeAgo } from '../parts/time.tsx';
-import { bytesInWords, countInWords } from '../parts/wording.ts';
-import { type ConsoleRoute, type ConsoleVisit, call, parameterOf } from '../visit.ts';
-import { cancelJob, retryJob, startJob } from './job-actions.ts';
-import { problemPage } from './problem.tsx';
+import {
+  backTo,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  fieldOf,
+  jobAddress,
+  parameterOf,
+  type SignedVisit,
+  signInAddress,
+  type VisitProps,
+} from '../visit.ts';
+import { problemPage } from './errors.tsx';
 
 export const jobRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/jobs', run: showJobs },
@@ -29,7 +45,7 @@ const TONES: Readonly<Record<JobStatus, ChipTone>> = {
   completed: 'good',
   failed: 'bad',
 };
-/** What a report lists of a thousand findings; the others are in the document. */
+/** Findings to show of a thousand. The JSON document lists all. */
 const FINDINGS_SHOWN = 200;
 
 async function showJobs(visit: ConsoleVisit): Promise<Response> {
@@ -44,7 +60,7 @@ async function showJobs(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: 'Export jobs', page: 'jobs', status, content });
 }
 
-function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board: JobBoard }) {
+function Board({ visit, board }: VisitProps & { readonly board: JobBoard }) {
   const { jobs, nextCursor, domains } = board;
   return (
     <>
@@ -56,7 +72,7 @@ function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board:
         columns={['Job', 'Site', 'Version', 'State', 'Pages', 'Started', ...(visit.session ? ['Actions'] : [])]}
         numbers={['Pages']}
         empty="No job was started yet."
-        rows={jobs.map((job) => <JobRow visit={visit} job={job} />)}
+        rows={jobs.map((job) => jobRow(visit, job))}
       />
       {nextCursor !== null && (
         <p>
@@ -67,12 +83,11 @@ function Board({ visit, board }: { readonly visit: ConsoleVisit; readonly board:
   );
 }
 
-interface JobProps {
-  readonly visit: ConsoleVisit;
+interface JobProps extends VisitProps {
   readonly job: OperatedJob;
 }
 
-function StartForm({ visit, domains }: { readonly visit: ConsoleVisit; readonly domains: readonly string[] }) {
+function StartForm({ visit, domains }: VisitProps & { readonly domains: readonly string[] }) {
   if (domains.length === 0) {
     return (
       <p class="card empty">
@@ -109,45 +124,31 @@ function JobState({ job: { status, progress } }: { readonly job: Job }) {
   );
 }
 
-function JobRow({ visit, job }: JobProps) {
+function jobRow(visit: ConsoleVisit, job: OperatedJob): RowOfCells {
   const { jobId, domain, organization, version, pageCount, createdAt, error, fault } = job;
-  return (
-    <tr id={jobId}>
-      <th scope="row">
-        <a href={visit.root + jobAddress(jobId)}>
-          <Name>{jobId}</Name>
-        </a>
-      </th>
-      <td data-column="Site">
-        {domain} <small>{organization}</small>
-      </td>
-      <td data-column="Version">
-        <Name>{version ?? 'none'}</Name>
-      </td>
-      <td data-column="State">
-        <JobState job={job} /> {error !== null && <small>{error}</small>}{' '}
-        {fault && (
-          <small>
-            <FaultCode root={visit.root} code={fault.code} />
-          </small>
-        )}
-      </td>
-      <td data-column="Pages" class="number">
-        {countInWords(pageCount)}
-      </td>
-      <td data-column="Started">
-        <TimeAgo at={createdAt} now={visit.now} />
-      </td>
-      {visit.session && (
-        <td data-column="Actions" class="acts">
-          <JobActs visit={visit} job={job} />
-        </td>
+  const cells = [
+    <a href={visit.root + jobAddress(jobId)}>
+      <Name>{jobId}</Name>
+    </a>,
+    <>
+      {domain} <small>{organization}</small>
+    </>,
+    <Name>{version ?? 'none'}</Name>,
+    <>
+      <JobState job={job} /> {error !== null && <small>{error}</small>}{' '}
+      {fault && (
+        <small>
+          <FaultCode root={visit.root} code={fault.code} />
+        </small>
       )}
-    </tr>
-  );
+    </>,
+    countInWords(pageCount),
+    <TimeAgo at={createdAt} now={visit.now} />,
+  ];
+  return { id: jobId, cells: visit.session === null ? cells : [...cells, <JobActs visit={visit} job={job} />] };
 }
 
-/** Names of buttons say of which job: a list of them is what some readers hear. */
+/** Button names include the job, because screen readers can list buttons without their rows. */
 function JobActs({ visit, job: { jobId, status } }: JobProps) {
   const [act, name] = isTerminal(status) ? (['retry', 'Start again'] as const) : (['cancel', 'Cancel'] as const);
   return (
@@ -172,16 +173,14 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
     );
     return showPage(visit, { title: 'Export job', page: 'jobs', status: called.status, content });
   }
-  // Reports name pages, also of sites whose readers sign in.
+  // Reports name pages, also of sites whose readers sign in, so they need a sign-in.
   const hint = [<a href={visit.root + signInAddress(visit)}>Sign in</a>, ' to see the report.'];
   const report = isTerminal(job.status)
     ? await callForPage<ExportReport>(visit, 'showReport', { ...input, hint })
     : null;
   const content = (
     <>
-      <p class="up">
-        <a href={`${visit.root}jobs`}>All jobs</a>
-      </p>
+      <Up to={`${visit.root}jobs`} name="All jobs" />
       <h1>
         {job.domain} <small>{job.version ?? ''}</small>
       </h1>
@@ -203,24 +202,9 @@ async function showJob(visit: ConsoleVisit): Promise<Response> {
   return showPage(visit, { title: `Export of ${job.domain}: ${job.status}`, page: 'jobs', content });
 }
 
-/** A sentence, what to do next, and the code that leads to the manual. */
 function JobError({ visit, job: { error, fault } }: JobProps) {
   if (fault === null) return error === null ? null : <p>{error}</p>;
-  return (
-    <>
-      <p>{fault.message}</p>
-      {fault.next !== null && (
-        <p>
-          <strong>Next:</strong> {fault.next}
-        </p>
-      )}
-      <p>
-        <small>
-          <FaultCode root={visit.root} code={fault.code} />
-        </small>
-      </p>
-    </>
-  );
+  return <Explained root={visit.root} {...fault} />;
 }
 
 async function showReportDocument(visit: ConsoleVisit): Promise<Response> {
@@ -229,8 +213,7 @@ async function showReportDocument(visit: ConsoleVisit): Promise<Response> {
   return visit.c.json(called.value);
 }
 
-interface ReportProps {
-  readonly visit: ConsoleVisit;
+interface ReportProps extends VisitProps {
   readonly report: ExportReport;
 }
 
@@ -255,17 +238,7 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
         note={`${countInWords(total)} ${nounOf(total, 'finding')}${left}`}
         columns={['Kind', 'Page', 'What']}
         empty="Nothing was."
-        rows={shown.map(({ kind, page, detail }) => (
-          <tr>
-            <th scope="row">
-              <Name>{kind}</Name>
-            </th>
-            <td data-column="Page">
-              <code>{page}</code>
-            </td>
-            <td data-column="What">{detail}</td>
-          </tr>
-        ))}
+        rows={shown.map(({ kind, page, detail }) => ({ cells: [<Name>{kind}</Name>, <code>{page}</code>, detail] }))}
       />
       {findings.length > shown.length && (
         <p>
@@ -274,4 +247,30 @@ function Report({ visit, report: { jobId, files, bytes, counts, findings } }: Re
       )}
     </>
   );
+}
+
+/** Each action makes one call of the admin listener and redirects to its job. */
+
+async function startJob(visit: SignedVisit): Promise<Response> {
+  const [domain, version] = [fieldOf(visit, 'domain'), visit.form.get('version')?.trim() ?? ''];
+  const made = await call(visit, 'startJob', { body: { domain, ...(version === '' ? {} : { version }) } });
+  if (made.problem !== null) return backTo(visit, 'jobs', { text: `${domain} is not exported`, problem: made.problem });
+  const { jobId } = made.value as OperatedJob;
+  return backTo(visit, jobAddress(jobId), { text: `The export of ${domain} is queued`, problem: null });
+}
+
+async function retryJob(visit: SignedVisit): Promise<Response> {
+  const former = parameterOf(visit, 'jobId');
+  const made = await call(visit, 'retryJob', { parameters: { jobId: former } });
+  if (made.problem !== null)
+    return backTo(visit, jobAddress(former), { text: 'It was not started again', problem: made.problem });
+  const { jobId } = made.value as OperatedJob;
+  return backTo(visit, jobAddress(jobId), { text: `What ${former} was asked for is queued again`, problem: null });
+}
+
+async function cancelJob(visit: SignedVisit): Promise<Response> {
+  const jobId = parameterOf(visit, 'jobId');
+  const { problem } = await call(visit, 'cancelJob', { parameters: { jobId } });
+  const text = problem === null ? 'The job was asked to stop' : 'The job was not asked to stop';
+  return backTo(visit, jobAddress(jobId), { text, problem });
 }

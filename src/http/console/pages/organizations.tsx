@@ -1,7 +1,22 @@
-import { keysAddress } from '../addresses.ts';
+import { DocshelfError } from '../../../domain/errors.ts';
+import { EXPORTING_PLAN, type KeyType, type Organization } from '../../../domain/organization.ts';
+import type { JobBoard } from '../../job-desk.ts';
+import type { CreatedKey, ListedKey } from '../../keys/key-schemas.ts';
+import { Chip, Name, type RowOfCells, Table, Time, TimeAgo, Up } from '../elements.tsx';
+import { ActionForm, callForPage } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { Table } from '../parts/tables.tsx';
-import type { ConsoleRoute, ConsoleVisit } from '../visit.ts';
+import { shelfSites } from '../shown-sites.tsx';
+import {
+  backTo,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  fieldOf,
+  keysAddress,
+  parameterOf,
+  type SignedVisit,
+  type VisitProps,
+} from '../visit.ts';
 
 export const organizationRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/organizations', run: showOrganizations },
@@ -20,20 +35,259 @@ function showOrganizations(visit: ConsoleVisit): Promise<Response> {
         note="as the config says"
         columns={['Organization', 'Plan', 'Domains', 'Keys']}
         empty="The config has none."
-        rows={organizations.map(({ id, plan, sites }) => (
-          <tr id={`organization-${id}`}>
-            <th scope="row">{id}</th>
-            <td data-column="Plan">{plan}</td>
-            <td data-column="Domains">
-              {sites.length === 0 ? <span class="soft">none</span> : sites.map(({ domain }) => domain).join(', ')}
-            </td>
-            <td data-column="Keys">
-              <a href={visit.root + keysAddress(id)}>API keys of {id}</a>
-            </td>
-          </tr>
-        ))}
+        rows={organizations.map(({ id, plan, sites }) => ({
+          id: `organization-${id}`,
+          cells: [
+            id,
+            plan,
+            sites.length === 0 ? <span class="soft">none</span> : sites.map(({ domain }) => domain).join(', '),
+            <a href={visit.root + keysAddress(id)}>API keys of {id}</a>,
+          ],
+        }))}
       />
     </>
   );
   return showPage(visit, { title: 'Organizations', page: 'organizations', content });
+}
+
+export const keyRoutes: readonly ConsoleRoute[] = [
+  { method: 'GET', path: '/organizations/:id/keys', run: showKeys },
+  { method: 'POST', path: '/organizations/:id/keys', act: createKey },
+  { method: 'GET', path: '/organizations/:id/keys/made', run: showCreatedKey },
+  { method: 'POST', path: '/organizations/:id/keys/revoke', act: revokeKey },
+];
+
+async function showKeys(visit: ConsoleVisit): Promise<Response> {
+  const { id } = organizationOf(visit);
+  const called = await callForPage<{ readonly keys: readonly ListedKey[] }>(visit, 'listKeys', {
+    query: { organization: id },
+    hint: 'Sign in to see the keys, to make and to revoke them.',
+    failed: 'The keys cannot be shown',
+  });
+  const content = (
+    <>
+      <Up to={`${visit.root}organizations`} name="All organizations" />
+      <div class="heading">
+        <h1>API keys of {id}</h1>
+      </div>
+      {called.value === null ? called.instead : <Keys visit={visit} id={id} keys={called.value.keys} />}
+    </>
+  );
+  return showPage(visit, { title: `API keys of ${id}`, page: 'organizations', content });
+}
+
+function Keys({ visit, id, keys }: VisitProps & { readonly id: string; readonly keys: readonly ListedKey[] }) {
+  const said = visit.session?.messages.find(visit.c.req.query('said'));
+  return (
+    <>
+      <NewKeyForm visit={visit} id={id} typed={said?.fields ?? {}} />
+      <Table
+        id="keys"
+        title="Keys"
+        note="of each its digest alone is kept"
+        columns={['Name', 'Type', 'Made', 'Expires', 'Last used', 'Actions']}
+        empty="There is no key yet."
+        rows={keys.map((key) => keyRow(visit, id, key))}
+      />
+    </>
+  );
+}
+
+interface NewKeyFormProps extends VisitProps {
+  readonly id: string;
+  /** Values of a rejected form. */
+  readonly typed: Readonly<Record<string, string>>;
+}
+
+function NewKeyForm({ visit, id, typed }: NewKeyFormProps) {
+  return (
+    <ActionForm visit={visit} action={keysAddress(id)} class="card narrow">
+      <h2>Make a key</h2>
+      <label for="name">Name</label>
+      <input id="name" name="name" required maxlength={128} value={typed.name} aria-describedby="name-help" />
+      <p class="soft" id="name-help">
+        For people: where it is used.
+      </p>
+      <label for="type">Type</label>
+      <select id="type" name="type">
+        <option value="assistant">assistant: public, may search</option>
+        <option value="admin" selected={typed.type === 'admin'}>
+          admin: a secret, may export
+        </option>
+      </select>
+      <label for="expires">Last day</label>
+      <input id="expires" name="expires" type="date" value={typed.expires} aria-describedby="expires-help" />
+      <p class="soft" id="expires-help">
+        Refused from the end of that day on, in UTC. Left out: it does not expire.
+      </p>
+      <button type="submit" class="primary">
+        Make the key
+      </button>
+    </ActionForm>
+  );
+}
+
+function keyRow(visit: ConsoleVisit, organizationId: string, key: ListedKey): RowOfCells {
+  const { id, name, type, createdAt, expiresAt, expired, lastUsedAt, readOnly } = key;
+  const cells = [
+    <>
+      {name}{' '}
+      {!readOnly && (
+        <small>
+          <Name>{id}</Name>
+        </small>
+      )}
+    </>,
+    type,
+    createdAt === null ? 'in the config' : <Time at={createdAt} />,
+    <>
+      {expiresAt === null ? 'never' : <Time at={expiresAt} />} {expired && <Chip tone="bad">expired</Chip>}
+    </>,
+    lastUsedAt === null ? <span class="soft">not known</span> : <TimeAgo at={lastUsedAt} now={visit.now} />,
+    readOnly ? (
+      <span class="soft">revoked in the config</span>
+    ) : (
+      <details id={`revoke-${id}`}>
+        <summary aria-label={`Revoke ${name}`}>Revoke</summary>
+        <ActionForm visit={visit} action={`${keysAddress(organizationId)}/revoke`} stays fields={{ key: id, name }}>
+          <button type="submit" class="danger">
+            Revoke {name} for good
+          </button>
+        </ActionForm>
+      </details>
+    ),
+  ];
+  return { id: `key-${readOnly ? 'config-' : ''}${id}`, cells };
+}
+
+async function createKey(visit: SignedVisit): Promise<Response> {
+  const { id } = organizationOf(visit);
+  const [name, type] = [fieldOf(visit, 'name'), fieldOf(visit, 'type')];
+  const expires = visit.form.get('expires') ?? '';
+  const expiresAt = expires === '' ? {} : { expiresAt: `${expires}T23:59:59Z` };
+  const called = await call(visit, 'createKey', { body: { organization: id, type, name, ...expiresAt } });
+  if (called.problem !== null) {
+    const fields = { name, type, expires };
+    return backTo(visit, keysAddress(id), { text: 'The key was not made', problem: called.problem, fields });
+  }
+  const made = visit.session.messages.put({ text: '', problem: null, made: called.value as CreatedKey });
+  return visit.c.redirect(`${visit.root}${keysAddress(id)}/made?key=${made}`, 303);
+}
+
+/** Shows a created key once. After that, only its creator has it. */
+async function showCreatedKey(visit: ConsoleVisit): Promise<Response> {
+  const organization = organizationOf(visit);
+  const name = visit.c.req.query('key');
+  const kept = visit.session?.messages.find(name)?.made;
+  const trial = kept && (await keyTrial(visit, organization, kept.type));
+  // Take the key last: if an earlier step fails, the operator can load the page again.
+  const made = visit.session?.messages.take(name)?.made ?? null;
+  const content = (
+    <>
+      <Up to={visit.root + keysAddress(organization.id)} name={`All keys of ${organization.id}`} />
+      <div class="heading">
+        <h1>{made === null ? 'The key has been shown' : `The key ${made.name}`}</h1>
+      </div>
+      {made === null || trial === undefined ? (
+        <p class="card empty">A key is shown once. Make another one, and revoke that which is lost.</p>
+      ) : (
+        <CreatedKeyShown visit={visit} made={made} trial={trial} />
+      )}
+    </>
+  );
+  return showPage(visit, { title: 'A new key', page: 'organizations', isStill: true, content });
+}
+
+async function revokeKey(visit: SignedVisit): Promise<Response> {
+  const { id } = organizationOf(visit);
+  const name = visit.form.get('name') ?? 'the key';
+  const { problem } = await call(visit, 'revokeKey', { parameters: { id: fieldOf(visit, 'key') } });
+  const text = problem === null ? `${name} is revoked, and refused from now on` : `${name} was not revoked`;
+  return backTo(visit, keysAddress(id), { text, problem });
+}
+
+/** @throws DocshelfError `not_found` */
+function organizationOf(visit: ConsoleVisit): Organization {
+  const id = parameterOf(visit, 'id');
+  const found = visit.parts.service().organizations.find((each) => each.id === id);
+  if (found !== undefined) return found;
+  throw new DocshelfError('not_found', `Cannot show the keys of "${id.slice(0, 200)}": there is no such organization`, {
+    next: 'The page /organizations lists those of the config.',
+  });
+}
+
+/** A call of the API to try a key with; or the reason why there is none, with what to do. */
+type KeyTrial =
+  | { readonly address: string; readonly body: object; readonly missing: null }
+  | { readonly missing: string };
+
+async function keyTrial(visit: ConsoleVisit, organization: Organization, type: KeyType): Promise<KeyTrial> {
+  const { apiUrl } = visit.parts.service();
+  if (apiUrl === null) return { missing: 'The API listener is off: search.enabled or exportApi.enabled turns it on.' };
+  const base = `${apiUrl.replace(/\/+$/, '')}/v1`;
+  return type === 'admin' ? exportTrial(visit, organization, base) : searchTrial(visit, organization, base);
+}
+
+async function exportTrial(visit: ConsoleVisit, { id, plan, sites }: Organization, base: string): Promise<KeyTrial> {
+  if (plan !== EXPORTING_PLAN)
+    return { missing: `The plan of ${id} has no static exports: only ${EXPORTING_PLAN} has.` };
+  const board = await call(visit, 'listJobs');
+  if (board.problem !== null) return { missing: [board.problem.error, board.problem.next].join('. ') };
+  const { domains } = board.value as JobBoard;
+  const site = sites.find(({ domain }) => domains.includes(domain));
+  if (site === undefined)
+    return { missing: `No domain of ${id} has a source: give one of them its source in the config.` };
+  return { address: `${base}/static-export/jobs`, body: { domain: site.domain }, missing: null };
+}
+
+async function searchTrial(visit: ConsoleVisit, { id, sites }: Organization, base: string): Promise<KeyTrial> {
+  const served = shelfSites(await visit.parts.status());
+  const searched = served.filter(({ search }) => search !== null && search.keyword !== 'off');
+  const site = sites.find(({ domain }) => searched.some(({ deployment }) => deployment.domain === domain));
+  if (site === undefined)
+    return { missing: `No domain of ${id} is searched here: serve its site, with search.enabled.` };
+  return { address: `${base}/search/${site.domain}`, body: { query: 'getting started', pageSize: 5 }, missing: null };
+}
+
+/** The key and a command that tries it. The script shows the buttons. */
+function CreatedKeyShown({ visit, made, trial }: VisitProps & { readonly made: CreatedKey; readonly trial: KeyTrial }) {
+  return (
+    <>
+      <section class="alert good">
+        <h2>Copy it now: it is shown this once</h2>
+        <p>
+          <code id="key">{made.key}</code>
+        </p>
+        <button type="button" data-copy="key" hidden>
+          Copy the key
+        </button>
+        <p>
+          {made.type === 'admin'
+            ? 'It is a secret: keep it where only servers read it.'
+            : 'It is public: it may stand in the code of pages.'}
+        </p>
+      </section>
+      <section class="card">
+        <h2>{made.type === 'admin' ? 'Export with it' : 'Search with it'}</h2>
+        {trial.missing === null ? (
+          <>
+            <p>
+              <code id="curl">{curlLine(made.key, trial)}</code>
+            </p>
+            <button type="button" data-copy="curl" hidden>
+              Copy the line
+            </button>
+          </>
+        ) : (
+          <p>{trial.missing}</p>
+        )}
+      </section>
+      <p role="status" class="soft" id="copied"></p>
+      <script type="module" src={visit.root + visit.assets.address('copy.js')}></script>
+    </>
+  );
+}
+
+function curlLine(key: string, { address, body }: Extract<KeyTrial, { missing: null }>): string {
+  return `curl -s ${address} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 }

@@ -1,15 +1,17 @@
 import type { SiteStatusReport, StatusReport } from '../../../domain/status.ts';
-import { siteAddress } from '../addresses.ts';
+import { countInWords, FaultCode, Name, type RowOfCells, StateChip, Table, Time, TimeAgo } from '../elements.tsx';
+import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { ActionForm } from '../parts/action-form.tsx';
-import { DaemonAlerts } from '../parts/alerts.tsx';
-import { FaultCode } from '../parts/fault-code.tsx';
-import { placeOf, shelfSites } from '../parts/shelf-sites.ts';
-import { StateChip } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { Time, TimeAgo } from '../parts/time.tsx';
-import { countInWords } from '../parts/wording.ts';
-import { backTo, type ConsoleRoute, type ConsoleVisit, call, type SignedVisit } from '../visit.ts';
+import { DaemonAlerts, placeOf, shelfSites } from '../shown-sites.tsx';
+import {
+  backTo,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  type SignedVisit,
+  siteAddress,
+  type VisitProps,
+} from '../visit.ts';
 import { SiteContent } from './site.tsx';
 
 export const overviewRoutes: readonly ConsoleRoute[] = [
@@ -40,8 +42,7 @@ async function reload(visit: SignedVisit): Promise<Response> {
   return backTo(visit, '', { text, problem });
 }
 
-interface AllSitesProps {
-  readonly visit: ConsoleVisit;
+interface AllSitesProps extends VisitProps {
   readonly status: StatusReport;
   readonly sites: readonly SiteStatusReport[];
 }
@@ -61,57 +62,51 @@ function AllSites({ visit, status, sites }: AllSitesProps) {
         columns={['Site', 'State', 'Version', 'Pages', 'Search', 'Address', 'Last error']}
         numbers={['Pages']}
         empty="The config has no site."
-        rows={sites.map((site) => <SiteRow visit={visit} site={site} />)}
+        rows={sites.map((site) => siteRow(visit, site))}
       />
     </>
   );
 }
 
-function SiteRow({ visit, site }: { readonly visit: ConsoleVisit; readonly site: SiteStatusReport }) {
+function siteRow(visit: ConsoleVisit, site: SiteStatusReport): RowOfCells {
   const { deployment, title, state, active, search, lastError, activity } = site;
   const domain = deployment.domain ?? '';
-  return (
-    <tr id={`site-${domain}`}>
-      <th scope="row">
-        <a href={visit.root + siteAddress(domain)}>{domain}</a>
-        {title && <small>{title}</small>}
-      </th>
-      <td data-column="State">
-        <StateChip state={state} />
-        {activity && <small>{activity}</small>}
-      </td>
-      <td data-column="Version">
-        {active === null ? (
-          <span class="soft">none</span>
-        ) : (
-          <>
-            <Name>{active.version}</Name>{' '}
-            <small class="ago">
-              since <Time at={active.activatedAt} />
-            </small>
-          </>
-        )}
-      </td>
-      <td data-column="Pages" class="number">
-        {active === null ? '–' : countInWords(active.pages)}
-      </td>
-      <td data-column="Search">{search?.keyword ?? 'off'}</td>
-      <td data-column="Address">{placeOf(site)}</td>
-      <td data-column="Last error">
-        {lastError === null ? (
-          <span class="soft">none</span>
-        ) : (
-          <>
-            {lastError.message} <FaultCode root={visit.root} code={lastError.code} />
-          </>
-        )}
-      </td>
-    </tr>
-  );
+  const none = <span class="soft">none</span>;
+  const cells = [
+    <>
+      <a href={visit.root + siteAddress(domain)}>{domain}</a>
+      {title && <small>{title}</small>}
+    </>,
+    <>
+      <StateChip state={state} />
+      {activity && <small>{activity}</small>}
+    </>,
+    active === null ? (
+      none
+    ) : (
+      <>
+        <Name>{active.version}</Name>{' '}
+        <small class="ago">
+          since <Time at={active.activatedAt} />
+        </small>
+      </>
+    ),
+    active === null ? '–' : countInWords(active.pages),
+    search?.keyword ?? 'off',
+    placeOf(site),
+    lastError === null ? (
+      none
+    ) : (
+      <>
+        {lastError.message} <FaultCode root={visit.root} code={lastError.code} />
+      </>
+    ),
+  ];
+  return { id: `site-${domain}`, cells };
 }
 
-/** Of the daemon as a whole: its config, and its work. */
-function DaemonFacts({ visit, status }: { readonly visit: ConsoleVisit; readonly status: StatusReport }) {
+/** Facts of the daemon as a whole: its config, jobs and start. */
+function DaemonFacts({ visit, status }: VisitProps & { readonly status: StatusReport }) {
   const { lastReload, pending, jobs, startedAt, deployment } = status;
   return (
     <section>

@@ -1,15 +1,21 @@
 import { DocshelfError } from '../../../domain/errors.ts';
 import { type ScoreReasons, type SearchResult, searchRequestSchema } from '../../../domain/search.ts';
-import { signInAddress, siteAddress } from '../addresses.ts';
+import { Up } from '../elements.tsx';
 import { showPage } from '../layout.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
+import {
+  type ConsoleRoute,
+  type ConsoleVisit,
+  parameterOf,
+  signInAddress,
+  siteAddress,
+  type VisitProps,
+} from '../visit.ts';
 
 export const searchRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain/search', run: showSearch },
 ];
 
-/** Text of pages, also of sites whose readers sign in: for operators alone. */
+/** Only for operators: results show text of pages, also of sites whose readers sign in. */
 async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const { c, root, parts, session } = visit;
   const domain = parameterOf(visit, 'domain');
@@ -19,9 +25,7 @@ async function showSearch(visit: ConsoleVisit): Promise<Response> {
   const title = `Search of ${domain}`;
   const content = (
     <>
-      <p class="up">
-        <a href={root + siteAddress(domain)}>{domain}</a>
-      </p>
+      <Up to={root + siteAddress(domain)} name={domain} />
       <h1>{title}</h1>
       {session === null ? (
         <p class="card empty">
@@ -120,7 +124,7 @@ function Reason({ name, value, note }: { readonly name: string; readonly value: 
   );
 }
 
-/** Its content, with the words of the query. */
+/** The content with the words of the query marked. */
 function Marked({ result: { content, metadata } }: { readonly result: SearchResult }) {
   const { highlights } = metadata;
   return (
@@ -138,4 +142,24 @@ function Marked({ result: { content, metadata } }: { readonly result: SearchResu
 
 function inDigits(value: number): string {
   return value.toFixed(2);
+}
+
+interface SearchBoxProps extends VisitProps {
+  readonly domain: string;
+  /** Query of the current page. */
+  readonly query?: string;
+}
+
+/** Links to the search page by its address. */
+export function SearchBox({ visit, domain, query = '' }: SearchBoxProps) {
+  const { maxLength } = searchRequestSchema.properties.query;
+  return (
+    <search>
+      <form action={`${visit.root}${siteAddress(domain)}/search`} class="search">
+        <label for="q">Search {domain}, with the reasons of each score</label>
+        <input id="q" type="search" name="q" value={query} required maxlength={maxLength} autocomplete="off" />
+        <button type="submit">Search</button>
+      </form>
+    </search>
+  );
 }

@@ -1,11 +1,10 @@
-import { DocshelfError, toDocshelfError } from '../../../domain/errors.ts';
-import type { Problem } from '../../../domain/problem.ts';
+import { DocshelfError, type Problem, toDocshelfError } from '../../../domain/errors.ts';
 import { Secret } from '../../../domain/secret.ts';
-import { requestIdOf } from '../../listener/request-id.ts';
+import { requestIdOf } from '../../listener/request.ts';
 import { answerFault } from '../../problem.ts';
+import { ActionResult } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { Said } from '../parts/said.tsx';
-import { clearSession, sessionValues, setSession } from '../session/session-cookie.ts';
+import { clearSession, sessionValues, setSession } from '../sessions.ts';
 import type { ConsoleRoute, ConsoleVisit, SignedVisit } from '../visit.ts';
 
 export const signInRoutes: readonly ConsoleRoute[] = [
@@ -14,14 +13,14 @@ export const signInRoutes: readonly ConsoleRoute[] = [
   { method: 'POST', path: '/sign-out', act: signOut },
 ];
 
-/** A page of the console, below the root: nothing that leads elsewhere. */
+/** A page of the console relative to the root, so that a sign-in never redirects elsewhere. */
 const OWN_PAGE = /^(?:[a-z0-9_-]+(?:\/[A-Za-z0-9_-]+)*)?$/;
 
 const WRONG = new DocshelfError('unauthorized', 'Cannot sign in: that is not the admin.token of the config', {
   next: 'Paste the value of admin.token, or of what its variable or file holds.',
 });
 
-/** Wrong tokens are counted and slowed by client, with those of the interface; a right one never is. */
+/** The guard counts and delays wrong tokens per client, together with those of the API. It never delays a right one. */
 async function signIn(visit: ConsoleVisit, form: URLSearchParams): Promise<Response> {
   const { c, parts, sessions, signIns, root } = visit;
   const token = form.get('token')?.trim() ?? '';
@@ -54,7 +53,7 @@ function signInPage(visit: ConsoleVisit, to: string, problem?: Problem, headers?
   const content = (
     <>
       <h1>Sign in</h1>
-      {problem && <Said root={visit.root} message={{ text: 'You are not signed in', problem }} />}
+      {problem && <ActionResult root={visit.root} message={{ text: 'You are not signed in', problem }} />}
       {isOpen ? (
         <form method="post" action={`${visit.root}sign-in`} class="card narrow">
           <input type="hidden" name="to" value={to} />

@@ -1,30 +1,58 @@
+import type { DaemonFeatures, FeatureId, FeatureSupport } from '../../../domain/feature.ts';
 import type { BundleSourceKind } from '../../../domain/release.ts';
 import type { SiteStatusReport, StoredVersion } from '../../../domain/status.ts';
 import { nounOf } from '../../../domain/text.ts';
-import { siteAddress } from '../addresses.ts';
+import type { SiteFindings } from '../../admin/observed-site.ts';
+import {
+  bytesInWords,
+  Chip,
+  type ChipTone,
+  countInWords,
+  Name,
+  type RowOfCells,
+  STATES,
+  StateChip,
+  Table,
+  Time,
+  TimeAgo,
+  Up,
+} from '../elements.tsx';
+import { ActionForm } from '../forms.tsx';
 import { showPage } from '../layout.tsx';
-import { ActionForm } from '../parts/action-form.tsx';
-import { SiteAlerts } from '../parts/alerts.tsx';
-import { DiffForm } from '../parts/diff-form.tsx';
-import { Features } from '../parts/features.tsx';
-import { Findings } from '../parts/findings.tsx';
-import { SearchBox } from '../parts/search-box.tsx';
-import { placeOf, shelfSite } from '../parts/shelf-sites.ts';
-import { Chip, STATES, StateChip } from '../parts/state.tsx';
-import { Name, Table } from '../parts/tables.tsx';
-import { Time, TimeAgo } from '../parts/time.tsx';
-import { bytesInWords, countInWords } from '../parts/wording.ts';
-import { upload } from '../upload/upload.ts';
-import { UploadForm } from '../upload/upload-form.tsx';
-import { type ConsoleRoute, type ConsoleVisit, parameterOf } from '../visit.ts';
-import { activate, preview, remove, rollback } from './site-actions.ts';
+import { placeOf, SiteAlerts, shelfSite } from '../shown-sites.tsx';
+import {
+  backTo,
+  type ConsoleRoute,
+  type ConsoleVisit,
+  call,
+  fieldOf,
+  parameterOf,
+  type SignedVisit,
+  siteAddress,
+  type VisitProps,
+} from '../visit.ts';
+import { DiffForm } from './diff.tsx';
+import { SearchBox } from './search.tsx';
+import { UploadForm, upload } from './upload.tsx';
 
 export const siteRoutes: readonly ConsoleRoute[] = [
   { method: 'GET', path: '/sites/:domain', run: showSite },
-  { method: 'POST', path: '/sites/:domain/activate', act: activate },
-  { method: 'POST', path: '/sites/:domain/rollback', act: rollback },
-  { method: 'POST', path: '/sites/:domain/remove', act: remove },
-  { method: 'POST', path: '/sites/:domain/preview', act: preview },
+  siteAction('activate', {
+    done: (version) => `Version ${version} is active`,
+    failed: (version) => `Version ${version} was not activated`,
+  }),
+  siteAction('rollback', {
+    done: (_, result) => `Rolled back: version ${result?.version} is active`,
+    failed: () => 'It was not rolled back',
+  }),
+  siteAction('remove', {
+    done: (version) => `Version ${version} is removed`,
+    failed: (version) => `Version ${version} was not removed`,
+  }),
+  siteAction('preview', {
+    done: (version) => `Whoever has this link reads version ${version} for a day`,
+    failed: (version) => `There is no preview of version ${version}`,
+  }),
   { method: 'POST', path: '/sites/:domain/upload', take: upload },
 ];
 
@@ -33,21 +61,18 @@ async function showSite(visit: ConsoleVisit): Promise<Response> {
   const site = shelfSite(status, parameterOf(visit, 'domain'));
   const content = (
     <>
-      <p class="up">
-        <a href={visit.root}>All sites</a>
-      </p>
+      <Up to={visit.root} name="All sites" />
       <SiteContent visit={visit} site={site} />
     </>
   );
   return showPage(visit, { title: `${site.deployment.domain}: ${site.state}`, state: status, content });
 }
 
-interface SiteProps {
-  readonly visit: ConsoleVisit;
+interface SiteProps extends VisitProps {
   readonly site: SiteStatusReport;
 }
 
-/** One site in full. */
+/** All about one site. */
 export function SiteContent({ visit, site }: SiteProps) {
   const { deployment, title, state, notices } = site;
   const observed = visit.parts.observe(deployment.domain ?? '');
@@ -164,71 +189,151 @@ function Versions({ visit, site }: SiteProps) {
       columns={['Version', 'Digest', 'Pages', 'Files', 'Size', 'From', 'Created', ...(isSignedIn ? ['Actions'] : [])]}
       numbers={['Pages', 'Files', 'Size']}
       empty="No version is stored yet."
-      rows={versions.map((version) => <VersionRow visit={visit} site={site} version={version} />)}
+      rows={versions.map((version) => versionRow(visit, site, version))}
     />
   );
 }
 
-function VersionRow({ visit, site, version: each }: SiteProps & { readonly version: StoredVersion }) {
-  const { version, digest, pages, files, bytes, source, createdAt } = each;
+function versionRow(visit: ConsoleVisit, site: SiteStatusReport, stored: StoredVersion): RowOfCells {
+  const { version, digest, pages, files, bytes, source, createdAt } = stored;
   const isActive = version === site.active?.version && digest === site.active.digest;
-  return (
-    <tr id={`version-${version}`}>
-      <th scope="row">
-        <Name>{version}</Name> {isActive && <Chip tone="good">active</Chip>}{' '}
-        {version === site.pinned && <Chip tone="none">pinned</Chip>}
-      </th>
-      <td data-column="Digest">
-        <Digest digest={digest} />
-      </td>
-      <td data-column="Pages" class="number">
-        {countInWords(pages)}
-      </td>
-      <td data-column="Files" class="number">
-        {countInWords(files)}
-      </td>
-      <td data-column="Size" class="number">
-        {bytesInWords(bytes)}
-      </td>
-      <td data-column="From">{SOURCES[source]}</td>
-      <td data-column="Created">
-        <Time at={createdAt} />
-      </td>
-      {visit.session && <VersionActions visit={visit} site={site} version={version} isActive={isActive} />}
-    </tr>
+  const name = (
+    <>
+      <Name>{version}</Name> {isActive && <Chip tone="good">active</Chip>}{' '}
+      {version === site.pinned && <Chip tone="none">pinned</Chip>}
+    </>
   );
+  const sizes = [countInWords(pages), countInWords(files), bytesInWords(bytes)];
+  const facts = [name, <Digest digest={digest} />, ...sizes, SOURCES[source], <Time at={createdAt} />];
+  const actions = !isActive && <VersionActions visit={visit} site={site} version={version} />;
+  return { id: `version-${version}`, cells: visit.session === null ? facts : [...facts, actions] };
 }
 
-/** Names of buttons say of which version: a list of them is what some readers hear. */
-function VersionActions({ visit, site, version, isActive }: SiteProps & { version: string; isActive: boolean }) {
+/** Button names include the version, because screen readers can list buttons without their rows. */
+function VersionActions({ visit, site, version }: SiteProps & { readonly version: string }) {
   const base = siteAddress(site.deployment.domain);
   const fields = { version };
   return (
-    <td data-column="Actions" class="acts">
-      {!isActive && (
-        <>
-          <ActionForm visit={visit} action={`${base}/activate`} stays fields={fields}>
-            <button type="submit" aria-label={`Activate ${version}`}>
-              Activate
-            </button>
-          </ActionForm>
-          <ActionForm visit={visit} action={`${base}/preview`} stays fields={fields}>
-            <button type="submit" aria-label={`Preview ${version}`}>
-              Preview
-            </button>
-          </ActionForm>
-          <details id={`remove-${version}`}>
-            <summary class="button" aria-label={`Remove ${version}`}>
-              Remove
-            </summary>
-            <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
-              <button type="submit" class="danger">
-                Remove {version} for good
-              </button>
-            </ActionForm>
-          </details>
-        </>
+    <>
+      {(['Activate', 'Preview'] as const).map((name) => (
+        <ActionForm visit={visit} action={`${base}/${name.toLowerCase()}`} stays fields={fields}>
+          <button type="submit" aria-label={`${name} ${version}`}>
+            {name}
+          </button>
+        </ActionForm>
+      ))}
+      <details id={`remove-${version}`}>
+        <summary class="button" aria-label={`Remove ${version}`}>
+          Remove
+        </summary>
+        <ActionForm visit={visit} action={`${base}/remove`} stays fields={fields}>
+          <button type="submit" class="danger">
+            Remove {version} for good
+          </button>
+        </ActionForm>
+      </details>
+    </>
+  );
+}
+
+interface ActionTexts {
+  readonly done: (version: string, result: { readonly version: string } | null) => string;
+  readonly failed: (version: string) => string;
+}
+
+/** An action that makes the call of its name at the admin listener and redirects to its site. */
+function siteAction(id: 'activate' | 'rollback' | 'remove' | 'preview', { done, failed }: ActionTexts): ConsoleRoute {
+  const act = async (visit: SignedVisit): Promise<Response> => {
+    const domain = parameterOf(visit, 'domain');
+    const version = id === 'rollback' ? '' : fieldOf(visit, 'version');
+    const { problem, ...called } = await call(visit, id, { domain, parameters: { version } });
+    if (problem !== null) return backTo(visit, siteAddress(domain), { text: failed(version), problem });
+    const { value } = called as { readonly value: { readonly version: string; readonly link?: string } | null };
+    const link = value?.link === undefined ? {} : { link: value.link };
+    return backTo(visit, siteAddress(domain), { text: done(version, value), problem, ...link });
+  };
+  return { method: 'POST', path: `/sites/:domain/${id}`, act };
+}
+
+const SUPPORT_TONES: Readonly<Record<FeatureSupport, ChipTone>> = {
+  available: 'good',
+  configurable: 'info',
+  unavailable: 'none',
+};
+
+/** Distinguishes the two features for search. */
+const FEATURE_NOTES: Readonly<Partial<Record<FeatureId, string>>> = {
+  search: 'of the hosted service',
+  localSearch: 'of this daemon',
+};
+
+/** Features of one site. In a list, each site has its own. */
+function Features({ all, domain }: { readonly all: DaemonFeatures; readonly domain: string | null }) {
+  const { features } = all.sites?.find((site) => site.domain === domain) ?? all;
+  return (
+    <Table
+      id="features"
+      title="Features"
+      note={`in this ${all.deploymentType} deployment`}
+      columns={['Feature', 'Support', 'Here', 'Why']}
+      empty="There are none."
+      rows={features.map(({ id, name, support, enabled, reason }) => ({
+        id: `feature-${id}`,
+        cells: [
+          <>
+            {name} <code>{id}</code> {FEATURE_NOTES[id] && <small>{FEATURE_NOTES[id]}</small>}
+          </>,
+          <Chip tone={SUPPORT_TONES[support]}>{support}</Chip>,
+          enabled ? <strong>on</strong> : <span class="soft">off</span>,
+          <span class="soft">{reason}</span>,
+        ],
+      }))}
+    />
+  );
+}
+
+/** Texts for each mode of `features.enforce`. */
+const ENFORCE_TEXTS: Readonly<Record<SiteFindings['policy'], { readonly note: string; readonly empty: string }>> = {
+  on: {
+    note: 'blocked by features.enforce; anybody can send such reports, so check the pages with docshelf bundle audit',
+    empty: 'No browser has reported that a page asks another origin for anything.',
+  },
+  report: {
+    note: 'reported by features.enforce, not blocked; anybody can send such reports, so check the pages with docshelf bundle audit',
+    empty: 'No browser has reported that a page asks another origin for anything.',
+  },
+  off: {
+    note: 'not reported, since features.enforce is off',
+    empty: 'Set features.enforce to report to collect browser reports. To check an archive, run docshelf bundle audit.',
+  },
+};
+
+/** Requests of the pages to other origins, and invalid rules of the bundle. */
+function Findings({ findings }: { readonly findings: SiteFindings }) {
+  const { policy, origins, ruleFaults, ruleFaultCount } = findings;
+  const left = ruleFaultCount - ruleFaults.length;
+  return (
+    <>
+      <Table
+        id="origins"
+        title="Requests to other origins"
+        note={ENFORCE_TEXTS[policy].note}
+        columns={['Origin', 'Reports']}
+        numbers={['Reports']}
+        empty={ENFORCE_TEXTS[policy].empty}
+        rows={origins.map(({ origin, reports }) => ({ cells: [origin, countInWords(reports)] }))}
+      />
+      {ruleFaultCount > 0 && (
+        <Table
+          id="rules"
+          title="Invalid rules"
+          note={`in the bundle; docshelf ignores them or applies them only in part${left > 0 ? `; ${countInWords(left)} more are not shown` : ''}`}
+          columns={['File', 'Line', 'Why']}
+          numbers={['Line']}
+          empty=""
+          rows={ruleFaults.map(({ file, line, reason }) => ({ cells: [<code>{file}</code>, line ?? 'all', reason] }))}
+        />
       )}
-    </td>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 export interface GeneratorSource {
-  /** Of the script, the page or the file, one unit a byte; of a `meta` its name. */
+  /** Units of the script, page or file; the name of a `meta`. */
   readonly text: string;
-  /** Path that the file is answered at; empty where it is not known. */
+  /** Path that the file is served at; empty if unknown. */
   readonly path: string;
   readonly named: readonly string[];
   readonly attribute?: (name: string) => string | null;

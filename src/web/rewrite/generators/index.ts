@@ -1,13 +1,19 @@
 import { addressesWith, folderOf, type GeneratorSource, indexedStemOf, stemOf } from './addresses.ts';
-import { branchFiles, searchParts, treeParts } from './doxygen.ts';
 import { buildManifestChunks, chunksInPayload, payloadFiles, segmentFiles } from './next.ts';
-import { pagefindFilesOfEntry, pagefindFilesOfMeta } from './pagefind.ts';
-import { belowRoot, materialFiles, rustdocFiles } from './search.ts';
-import { viteDependencies, vitePressFiles } from './vite.ts';
-import { webpackFiles } from './webpack.ts';
+import {
+  belowRoot,
+  branchFiles,
+  materialFiles,
+  pagefindFilesOfEntry,
+  pagefindFilesOfMeta,
+  rustdocFiles,
+  searchParts,
+  treeParts,
+} from './search.ts';
+import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
 /**
- * Chunks, payloads, search indexes: fetched where they are there, never written, as the generator's scripts resolve them.
+ * Chunks, payloads and search indexes, as the generators' scripts resolve them. The crawl requests them and writes no reference to them.
  */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';

@@ -1,17 +1,35 @@
-import { readDataLiterals, readMentions } from '../mentions.ts';
-import { readCss } from '../read-css.ts';
+import { filesOfGenerators } from '../generators/index.ts';
+import { mayHoldUrls, readCss } from '../read-css.ts';
 import { readImportMap, readSpeculationRules } from '../read-json.ts';
-import { readPageScript } from '../read-page-script.ts';
-import { readScript } from '../read-script.ts';
-import type { ReferenceList } from '../reference-list.ts';
-import type { Region } from '../region.ts';
-import { decodeUnits, ownString } from '../source-text.ts';
-import { RAW_TEXT, scriptType } from './elements.ts';
-import { ForeignStack } from './foreign-stack.ts';
-import { ElementText } from './mapped-text.ts';
-import { readInstruction } from './read-feed.ts';
+import { readDataLiterals, readMentions, readPageScript, readScript } from '../read-script.ts';
+import type { FoundKind, ReferenceList, Region } from '../reference.ts';
+import { decodeUnits, detachString } from '../source-text.ts';
+import { CSS, LIST, LITERAL, SPECIFIER, UNQUOTED } from '../write.ts';
+import { decodedRegion, ElementText } from './character-references.ts';
+import {
+  ADDRESS_METAS,
+  ADDRESS_PARAMS,
+  CSS_ATTRIBUTES,
+  isLazyAttribute,
+  isListAttribute,
+  kindOfEmbedded,
+  kindOfLink,
+  RAW_TEXT,
+  ROBOTS_METAS,
+  refreshSpan,
+  ruleOf,
+  scriptType,
+  srcsetSpans,
+} from './elements.ts';
 import { type MarkupReader, MarkupScanner } from './scanner.ts';
-import { DocumentFacts, TagReader } from './tag-reader.ts';
+
+export class DocumentFacts {
+  base: string | null = null;
+  /** True after a `<base href>`, also one that can be no base. */
+  hasBase = false;
+  readonly importMaps: string[] = [];
+  readonly robots: string[] = [];
+}
 
 /** Documents within each other (`srcdoc`); deeper ones are not read. */
 const NESTED_MAX = 3;
@@ -20,15 +38,20 @@ export function readDocument(region: Region, list: ReferenceList, facts: Documen
   new DocumentReader(region, list, facts, isXml, 0).run();
 }
 
+const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed param'.split(' '));
+
+const NO_BASE = /^(?:data|javascript):/i;
+
 class DocumentReader implements MarkupReader {
   readonly #facts: DocumentFacts;
   readonly #list: ReferenceList;
   readonly #region: Region;
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
-  readonly #foreign = new ForeignStack();
-  readonly #tags: TagReader;
   readonly #depth: number;
+  /** Names of the tag's attributes that were read: a second one of a name does not count. */
+  readonly #seen: string[] = [];
+  #seenCount = 0;
   #gathered: ElementText | null = null;
   #gatheredType: string | null = null;
 
@@ -39,7 +62,6 @@ class DocumentReader implements MarkupReader {
     this.#isXml = isXml;
     this.#depth = depth;
     this.#scanner = new MarkupScanner(region.text, isXml);
-    this.#tags = new TagReader(this.#scanner, region, list, facts);
   }
 
   run(): void {
@@ -64,29 +86,24 @@ class DocumentReader implements MarkupReader {
     this.#endGathering(scanner.tagStart);
     // In XML `svg:image` is `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
-    const isHtml = !this.#isXml && this.#foreign.open(tag, scanner.isSelfClosing);
-    if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
-    const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
+    const nested = scanner.attributeCount > 0 ? this.#readAttributes(tag) : null;
     // Its base is its own.
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
-    if (isHtml) this.#onHtmlContent(tag);
+    if (scanner.isHtml) this.#onHtmlContent(tag);
     else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
       this.#gathered = new ElementText(tag, this.#isXml);
-      this.#gatheredType = this.#tags.value('type');
+      this.#gatheredType = this.#value('type');
     }
   }
 
   onEndTag(): void {
     this.#endGathering(this.#scanner.tagStart);
-    if (this.#isXml || this.#foreign.isEmpty) return;
-    this.#foreign.close(this.#scanner.tagName);
-    this.#scanner.allowsCdata = this.#foreign.isForeign;
   }
 
   #onHtmlContent(tag: string): void {
     if (tag === 'plaintext') this.#scanner.skipAll();
     if (!RAW_TEXT.has(tag)) return;
-    const type = tag === 'script' || tag === 'style' ? this.#tags.value('type') : null;
+    const type = tag === 'script' || tag === 'style' ? this.#value('type') : null;
     const [start, end] = [this.#scanner.contentStart, this.#scanner.skipRawText()];
     if (start === end) return;
     if (tag === 'script') this.#readScript(this.#region.slice(start, end), type);
@@ -121,7 +138,7 @@ class DocumentReader implements MarkupReader {
     } else if (kind === 'speculationrules') readSpeculationRules(region, this.#list);
     else if (kind === 'importmap') {
       readImportMap(region, this.#list);
-      this.#facts.importMaps.push(ownString(decodeUnits(region.text, this.#list.charset)));
+      this.#facts.importMaps.push(detachString(decodeUnits(region.text)));
     }
   }
 
@@ -133,4 +150,185 @@ class DocumentReader implements MarkupReader {
     if (condition === -1 || condition >= end) return;
     this.#readWithin(this.#region.slice(condition + 2, end), new DocumentFacts());
   }
+
+  /** @returns the document of an `iframe`'s `srcdoc`, or null */
+  #readAttributes(tag: string): Region | null {
+    const scanner = this.#scanner;
+    const rule = ruleOf(tag);
+    this.#seenCount = 0;
+    let nested: Region | null = null;
+    for (let index = 0; index < scanner.attributeCount; index++) {
+      const name = this.#nameOf(index);
+      // Nearly every other attribute.
+      if (name === 'class' || name === 'id') continue;
+      const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
+      const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
+      const isCss = !scanner.isHtml && CSS_ATTRIBUTES.has(name);
+      if ((kind === undefined && !isOther && !isCss) || this.#isSeen(name)) continue;
+      if (scanner.valueStart(index) === scanner.valueEnd(index)) continue;
+      if (kind !== undefined) this.#addAttribute(kind, index, name);
+      else if (name === 'srcdoc') nested = this.#decodedRegion(index, 0);
+      else if (name === 'style' || isCss) this.#readCssAttribute(index);
+      else readPageScript(this.#decodedRegion(index, 0), this.#list);
+    }
+    if (SPECIAL.has(tag)) this.#onSpecialElement(tag);
+    return nested;
+  }
+
+  /** In XML `l:href` may be `xlink:href`. */
+  #nameOf(index: number): string {
+    const name = this.#scanner.attributeName(index);
+    return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
+  }
+
+  #isSeen(name: string): boolean {
+    for (let at = 0; at < this.#seenCount; at++) if (this.#seen[at] === name) return true;
+    this.#seen[this.#seenCount] = name;
+    this.#seenCount += 1;
+    return false;
+  }
+
+  #onSpecialElement(tag: string): void {
+    if (tag === 'link') {
+      this.#addNamed(kindOfLink(this.#value('rel') ?? '', this.#value('as') ?? ''), 'href');
+      this.#addNamed('asset', 'imagesrcset');
+      this.#addIntegrity('href');
+    } else if (tag === 'script') {
+      const kind = scriptType(this.#value('type')) === 'data' ? 'lazy' : 'script';
+      for (const name of ['src', 'href', 'xlink:href']) this.#addNamed(kind, name);
+      this.#addIntegrity('src');
+    } else if (tag === 'object' || tag === 'embed') {
+      const name = tag === 'object' ? 'data' : 'src';
+      this.#addNamed(kindOfEmbedded(this.#value('type') ?? '', this.#value(name)?.trim() ?? ''), name);
+    } else if (tag === 'meta') this.#onMeta();
+    else if (tag === 'base') this.#onBase();
+    else if (ADDRESS_PARAMS.has(this.#value('name')?.toLowerCase() ?? '')) this.#addNamed('asset', 'value');
+  }
+
+  #onMeta(): void {
+    const name = this.#value('name')?.trim().toLowerCase() ?? '';
+    if (ADDRESS_METAS.has(name)) this.#addNamed('asset', 'content');
+    if (ROBOTS_METAS.has(name)) this.#facts.robots.push(detachString(this.#value('content') ?? ''));
+    const source = { text: name, path: '', named: [], attribute: (each: string) => this.#value(each) };
+    for (const file of filesOfGenerators('meta', source)) this.#list.mention(file);
+    if (this.#value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
+    const index = this.#scanner.indexOfAttribute('content');
+    if (index === -1) return;
+    const content = this.#decodedRegion(index, 0);
+    const span = refreshSpan(content.text);
+    if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
+  }
+
+  /** Only the first base with an address counts. A replacement may empty its attribute, which makes the page its own base. */
+  #onBase(): void {
+    const index = this.#scanner.indexOfAttribute('href');
+    if (index === -1 || this.#facts.hasBase) return;
+    this.#facts.hasBase = true;
+    const href = this.#value('href')?.trim() ?? '';
+    // A base that can be none leaves the page its own address (HTML standard, "set the frozen base URL").
+    if (NO_BASE.test(href)) return;
+    this.#facts.base = href;
+    this.#addAttribute('base', index, 'href');
+  }
+
+  #addNamed(kind: FoundKind, name: string): void {
+    const index = this.#scanner.indexOfAttribute(name);
+    if (index !== -1 && this.#scanner.valueStart(index) !== this.#scanner.valueEnd(index))
+      this.#addAttribute(kind, index, name);
+  }
+
+  /** A digest is replaced as a whole; its address is that of what it is the digest of. */
+  #addIntegrity(addressName: string): void {
+    const index = this.#scanner.indexOfAttribute('integrity');
+    const url = this.#value(addressName)?.trim() ?? '';
+    if (index === -1 || url === '') return;
+    if (this.#writtenValue(index).trim() === '') return;
+    const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
+    const writing = this.#decodedRegion(index, LITERAL).writing;
+    this.#list.push('integrity', this.#region.source(start), this.#region.source(end), url, writing);
+  }
+
+  #addAttribute(kind: FoundKind, index: number, name: string): void {
+    const isList = isListAttribute(name);
+    const isGuess = kind === 'lazy' || isLazyAttribute(name);
+    const value = this.#decodedRegion(index, isList ? LIST : kind === 'module' ? SPECIFIER : 0);
+    const { text } = value;
+    if (isList) for (const span of srcsetSpans(text)) this.#list.add(kind, value, ...span, text.slice(...span));
+    else if (isGuess && mayHoldUrls(text)) readCss(this.#decodedRegion(index, CSS), this.#list);
+    else if (!isGuess || looksLikeAddress(text)) this.#list.add(kind, value, 0, text.length, text);
+  }
+
+  #readCssAttribute(index: number): void {
+    const value = this.#writtenValue(index);
+    // Most styles hold no address, and highlighted code has thousands of them.
+    if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
+  }
+
+  #writtenValue(index: number): string {
+    return this.#region.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
+  }
+
+  #decodedRegion(index: number, flags: number): Region {
+    const { isXml } = this.#scanner;
+    const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
+    return decodedRegion(this.#region, start, end, isXml, flags | (this.#scanner.isQuoted(index) ? 0 : UNQUOTED));
+  }
+
+  #value(name: string): string | null {
+    const index = this.#scanner.indexOfAttribute(name);
+    return index === -1 ? null : decodeUnits(this.#decodedRegion(index, 0).text);
+  }
+}
+
+function kindOfLazy(tag: string, name: string): FoundKind {
+  return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
+}
+
+/** False for templates, states and numbers. */
+function looksLikeAddress(text: string): boolean {
+  return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
+}
+
+/** A feed's style sheet alone, as its addresses are absolute on purpose; pictures of a site's tiles (`browserconfig`). */
+export function readFeed(region: Region, list: ReferenceList): void {
+  const scanner = new MarkupScanner(region.text, true);
+  let isTiles = false;
+  scanner.read({
+    onInstruction: (start, end) => readInstruction(region, start, end, list),
+    onStartTag: () => {
+      isTiles ||= scanner.tagName === 'browserconfig';
+      // Instructions about the document precede its root.
+      if (isTiles) addAttribute('src', 'asset', scanner, region, list);
+      else scanner.skipAll();
+    },
+  });
+}
+
+/** Reads the inside of `<?xml-stylesheet href="…"?>` (Associating Style Sheets with XML documents 1.0). */
+function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
+  if (!region.text.startsWith('xml-stylesheet', start)) return;
+  const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
+  // The unit before it is its question mark.
+  const inside = region.slice(start - 1, end);
+  scanner.read({
+    onStartTag: () => {
+      const type = scanner.indexOfAttribute('type');
+      const isXsl = type !== -1 && !/css/i.test(scanner.text.slice(scanner.valueStart(type), scanner.valueEnd(type)));
+      addAttribute('href', isXsl ? 'asset' : 'style', scanner, inside, list);
+      scanner.skipAll();
+    },
+  });
+}
+
+function addAttribute(
+  name: string,
+  kind: 'asset' | 'style',
+  scanner: MarkupScanner,
+  region: Region,
+  list: ReferenceList,
+) {
+  const index = scanner.indexOfAttribute(name);
+  if (index === -1) return;
+  const value = decodedRegion(region, scanner.valueStart(index), scanner.valueEnd(index), true, 0);
+  list.add(kind, value, 0, value.text.length, value.text);
 }

@@ -1,5 +1,4 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
-import { endOfDoctype, endOfRawText, endOfScript } from './raw-text.ts';
 
 export interface MarkupReader {
   onStartTag(): void;
@@ -14,7 +13,7 @@ export interface MarkupReader {
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/** Given to the tokenizer where CDATA does not exist: the comment that it is then, of the same length. */
+/** A comment of the same length, which the tokenizer gets instead of `CDATA` in HTML. */
 const NO_CDATA = '<!_CDATA[';
 
 /**
@@ -24,8 +23,10 @@ const NO_CDATA = '<!_CDATA[';
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
-  /** True in XML, and inside SVG and MathML; set by the reader. */
-  allowsCdata: boolean;
+  /** True for a tag of HTML; false for one of XML, SVG and MathML. */
+  isHtml = false;
+  /** Start of the SVG or MathML that is open, if one is (`isForeign`). */
+  foreignStart = 0;
   tagStart = 0;
   isSelfClosing = false;
   attributeCount = 0;
@@ -36,11 +37,12 @@ export class MarkupScanner {
   contentStart = 0;
   /** Start and end of the name, start and end of the value of each attribute; reused for every tag. */
   readonly #attributes: number[] = [];
+  readonly #foreign = new ForeignStack();
   /** Place in the text of the tokenizer's 0. */
   #base = 0;
-  /** Place to begin anew at; null while the tokenizer goes on. */
+  /** Place to restart the tokenizer at; null while it runs. */
   #resumeAt: number | null = null;
-  /** True to begin anew inside an end tag, whose attributes are read as those of a start tag. */
+  /** True to restart inside an end tag, whose attributes are read like those of a start tag. */
   #resumesInEndTag = false;
   #tokenizer: Tokenizer | null = null;
   #nextCdata = -1;
@@ -48,10 +50,9 @@ export class MarkupScanner {
   constructor(text: string, isXml = false) {
     this.text = text;
     this.isXml = isXml;
-    this.allowsCdata = isXml;
   }
 
-  /** An unfinished tag is none. */
+  /** Reads the whole text. An unfinished tag is not reported. */
   read(reader: MarkupReader): void {
     const options = { xmlMode: this.isXml, decodeEntities: false };
     const tokenizer = new Tokenizer(options, this.#callbacks(reader));
@@ -88,12 +89,17 @@ export class MarkupScanner {
     return this.#name;
   }
 
+  /** True inside SVG and MathML. */
+  get isForeign(): boolean {
+    return this.#foreign.isForeign;
+  }
+
   attributeName(index: number): string {
     const at = index * ATTRIBUTE_NUMBERS;
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Start of an attribute's value, without quotes; the same as `valueEnd` where there is none. */
+  /** Start of an attribute's value, without quotes; equal to `valueEnd` if there is no value. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -125,7 +131,7 @@ export class MarkupScanner {
       if (cdata === text.length) break;
       tokenizer.write(text.slice(at, cdata));
       at = cdata + CDATA.length;
-      if (this.#resumeAt === null) tokenizer.write(this.allowsCdata ? CDATA : NO_CDATA);
+      if (this.#resumeAt === null) tokenizer.write(this.isForeign ? CDATA : NO_CDATA);
     }
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
@@ -157,24 +163,32 @@ export class MarkupScanner {
       this.attributeCount = 0;
     };
     const nothing = (): void => {};
+    const endTag = (): void => {
+      if (!this.isXml) this.isHtml = this.#foreign.isEmpty || !this.#foreign.close(this.tagName);
+      reader.onEndTag?.();
+    };
     const finish = (end: number, isSelfClosing: boolean): void => {
       this.contentStart = this.#base + end + 1;
       if (this.#isEndTag) {
         this.#isEndTag = false;
         this.tagStart -= 1;
-        reader.onEndTag?.();
+        endTag();
         return;
       }
       // The tokenizer takes `/ >` for it too.
       this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
       this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
+      if (!this.isXml) {
+        if (this.#foreign.isEmpty) this.foreignStart = this.tagStart;
+        this.isHtml = this.#foreign.open(this.tagName, this.isSelfClosing);
+      }
       reader.onStartTag();
     };
-    const hear = (told: ((start: number, end: number) => void) | undefined) => {
-      return (start: number, end: number): void => told?.(this.#base + start, this.#base + end);
+    const report = (handler: ((start: number, end: number) => void) | undefined) => {
+      return (start: number, end: number): void => handler?.(this.#base + start, this.#base + end);
     };
-    const [onCdata, onComment, ontext] = [reader.onCdata, reader.onComment, reader.onText].map((told) =>
-      hear(told?.bind(reader)),
+    const [onCdata, onComment, ontext] = [reader.onCdata, reader.onComment, reader.onText].map((handler) =>
+      report(handler?.bind(reader)),
     );
     return {
       onopentagname: begin,
@@ -200,7 +214,7 @@ export class MarkupScanner {
         this.tagStart -= 1;
         let at = this.#base + end;
         while (text.charCodeAt(at) <= 0x20) at++;
-        if (text[at] === '>') return reader.onEndTag?.();
+        if (text[at] === '>') return endTag();
         this.#resumesInEndTag = true;
         this.#resume(this.#base + start);
       },
@@ -212,16 +226,171 @@ export class MarkupScanner {
         if (this.isXml) this.#resume(endOfDoctype(text, this.#base + start));
         else reader.onDoctype?.(this.#base + start);
       },
-      onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
-      // Of an unfinished tag it tells a text that begins at -1.
+      onprocessinginstruction: report(reader.onInstruction?.bind(reader)),
+      // For an unfinished tag, the tokenizer reports a text that begins at -1.
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // The reader alone knows raw text: to the tokenizer all is foreign.
+      // Only the reader knows raw text: for the tokenizer, everything is foreign.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
       onend: nothing,
     };
   }
+}
+
+/** HTML elements that end SVG and MathML around them (HTML standard, 13.2.6.5). */
+const BREAKOUT = new Set(
+  (
+    'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta ' +
+    'nobr ol p pre ruby s small span strong strike sub sup table tt u ul var'
+  ).split(' '),
+);
+
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+type Namespace = 'html' | 'svg' | 'math';
+
+const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
+  html: new Set<string>(),
+  svg: new Set(['foreignobject', 'desc', 'title']),
+  math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
+};
+
+/** Deeper nesting is not followed: only a page that means harm has it. */
+const DEPTH_MAX = 256;
+
+/**
+ * Tells HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name;
+ * `font` and `annotation-xml`, which depend on attributes, are ordinary.
+ */
+class ForeignStack {
+  readonly #names: string[] = [];
+  readonly #namespaces: Namespace[] = [];
+
+  get isEmpty(): boolean {
+    return this.#names.length === 0;
+  }
+
+  get isForeign(): boolean {
+    return this.#names.length > 0 && this.#namespace !== 'html';
+  }
+
+  get #namespace(): Namespace {
+    return this.#namespaces.at(-1) ?? 'html';
+  }
+
+  get #isInHtml(): boolean {
+    return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
+  }
+
+  open(name: string, isSelfClosing: boolean): boolean {
+    const begins = name === 'svg' || name === 'math';
+    if (this.#names.length === 0 && !begins) return true;
+    if (BREAKOUT.has(name)) this.#breakOut();
+    const isInHtml = this.#isInHtml;
+    const namespace = begins && isInHtml ? name : isInHtml ? 'html' : this.#namespace;
+    const isHtml = namespace === 'html';
+    const isEmpty = isHtml ? VOID.has(name) : isSelfClosing;
+    if (!isEmpty && !(isHtml && this.#names.length === 0) && this.#names.length < DEPTH_MAX) {
+      this.#names.push(name);
+      this.#namespaces.push(namespace);
+    }
+    return isHtml;
+  }
+
+  /** @returns true if the closed element is of SVG or MathML */
+  close(name: string): boolean {
+    if (this.#names.length === 0) return false;
+    if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
+    const at = this.#names.lastIndexOf(name);
+    if (at === -1) return false;
+    const isForeign = this.#namespaces[at] !== 'html';
+    while (this.#names.length > at) this.#pop();
+    return isForeign;
+  }
+
+  #breakOut(): void {
+    while (!this.#isInHtml) this.#pop();
+  }
+
+  #pop(): void {
+    this.#names.pop();
+    this.#namespaces.pop();
+  }
+}
+
+const ENDS_NAME = /[\t\n\f\r />]/;
+
+function isTagNameAt(text: string, at: number, name: string): boolean {
+  for (let index = 0; index < name.length; index++) {
+    if ((text.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;
+  }
+  const after = at + name.length;
+  return after < text.length && ENDS_NAME.test(text[after] ?? '');
+}
+
+/** The place of the end tag of an element whose content is no markup; the text's end if there is none. */
+function endOfRawText(text: string, start: number, name: string): number {
+  for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
+    if (isTagNameAt(text, at + 2, name)) return at;
+  }
+  return text.length;
+}
+
+/**
+ * HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: in `<!-- -->` a `<script` opens a stretch that its `</script` ends.
+ */
+function endOfScript(text: string, start: number): number {
+  const plainEnd = endOfRawText(text, start, 'script');
+  // Searched in the script alone, or a page would be read once for each script.
+  const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
+  if (opening < start) return plainEnd;
+
+  let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
+  /** The next `-->`, kept: a search at every `<` would cost the square of the text. */
+  let close = next(text, '-->', opening + 2);
+  let at = opening + 4;
+  for (;;) {
+    const tag = next(text, '<', at);
+    if (state !== 'plain' && close < tag) {
+      state = 'plain';
+      at = close + 3;
+      continue;
+    }
+    if (tag === text.length) return tag;
+    at = tag + 1;
+    if (state === 'plain') {
+      if (text.startsWith('!--', at)) {
+        state = 'escaped';
+        at += 3;
+        if (close < at - 2) close = next(text, '-->', at - 2);
+      } else if (text[at] === '/' && isTagNameAt(text, at + 1, 'script')) return tag;
+    } else if (text[at] === '/' && isTagNameAt(text, at + 1, 'script')) {
+      if (state === 'escaped') return tag;
+      state = 'escaped';
+    } else if (state === 'escaped' && isTagNameAt(text, at, 'script')) state = 'doubly';
+  }
+}
+
+function next(text: string, searched: string, from: number): number {
+  const at = text.indexOf(searched, from);
+  return at === -1 ? text.length : at;
+}
+
+function endOfDoctype(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"' || character === "'") at = next(text, character, at + 1);
+    else if (character === '<') {
+      if (text.startsWith('<!--', at)) at = next(text, '-->', at + 4) + 2;
+      else depth++;
+    } else if (character === '>') {
+      if (depth === 0) return at + 1;
+      depth--;
+    }
+  }
+  return text.length;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Holder, isGone, thisHolder } from '../../../../src/export/jobs/queue/leases.ts';
+import { type Holder, isGone, thisHolder } from '../../../../src/export/jobs/queue/sql-job-queue.ts';
 import { waitFor } from '../../../helpers/wait-for.ts';
 
 const isLinux = process.platform === 'linux';

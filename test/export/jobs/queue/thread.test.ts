@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { openSqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import type { JobQueue } from '../../../../src/export/ports.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../../contract/job-queue/workbench.ts';
 import { watchThreads } from '../../../helpers/watch-threads.ts';
@@ -15,7 +16,7 @@ const JOB = newJob(jobIdOf('one'));
 let folder: string;
 let file: string;
 let watched: ReturnType<typeof watchThreads>;
-let queues: SqliteJobQueue[];
+let queues: JobQueue[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docshelf-thread-'));
   file = join(folder, 'jobs.sqlite');
@@ -29,13 +30,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function open(): Promise<SqliteJobQueue> {
-  const queue = await SqliteJobQueue.open({ file });
+async function open(): Promise<JobQueue> {
+  const queue = await openSqliteJobQueue({ file });
   queues.push(queue);
   return queue;
 }
 
-describe('SqliteJobQueue.open()', () => {
+describe('openSqliteJobQueue()', () => {
   test('by several at once, the file not yet there, gives each of them the same queue', async () => {
     const opened = await Promise.all(Array.from({ length: 4 }, open));
     await opened[0]?.add(JOB, QUEUED_MAX);
@@ -46,11 +47,11 @@ describe('SqliteJobQueue.open()', () => {
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
-    expect(await codeOf(SqliteJobQueue.open({ file }))).toBe('data_folder_newer');
+    expect(await codeOf(openSqliteJobQueue({ file }))).toBe('data_folder_newer');
   });
 });
 
-describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
+describe('an embedded queue', { timeout: 20_000 }, () => {
   test('waits while another process writes', async () => {
     const queue = await open();
     const other = new DatabaseSync(file);
@@ -126,8 +127,8 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
     const program = join(folder, 'program.mjs');
     await writeFile(
       program,
-      `const { SqliteJobQueue } = await import(${JSON.stringify(adapter)});
-       await SqliteJobQueue.open({ file: ${JSON.stringify(file)} });`,
+      `const { openSqliteJobQueue } = await import(${JSON.stringify(adapter)});
+       await openSqliteJobQueue({ file: ${JSON.stringify(file)} });`,
     );
     const child = spawnProcess(process.execPath, [program], { stdio: 'inherit' });
     expect(await once(child, 'exit')).toEqual([0, null]);

@@ -1,0 +1,260 @@
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { access, constants, readdir, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Config, type LoadedConfig, valueAt } from '../../config/index.ts';
+import { NamedFile } from '../../config/named-files.ts';
+import { listKeys } from '../../config/schema-node.ts';
+import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
+import { errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
+import { FolderKeys } from '../../http/keys/folder-keys.ts';
+import { bundleLink, organizationsSlice } from '../slices.ts';
+import { certificateFindings, presentedCertificates } from '../tls.ts';
+import { certificateState, type Diagnosis, faulty, sound, warning } from './diagnosis.ts';
+
+const DATA_FOLDER = 'storage.dir';
+const GiB = 1024 ** 3;
+/** Mode bits with which other users can list or enter a folder. */
+const OTHERS_READ = 0o005;
+/** Most bundles need less, unpacked and with their archive. */
+const EMPTY_SHELF_BYTES = GiB;
+/** A site has thousands of small files, each with an inode. */
+const INODES_SPARE = 10_000;
+
+/** Checks that it can be written, and is one file system: rename(2) moves releases into place. */
+export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
+  const { dir } = storage;
+  const existing = await nearestThere(dir);
+  const written = await writeProbe(existing);
+  if (written !== null) {
+    const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+    return [
+      faulty('folder', DATA_FOLDER, {
+        code: 'cannot_write',
+        message: `Cannot write to "${existing}": ${written}`,
+        next,
+      }),
+    ];
+  }
+  if (existing !== dir) return [sound('folder', DATA_FOLDER, `"${dir}" is not there yet, and can be made.`)];
+  const old = await refuseOldLayout(dataPaths(dir)).then(() => null, toDocshelfError);
+  if (old !== null) return [faulty('folder', DATA_FOLDER, old)];
+  const strangers = await foldersElsewhere(dir);
+  if (strangers.length > 0) {
+    const names = strangers.map((folder) => `"${folder}"`).join(', ');
+    const message = `Cannot move releases within "${dir}": ${names} stands on another file system`;
+    const next = 'Mount one volume at storage.dir, and none below it.';
+    return [faulty('folder', DATA_FOLDER, { code: 'cannot_write', message, next })];
+  }
+  const found = [sound('folder', DATA_FOLDER, `"${dir}" can be written, and is one file system.`)];
+  if (((await stat(dir)).mode & OTHERS_READ) !== 0) {
+    const state = `"${dir}" may be read by every user of this machine, keys and links in it.`;
+    found.push(warning('folder', DATA_FOLDER, state, `Close it: chmod o-rwx "${dir}".`));
+  }
+  return found;
+}
+
+/** The nearest path that exists; not necessarily a folder. */
+async function nearestThere(folder: string): Promise<string> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
+}
+
+/** Writes a file, because access(2) always allows root and ignores quotas. @returns the errno, or null */
+async function writeProbe(folder: string): Promise<string | null> {
+  const probe = join(folder, `.docshelf-doctor-${randomBytes(8).toString('hex')}`);
+  try {
+    await writeFile(probe, 'docshelf', { flag: 'wx' });
+    return null;
+  } catch (error) {
+    return errnoOf(error) ?? 'failed';
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
+}
+
+async function foldersElsewhere(dir: string): Promise<string[]> {
+  const { spool, staging, releases, sites, inbox, rejected, daemons } = dataPaths(dir);
+  const own = (await stat(dir)).dev;
+  const folders = [spool, staging, releases, sites, inbox, rejected, daemons];
+  const devices = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
+  return folders.filter((_, index) => (devices[index]?.dev ?? own) !== own);
+}
+
+/** Checks that a bundle as large as the largest stored one fits, archive and unpacked files side by side. */
+export async function checkSpace(config: Config, store: SiteStore): Promise<Diagnosis[]> {
+  const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
+  const freeBytes = bavail * bsize;
+  const stored = await store.list().catch(() => []);
+  const nextBytes = Math.max(0, ...stored.map(({ bytes, archiveBytes }) => bytes + archiveBytes));
+  const nextFiles = Math.max(0, ...stored.map((release) => release.files));
+  const free = `${inGiB(freeBytes)} free`;
+
+  if (nextBytes > freeBytes) {
+    const state = `a bundle like the largest that is stored takes ${inGiB(nextBytes)} while it is taken in, and there are ${free}`;
+    return [noSpace(state)];
+  }
+  // Some file systems (btrfs) have no fixed number of inodes and report 0.
+  if (files > 0 && ffree < nextFiles) return [noSpace(`a bundle takes ${counted(nextFiles, 'inode')}, free: ${ffree}`)];
+  const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
+  if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE)) {
+    return [warning('space', DATA_FOLDER, `There are ${free}, ${counted(ffree, 'inode')}.`, MAKE_ROOM)];
+  }
+  const { totalBytesMax } = config.staticExport.limits;
+  const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
+  const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
+  return [sound('space', DATA_FOLDER, `There are ${free}; ${counted(stored.length, 'stored release')}.${largest}`)];
+}
+
+const MAKE_ROOM = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';
+
+function noSpace(state: string): Diagnosis {
+  const message = `Cannot take in the next bundle: ${state}`;
+  return faulty('space', DATA_FOLDER, { code: 'not_enough_space', message, next: MAKE_ROOM });
+}
+
+function inGiB(bytes: number): string {
+  return `${(bytes / GiB).toFixed(1)} GiB`;
+}
+
+export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
+  const found: Diagnosis[] = [];
+  if (!config.exportApi.enabled) return found;
+  for (const site of organizationsSlice(config).flatMap(({ sites }) => sites)) {
+    if (site.source === null || !('path' in site.source)) continue;
+    const { path } = site.source;
+    const subject = `the source of ${site.domain}`;
+    const errno = await access(path, constants.R_OK).then(() => null, errnoOf);
+    found.push(
+      errno === null
+        ? sound('folder', subject, `"${path}" can be read.`)
+        : cannotRead(subject, path, `exports of ${site.domain} would fail`, errno),
+    );
+  }
+  return found;
+}
+
+export async function checkPreload({ staticExport }: Config): Promise<Diagnosis> {
+  const { dir: folder, mayBeMissing } = staticExport.preload;
+  const subject = 'staticExport.preload';
+  try {
+    const names = await archiveNames(folder);
+    return sound('folder', subject, `"${folder}" can be read, and holds ${counted(names.length, 'file')}.`);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === 'ENOENT' && mayBeMissing)
+      return sound('folder', subject, `"${folder}" is not there, and need not be.`);
+    return cannotRead(subject, folder, 'no archive in it would be taken in', errno);
+  }
+}
+
+async function archiveNames(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => !name.startsWith('.'));
+}
+
+function cannotRead(subject: string, path: string, consequence: string, errno: string | undefined): Diagnosis {
+  const message = `Cannot read "${path}": ${errno ?? 'failed'}, so ${consequence}`;
+  const next = 'Make it readable for the user that docshelf runs as.';
+  return faulty('folder', subject, { code: 'cannot_read', message, next });
+}
+
+/** Warns if the daemon would wait, because it has no bundle and no source of one. */
+export async function checkBundle(config: Config, store: SiteStore): Promise<Diagnosis[]> {
+  const { enabled, renew, version, preload } = config.staticExport;
+  const hasLink = bundleLink(config) !== null || renew.apiUrl !== null;
+  if (!enabled || hasLink || (await archiveNames(preload.dir).catch(() => [])).length > 0) return [];
+  const take = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
+  const next = `Take one in with "${take}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
+  if (version !== null) {
+    const subject = 'staticExport.version';
+    const isStored = (await store.label(version).catch(() => null)) !== null;
+    if (isStored) return [sound('bundle', subject, `Version ${version} is stored.`)];
+    return [warning('bundle', subject, `Version ${version} is not stored, and nothing says where to get it.`, next)];
+  }
+  const stored = await store.ownReleases().catch(() => []);
+  if (stored.length > 0) return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
+  return [warning('bundle', 'the bundle', 'No version is stored, and nothing says where to get one.', next)];
+}
+
+/** Checks the file of keys made at run time. Skips a folder without keys, and keys in the database. */
+export async function checkKeys({ storage, database }: Config): Promise<Diagnosis[]> {
+  if (database.urlFile !== null) return [];
+  const store = await FolderKeys.open({ dir: storage.dir, onFault: () => undefined });
+  await store.stop();
+  const { fault, keys } = store;
+  if (fault !== null) return [faulty('keys', 'keys.json', toDocshelfError(fault))];
+  return keys.length === 0
+    ? []
+    : [sound('keys', 'keys.json', `docshelf can read ${counted(keys.length, 'key')} made at run time.`)];
+}
+
+/** Checks who else may read secret files, and when the certificates of authorities end. */
+export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {
+  const found: Diagnosis[] = [];
+  for (const { path, schema } of listKeys()) {
+    const value = valueAt(config, path);
+    if (value === null || Array.isArray(value)) continue;
+    const file = String(value instanceof NamedFile ? value.path : value);
+    const key = path.join('.');
+    // The config check already ensures that the file exists and is sound.
+    if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
+    if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
+  }
+  // A credential in the config file makes the config file a secret.
+  const holdsSecret = listKeys().some(
+    ({ path, schema }) => schema['x-unit'] === 'secret' && /:\d+:\d+$/.test(origins.get(path.join('.')) ?? ''),
+  );
+  if (configFile !== null && holdsSecret) found.push(await checkSecret('the config file', configFile));
+  return found;
+}
+
+async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
+  try {
+    // Kubernetes mounts Secrets and ConfigMaps through a folder such as `..2024_06_01_…`.
+    const isMounted = /\/\.\.[^/]/.test(await realpath(file));
+    const mode = (await stat(file)).mode & 0o777;
+    // A mounted Secret is readable for all by default, and "all" are the processes of its container.
+    if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" is there.`);
+    const state = `"${file}" holds a secret, and everybody on this machine may read it (mode ${mode.toString(8)}).`;
+    return warning('file', subject, state, `chmod 600 "${file}"`);
+  } catch (error) {
+    return faulty('file', subject, toDocshelfError(error));
+  }
+}
+
+async function checkAuthorities(subject: string, file: string): Promise<Diagnosis[]> {
+  const pem = await readFile(file, 'utf8').catch(() => '');
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  const message = `Cannot use "${file}" as ${subject}: it holds no sound PEM certificate`;
+  const next = 'Put the certificates of your authority into it, each between its BEGIN and END lines.';
+  const invalid = faulty('certificate', subject, { code: 'config_invalid', message, next });
+  if (blocks.length === 0) return [invalid];
+  return blocks.map((block) => {
+    try {
+      const { subject: name, validTo } = new X509Certificate(block);
+      const authority = `The authority ${name.replaceAll('\n', ', ')}`;
+      return certificateState(subject, authority, Date.parse(validTo), Date.now());
+    } catch {
+      return invalid;
+    }
+  });
+}
+
+/** Checks when the certificates of our own listeners end. The config check ensures that they can be read and fit. */
+export function checkCertificates(config: Config, nowMs: number): Diagnosis[] {
+  const found = certificateFindings(config, nowMs).map(({ setting, message, next }) =>
+    warning('certificate', setting, message, next),
+  );
+  const told = new Set(found.map(({ subject }) => subject));
+  return [
+    ...found,
+    ...presentedCertificates(config)
+      .filter(({ setting }) => !told.has(setting))
+      .map(({ setting, file, endsAtMs }) =>
+        sound('certificate', setting, `"${file}" is valid until ${new Date(endsAtMs).toISOString().slice(0, 10)}.`),
+      ),
+  ];
+}

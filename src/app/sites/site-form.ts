@@ -1,0 +1,99 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Config, SiteConfig } from '../../config/index.ts';
+import type { PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
+import type { SignIn } from '../../http/sign-in/sign-in.ts';
+import { type DescribedSearch, OPEN_SEARCH_PATH, OPEN_SEARCH_TYPE, shortName } from '../../http/site/page-answer.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
+import { siteOrigin } from '../../http/site/site-routes.ts';
+import type { HeaderForm, SearchBoxForm, SiteForm, SnapshotForm, SwitcherFiles } from '../../site/index.ts';
+import { NO_ADDITIONS, type PageAdditions, startTag } from '../../web/additions/page-additions.ts';
+import type { PageLanguage } from '../../web/words/index.ts';
+import { policyHeaders } from '../slices.ts';
+
+/** A site by one config. Immutable: a reload builds the next. */
+export interface ServedSettings {
+  /** The current config. */
+  readonly config: SiteConfig;
+  /** The config that holds until the next start, for which `search.enabled` waits. */
+  readonly held: SiteConfig;
+  readonly form: SiteForm;
+  readonly access: SiteAccess;
+}
+
+/** Sign-in and app of a site at one address. A reload that changes neither keeps them. */
+export interface SiteAccess {
+  /** Null: everybody may read. */
+  readonly signIn: SignIn | null;
+  /** Null without a sign-in. */
+  readonly privately: PrivateAnswers | null;
+  /** Created by the first request. */
+  readonly app: () => (request: Request, env: HttpBindings) => Response | Promise<Response>;
+}
+
+export function siteForm(site: SiteConfig, assets: SiteAssets): SiteForm {
+  const areKept = site.config.staticExport.serveVersions === 'kept';
+  const switcher = areKept ? switcherFilesOf(site, assets) : null;
+  return { ...snapshotForm(site), searchBox: searchBoxForm(site, assets), switcher };
+}
+
+export function snapshotForm(site: SiteConfig): SnapshotForm {
+  const { config, domain, title, basePath } = site;
+  const { trailingSlash, spaFallback, headers, markdown } = config.server;
+  return {
+    site: domain ?? '',
+    trailingSlash,
+    basePath,
+    title,
+    spaFallback,
+    markdown,
+    headers: headerForm(headers, policyHeaders(config, domain ?? '', basePath)),
+    additions: config.search.enabled && config.search.widget !== false ? openSearchLink(site) : NO_ADDITIONS,
+    search: config.search.enabled ? { address: `${basePath}_docshelf/search`, version: null } : null,
+  };
+}
+
+/** With every key of `server.headers`: a key that is left out here does not compile. */
+function headerForm({ preset, set, ...unsent }: Config['server']['headers'], policy: HeaderForm['policy']): HeaderForm {
+  unsent satisfies Record<string, never>;
+  return { preset, set, policy };
+}
+
+/** Null if the config turns the search box off. */
+function searchBoxForm({ config, basePath }: SiteConfig, assets: SiteAssets): SearchBoxForm | null {
+  const { enabled, widget } = config.search;
+  if (!enabled || widget === false) return null;
+  const { loader, replacing } = assets.searchBox;
+  return {
+    scripts: { loader: basePath + loader, replacing: basePath + replacing },
+    replaces: widget === 'replace',
+    isOfShelf: config.sites.length > 1 && config.server.shelf,
+  };
+}
+
+/** Null if the config turns the version switcher off. */
+export function switcherFilesOf({ config, basePath }: SiteConfig, assets: SiteAssets): SwitcherFiles | null {
+  if (!config.server.versionSwitcher) return null;
+  const { script, style } = assets.switcher;
+  return { script: basePath + script, style: basePath + style };
+}
+
+/** Null if the config does not say at which address readers reach the site. */
+export function describedSearch(site: SiteConfig, language: PageLanguage): DescribedSearch | null {
+  const { config, hosts, basePath } = site;
+  const { publicUrl } = config.server;
+  if (publicUrl === null) return null;
+  return { name: nameOf(site, publicUrl), address: siteOrigin(publicUrl, hosts) + basePath, language };
+}
+
+/** The link by which a browser finds the description. */
+function openSearchLink(site: SiteConfig): PageAdditions {
+  const { publicUrl } = site.config.server;
+  if (publicUrl === null) return NO_ADDITIONS;
+  const href = site.basePath + OPEN_SEARCH_PATH.slice(1);
+  const title = shortName(nameOf(site, publicUrl));
+  return { head: [startTag('link', { rel: 'search', type: OPEN_SEARCH_TYPE, title, href })], body: [] };
+}
+
+function nameOf({ title, domain }: SiteConfig, publicUrl: string): string {
+  return title ?? domain ?? new URL(publicUrl).host;
+}

@@ -1,0 +1,340 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { Config, SiteConfig } from '../../config/index.ts';
+import { type DeployEvent, type Deployment, Inbox, type SiteStore } from '../../deploy/index.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
+import type { FeatureReport } from '../../domain/feature.ts';
+import type { ReleaseView } from '../../domain/release.ts';
+import type { SiteReport } from '../../domain/status.ts';
+import { printable } from '../../domain/text.ts';
+import type { SiteFindings } from '../../http/admin/observed-site.ts';
+import { pathOf } from '../../http/listener/served-request.ts';
+import type { SiteMetrics } from '../../http/metrics/metrics.ts';
+import { guarded, PrivateAnswers } from '../../http/sign-in/guarded-site.ts';
+import type { SignIn } from '../../http/sign-in/sign-in.ts';
+import { PageReports } from '../../http/site/page-reports.ts';
+import { createSiteApp, fastAnswerBelow } from '../../http/site/site.ts';
+import type { SiteAssets } from '../../http/site/site-assets.ts';
+import type { ShelfScope } from '../../http/site/site-search.ts';
+import type { Search, SearchResult, SearchStatus, SiteSearch } from '../../search/index.ts';
+import { type BodyCache, type PlainAnswer, SiteServer, SiteSwitch } from '../../site/index.ts';
+import type { Tracer } from '../../traces/tracer.ts';
+import { isPagePart } from '../../web/media-type.ts';
+import type { SiteRules } from '../../web/rules/index.ts';
+import { ENGLISH } from '../../web/words/index.ts';
+import { mcpAnswer } from '../assistants/mcp-answer.ts';
+import type { Logger } from '../log/log.ts';
+import { logDeployEvent, logFailure, logSearchEvent } from '../log/log-events.ts';
+import type { Network } from '../network.ts';
+import type { OpenedSearch } from '../open-search.ts';
+import { configUntilRestart, deploySlice, enforcementOf, featureReport, reportedSite } from '../slices.ts';
+import { createShelf, openShelf, type ShelfFolder } from './open-shelf.ts';
+import { type OpenVersions, ReadableVersions, surveyVersions } from './readable-versions.ts';
+import { explainedSearch, indexedRelease, ReaderSearch, siteSearchHandler } from './readers-search.ts';
+import { placeKey, type SignIns, signInKey } from './sign-ins.ts';
+import { describedSearch, type ServedSettings, type SiteAccess, siteForm } from './site-form.ts';
+
+/** Parts of a daemon that its sites share. */
+export interface SiteHost {
+  readonly network: Network;
+  readonly tracer: Tracer;
+  readonly search: OpenedSearch;
+  readonly folder: ShelfFolder;
+  readonly bodies: BodyCache;
+  /** Versions beside the active ones. */
+  readonly versions: OpenVersions;
+  readonly signIns: SignIns;
+  readonly assets: SiteAssets;
+  /** All sites that readers of one may know of. @param domain of that one */
+  readonly shelfScope: (domain: string) => ShelfScope | null;
+  readonly metrics: SiteMetrics;
+  readonly log: Logger;
+  readonly programVersion: string;
+  readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
+}
+
+/** Interval in which the inbox of a site of a list is read, besides the watch: a list may have a thousand sites. */
+const LISTED_POLL_MS = 5_000;
+const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
+
+/** One site of a daemon. Deploy switches versions; serving and search follow in the same tick. */
+export class Site {
+  readonly deployment: Deployment;
+  /** Search of readers. Null if search is off. */
+  readonly search: Search | null;
+  /** Settings at the start. Differences from them wait for a restart. */
+  readonly opened: SiteConfig;
+  readonly #host: SiteHost;
+  readonly #store: SiteStore;
+  readonly #inbox: Inbox;
+  readonly #site: SiteSwitch<ServedSettings>;
+  readonly #server: SiteServer;
+  readonly #localSearch: SiteSearch | null;
+  readonly #versions: ReadableVersions;
+  readonly #reports: PageReports;
+
+  /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
+  static async open(config: SiteConfig, host: SiteHost): Promise<Site> {
+    const site = new Site(config, host);
+    await openShelf({ store: site.#store, deployment: site.deployment });
+    return site;
+  }
+
+  private constructor(config: SiteConfig, host: SiteHost) {
+    const { network, metrics, log, folder, tracer, bodies, assets, onProgress } = host;
+    this.#host = host;
+    this.opened = config;
+    const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
+    this.#localSearch = localSearch;
+    this.#site = new SiteSwitch<ServedSettings>({
+      settings: this.#settingsOf(config, null),
+      surveyVersions: (active) => surveyVersions(this.#store, active),
+      onChange: ({ version: former }, { version: next }) => {
+        if (next?.release === former?.release) return;
+        if (next === null) localSearch?.close();
+        else localSearch?.switchTo(indexedRelease(next.release), next.release.version);
+      },
+    });
+    const onFault = this.#onError('serve');
+    const onCache = (isHit: boolean): void => metrics.onCache(isHit ? 1 : 0, isHit ? 0 : 1);
+    this.#server = new SiteServer(bodies, this.#site, { onCache, onFault });
+    const { store, deployment } = createShelf(config.config, network, {
+      folder,
+      tracer,
+      search: localSearch,
+      serving: this.#site,
+      onEvent: (event) => {
+        if (event.kind === 'progress') onProgress(event);
+        logDeployEvent(log, event);
+        metrics.onDeployEvent(event);
+      },
+    });
+    this.#store = store;
+    this.deployment = deployment;
+    this.#inbox = new Inbox({ paths: store.site, deployment, ...(store.isListed ? { pollMs: LISTED_POLL_MS } : {}) });
+    this.#reports = new PageReports(
+      (origin) => metrics.onPageReport(origin),
+      () => reportedSite(this.config),
+    );
+    this.#versions = new ReadableVersions({ store, bodies, assets, open: host.versions, site: this.#site, onFault });
+    this.search =
+      localSearch &&
+      new ReaderSearch({
+        host,
+        active: localSearch,
+        versions: this.#versions,
+        config: () => this.config,
+        domain: () => this.domain,
+      });
+  }
+
+  get config(): SiteConfig {
+    return this.#site.state.settings.config;
+  }
+
+  get metrics(): SiteMetrics {
+    return this.#host.metrics;
+  }
+
+  get domain(): string {
+    return this.deployment.domain;
+  }
+
+  get hosts(): readonly string[] {
+    return this.config.hosts;
+  }
+
+  get basePath(): string {
+    return this.config.basePath;
+  }
+
+  /** Null if everybody may read. Sites with the same sign-in have the same key. */
+  get signInKey(): string | null {
+    const { access, config } = this.#site.state.settings;
+    return access.signIn === null ? null : signInKey(config.config);
+  }
+
+  /** The active release. Null if no version is active. */
+  get release(): ReleaseView | null {
+    return this.#site.state.version?.release ?? null;
+  }
+
+  /** Label of the active version. */
+  get version(): string | undefined {
+    return this.release?.version;
+  }
+
+  /** True if assistants get responses. */
+  get hasMcp(): boolean {
+    return this.config.config.search.mcp;
+  }
+
+  /** Null if the request is one for `answer`. */
+  fastAnswer(incoming: IncomingMessage): PlainAnswer | null {
+    const { access, config } = this.#site.state.settings;
+    if (access.signIn !== null && !access.signIn.knows(incoming)) return null;
+    this.#host.search.noteRead();
+    const answer = fastAnswerBelow(this.#server, config.basePath, incoming);
+    // The site does not have the address. It may be the endpoint for assistants, or of a version that another replica serves.
+    if (answer?.status === 404 && (this.hasMcp || isPagePart(pathOf(incoming.url ?? '/')))) return null;
+    return answer && (access.privately?.of(answer) ?? answer);
+  }
+
+  answer(request: Request, env: HttpBindings): Response | Promise<Response> {
+    return this.#site.state.settings.access.app()(request, env);
+  }
+
+  /** Begins its work, or carries out new settings. Resolves when the round is over, well or not. */
+  async settle(): Promise<void> {
+    void this.deployment.whenOpen.then(() => this.#inbox.start());
+    await this.deployment.reconcile();
+  }
+
+  /**
+   * Accepts new settings; `settle` carries them out. @throws DocshelfError `config_invalid`
+   * @returns the act that serves by them, in one tick with the routes: in between no request would find the site
+   */
+  async accept(config: SiteConfig): Promise<() => void> {
+    await this.deployment.accept(deploySlice(config.config));
+    return () => this.#site.applySettings(this.#settingsOf(config, this.#site.state.settings));
+  }
+
+  features(): FeatureReport {
+    return featureReport(this.#site.state.settings.held.config, this.domain);
+  }
+
+  /** The status of the site. */
+  async report(): Promise<SiteReport> {
+    const { deployment } = this;
+    const [status, own] = await Promise.all([deployment.status(), this.#site.notices()]);
+    const { domain, pinned, versions, notices } = status;
+    // Read together: a failed reload is never seen without its error.
+    const { state, active, lastError, activity } = deployment;
+    return {
+      state,
+      deployment: { type: this.config.config.deployment.type, domain },
+      active,
+      pinned,
+      versions,
+      lastError,
+      search: this.#localSearch?.status ?? SEARCH_OFF,
+      notices: [...notices, ...own, ...this.#reports.notices, ...(this.#localSearch?.notices ?? [])].map(inOneLine),
+      activity,
+    };
+  }
+
+  findings(): SiteFindings {
+    const { settings, version } = this.#site.state;
+    return siteFindings({ config: settings.held.config, rules: version?.rules ?? null, reports: this.#reports });
+  }
+
+  /** Search of operators, with the reasons of each score. */
+  explain(query: string): Promise<readonly SearchResult[]> {
+    return explainedSearch(this.#localSearch, query);
+  }
+
+  /** One sentence for operators, without secrets. */
+  reasonNotReady(): string | null {
+    if (this.deployment.state === 'off') return null;
+    const { lastError, activity } = this.deployment;
+    return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
+  }
+
+  /** Ends work on bundles at once. */
+  async stop(): Promise<void> {
+    await Promise.all([this.deployment.stop(), this.#inbox.stop()]);
+  }
+
+  /** Called when the site leaves the daemon. */
+  close(): void {
+    this.#localSearch?.close();
+    this.#host.metrics.forget();
+  }
+
+  #settingsOf(config: SiteConfig, former: ServedSettings | null): ServedSettings {
+    const held = former === null ? config : configUntilRestart(config, this.search !== null);
+    const keepsPlace = former !== null && placeKey(config) === placeKey(former.config);
+    const access = keepsPlace ? former.access : this.#accessOf(config);
+    return { config, held, form: siteForm(held, this.#host.assets), access };
+  }
+
+  #accessOf(site: SiteConfig): SiteAccess {
+    const { config, domain, hosts, basePath } = site;
+    const { signIns, metrics } = this.#host;
+    const onWrong = (): void => metrics.onWrongSignIn();
+    const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
+    const signIn = signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
+    let app: ReturnType<SiteAccess['app']> | null = null;
+    return {
+      signIn,
+      privately: signIn && new PrivateAnswers(signIn),
+      app: () => {
+        app ??= this.#createApp(site, signIn);
+        return app;
+      },
+    };
+  }
+
+  #createApp({ config, domain, basePath }: SiteConfig, signIn: SignIn | null): ReturnType<SiteAccess['app']> {
+    const { deployment, search } = this;
+    const { assets, bodies, metrics, programVersion } = this.#host;
+    const server = this.#server;
+    const reports = this.#reports;
+    const versions = this.#versions;
+    const page = { assets, language: async () => server.current?.languages.at('') ?? null };
+    const mcp = mcpAnswer({ site: this, versions, bodies, programVersion, metrics, onError: this.#onError('mcp') });
+    const app = createSiteApp({
+      server,
+      basePath,
+      state: () => deployment.state,
+      hasFailed: () => deployment.lastError !== null && deployment.activity === null,
+      features: () => this.features(),
+      ...(search === null
+        ? {}
+        : {
+            search: siteSearchHandler({
+              search,
+              shelf: this.#host.shelfScope(domain ?? ''),
+              page,
+              trustedProxies: config.server.trustedProxies,
+              metrics,
+              onError: this.#onError('search'),
+            }),
+            describedSearch: async () => describedSearch(this.config, (await page.language()) ?? ENGLISH),
+          }),
+      reports,
+      assets,
+      versions,
+      mcp: () => (this.hasMcp ? mcp : null),
+      refreshFromDisk: () => deployment.refreshFromDisk(),
+      onError: this.#onError('site'),
+    });
+    if (signIn === null) return app.fetch;
+    return guarded({ signIn, basePath, reports, assets, onFault: this.#onError('sign-in') }, app.fetch);
+  }
+
+  #onError(step: string) {
+    return (error: unknown, requestId: string | null): void =>
+      logFailure(this.#host.log, step, toDocshelfError(error), requestId);
+  }
+}
+
+interface FoundOnSite {
+  readonly config: Config;
+  /** Null: no version is active. */
+  readonly rules: SiteRules | null;
+  readonly reports: Pick<PageReports, 'counts' | 'notices'>;
+}
+
+export function siteFindings({ config, rules, reports }: FoundOnSite): SiteFindings {
+  return {
+    policy: enforcementOf(config),
+    origins: reports.counts,
+    ruleFaults: rules?.faults ?? [],
+    ruleFaultCount: rules?.faultCount ?? 0,
+    notices: [...(rules?.notices ?? []), ...reports.notices].map(inOneLine),
+  };
+}
+
+/** Notices may quote rules, paths and titles of a bundle, and responses of servers. */
+const inOneLine = (notice: string): string => printable(notice);

@@ -1,0 +1,219 @@
+import { hostname } from 'node:os';
+import { LRUCache } from 'lru-cache';
+import type { Config, SiteConfig } from '../config/index.ts';
+import {
+  dataPaths,
+  type KeptVersion,
+  keptVersion,
+  keptVersions,
+  mayBeRead,
+  type ReleaseRef,
+  runningDaemons,
+} from '../deploy/index.ts';
+import { normalBasePath } from '../domain/deployment.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import { isVersion } from '../domain/version.ts';
+import { ifThere } from '../files/index.ts';
+import {
+  type EmbeddedEngine,
+  EmbeddedIndex,
+  type IndexedRelease,
+  PLAIN_FORM,
+  type ResultForm,
+  type SearchAnswer,
+  type SearchRequest,
+  type ShelfResult,
+  ShelfSearch,
+} from '../search/index.ts';
+import { type Beside, buildVersion, readVersion, type SiteSnapshot } from '../site/index.ts';
+import type { DocumentedVersions } from './assistants/site-documentation.ts';
+import { Network } from './network.ts';
+import { openEngine } from './open-search.ts';
+import { atKeptVersion } from './sites/readers-search.ts';
+import { snapshotForm } from './sites/site-form.ts';
+import { readStore } from './slices.ts';
+
+/** Commands read a site as it is stored, with or without a daemon. */
+
+/** For one command, which must not send requests to the listeners of a daemon on its data folder. */
+export async function openNetwork(config: Config): Promise<Network> {
+  const network = new Network(config);
+  const daemons = (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
+  network.useOwnPorts(daemons.flatMap(({ owner, ports }) => (owner.host === hostname() ? ports : [])));
+  return network;
+}
+
+/** Versions that a session keeps open: the active one, and some that are compared with it. */
+const OPEN_VERSIONS_MAX = 4;
+
+/** Versions of a site that assistants read. */
+export class StoredVersions implements DocumentedVersions {
+  readonly #site: SiteConfig;
+  readonly #active: () => Promise<ReleaseRef | null>;
+  readonly #open = new LRUCache<string, Promise<SiteSnapshot>>({ max: OPEN_VERSIONS_MAX });
+
+  /** @param active called for each question, since another version may become active */
+  constructor(site: SiteConfig, active: () => Promise<ReleaseRef | null>) {
+    this.#site = site;
+    this.#active = active;
+  }
+
+  async at(version: string | null): Promise<SiteSnapshot | null> {
+    const active = await this.#active();
+    if (active === null) return null;
+    if (version === null || version === active.version) return this.#snapshot(active);
+    const kept = await readableVersion(this.#site.config, active, version);
+    if (kept?.digest === active.digest) return this.#snapshot(active);
+    return kept && this.#snapshot(kept, BESIDE);
+  }
+
+  async labels(): Promise<readonly string[]> {
+    const active = await this.#active();
+    if (active === null) return [];
+    const { config } = this.#site;
+    const stored = areKept(config) ? await keptVersions(await readStore(config)) : [];
+    const labels = stored.filter((kept) => mayBeRead(kept, active)).map(({ version }) => version);
+    return labels.includes(active.version) ? labels : [active.version, ...labels];
+  }
+
+  #snapshot({ version, digest }: ReleaseRef, beside: Beside | null = null): Promise<SiteSnapshot> {
+    const key = [version, digest, beside === null].join('\n');
+    const known = this.#open.get(key);
+    if (known !== undefined) return known;
+    const opening = this.#read({ version, digest }, beside);
+    this.#open.set(key, opening);
+    // The next question tries again.
+    opening.catch(() => this.#open.delete(key));
+    return opening;
+  }
+
+  /** @throws DocshelfError `release_damaged` */
+  async #read({ version, digest }: ReleaseRef, beside: Beside | null): Promise<SiteSnapshot> {
+    const store = await readStore(this.#site.config);
+    const form = snapshotForm(this.#site);
+    return buildVersion(await readVersion(await store.view(digest, version), [], form), form, beside).snapshot;
+  }
+}
+
+/** Assistants read Markdown, which contains no notice about the active version. */
+const BESIDE: Beside = { active: null, pages: null };
+
+const areKept = ({ staticExport }: Config): boolean => staticExport.serveVersions === 'kept';
+
+/** Null if the version does not exist, or readers may not read it. @param config of the site alone */
+async function readableVersion(config: Config, active: ReleaseRef, version: string): Promise<KeptVersion | null> {
+  if (!areKept(config) || !isVersion(version)) return null;
+  const kept = await keptVersion(await readStore(config), version);
+  return kept !== null && mayBeRead(kept, active) ? kept : null;
+}
+
+/** Opening vectors takes less than a second, and longer on a busy machine. */
+const VECTORS_MS_MAX = 30_000;
+
+/** A version of a site, to be searched. */
+export interface SearchedVersion {
+  readonly domain: string;
+  /** The config of a daemon with this site only. */
+  readonly config: Config;
+  readonly digest: string;
+  readonly label: string;
+  /** True if readers get it. Then `filter.version` may name another version. */
+  readonly isActive: boolean;
+}
+
+/** Searches by keywords, and by meaning if there are vectors. Merges the results as the shelf page does. */
+export async function searchOnce(
+  config: Config,
+  versions: readonly SearchedVersion[],
+  request: SearchRequest,
+): Promise<readonly ShelfResult[]> {
+  const network = await openNetwork(config);
+  const engine = openEngine(config, network);
+  const stored = new StoredSearch(engine);
+  const search = new ShelfSearch(() =>
+    versions.map((version) => {
+      return { site: version.domain, search: { search: (asked) => stored.search(version, asked) } };
+    }),
+  );
+  try {
+    return (await search.search(request, new AbortController().signal)).results;
+  } finally {
+    await engine.stop();
+    await network.close();
+  }
+}
+
+/** Searches stored versions by the indexes and vectors that they have, and creates none. */
+export class StoredSearch {
+  readonly #index: EmbeddedIndex;
+  /** By digest. The last used release is the last entry. */
+  readonly #opened = new Map<string, Promise<IndexedRelease>>();
+
+  constructor(engine: EmbeddedEngine) {
+    this.#index = new EmbeddedIndex(engine);
+  }
+
+  /**
+   * Searches as readers of the version do: `filter.version` names another one.
+   * @throws DocshelfError `search_off`, `release_damaged`, `index_damaged`
+   */
+  async search(version: SearchedVersion, request: SearchRequest): Promise<SearchAnswer> {
+    const form = { ...PLAIN_FORM, root: normalBasePath(version.config.server.basePath).slice(0, -1) };
+    const kept = await keptBeside(version, request.filter.version);
+    if (kept === null) return this.#search(version, request, form);
+    const own = atKeptVersion(request, form, kept.version);
+    return this.#search({ ...version, label: kept.version, digest: kept.digest }, own.request, own.form);
+  }
+
+  async #search(version: SearchedVersion, request: SearchRequest, form: ResultForm): Promise<SearchAnswer> {
+    const { digest, label } = version;
+    const opening = this.#opened.get(digest) ?? this.#open(version);
+    this.#opened.delete(digest);
+    this.#opened.set(digest, opening);
+    // The next question tries again.
+    opening.catch(() => this.#opened.delete(digest));
+    return this.#index.search(await opening, request, label, form);
+  }
+
+  /** Closes all but the last used ones: a session that continues with the next version does not search the former again. */
+  async closeOthers(): Promise<void> {
+    for (const [digest, opening] of [...this.#opened].slice(0, -OPEN_VERSIONS_MAX)) {
+      this.#opened.delete(digest);
+      await opening.then((release) => this.#index.close(release)).catch(() => undefined);
+    }
+  }
+
+  async #open({ config, digest, label }: SearchedVersion): Promise<IndexedRelease> {
+    if (!config.search.enabled) {
+      throw new DocshelfError('search_off', 'Cannot search: search.enabled is false', {
+        next: 'Set search.enabled to true.',
+      });
+    }
+    const store = await readStore(config);
+    const info = await store.info(digest);
+    if (info === null)
+      throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is not whole`);
+    const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
+    await this.#index.open(release);
+    if (config.search.model !== 'off') {
+      // Do not compute vectors for a single question.
+      const isMissing = new AbortController();
+      const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
+      const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {
+        if (embedded < passages) isMissing.abort();
+      };
+      await this.#index.embed(release, onProgress, signal).catch(() => undefined);
+    }
+    return release;
+  }
+}
+
+/** Null unless another stored version has this label. */
+async function keptBeside(
+  { config, digest, label, isActive }: SearchedVersion,
+  named: string | null,
+): Promise<KeptVersion | null> {
+  if (!isActive || named === null || named === label) return null;
+  const kept = await readableVersion(config, { version: label, digest }, named);
+  return kept?.digest === digest ? null : kept;
+}

@@ -1,0 +1,217 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { DocshelfError } from '../domain/errors.ts';
+import { showName } from '../domain/secret.ts';
+import { hashFile } from '../files/read.ts';
+
+/** Legacy signatures need the whole file in memory; only minisign before 0.10 makes them unasked. */
+const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
+const PREHASH = 'blake2b512';
+
+/**
+ * @param secretKey text, without password, of `minisign -G -W` @param trustedComment one line, signed too
+ * @returns the text of the `.minisig` file; equal input gives an equal one
+ * @throws DocshelfError `config_invalid` for the key; the system's own errors; the signal's reason
+ */
+export async function signFile(
+  file: string,
+  secretKey: string,
+  { trustedComment, signal }: { readonly trustedComment: string; readonly signal?: AbortSignal },
+): Promise<string> {
+  if (/[\r\n]/.test(trustedComment)) throw new Error('A trusted comment is one line');
+  const { key, keyIdBytes } = parseSecretKey(secretKey);
+  const signature = sign(null, await prehashOf(file, signal), key);
+  const parts = { isPrehashed: true, keyIdBytes, signature, trustedComment };
+  return signatureText({ ...parts, globalSignature: sign(null, globalMessage(parts), key) });
+}
+
+/**
+ * Verifies that one of the keys signed the file, and the trusted comment with it. `text`: of the `.minisig` file.
+ * @throws DocshelfError `bad_signature` with `fields.expected` (key ids), `config_invalid` for a key; the signal's
+ *   reason
+ */
+export async function verifyFile(
+  file: string,
+  text: string,
+  publicKeys: readonly string[],
+  { name = basename(file), signal }: { readonly name?: string; readonly signal?: AbortSignal } = {},
+): Promise<{ readonly keyId: string; readonly trustedComment: string }> {
+  const known = publicKeys.map(parsePublicKey);
+  const expected = known.map(({ keyId }) => keyId);
+  const bad = (state: string, next: string) =>
+    new DocshelfError('bad_signature', `Cannot trust "${showName(name)}": ${state}`, { next, fields: { expected } });
+
+  const signature = parseSignature(text);
+  if (signature === null) {
+    throw bad('its signature is none of minisign', 'Get the .minisig file that belongs to the bundle, whole.');
+  }
+  const { keyId, trustedComment } = signature;
+  const keys = known.filter((candidate) => candidate.keyId === keyId);
+  if (keys.length === 0) {
+    throw bad(
+      `it is signed with key ${keyId}, expected ${expected.join(' or ') || 'none'}`,
+      'Get the bundle from who holds an expected key; if this key is to be trusted as well, add its public key.',
+    );
+  }
+  const message = await messageOf(file, signature, bad, signal);
+  const signer = keys.find(({ key }) => verify(null, message, key, signature.signature));
+  if (signer === undefined) {
+    throw bad(
+      `its signature with key ${keyId} is of other content`,
+      'Fetch the bundle and its signature again: they do not belong together, or one of them was changed.',
+    );
+  }
+  if (!verify(null, globalMessage(signature), signer.key, signature.globalSignature)) {
+    throw bad('the comment of its signature was changed', 'Get the .minisig file again from where it was made.');
+  }
+  return { keyId, trustedComment };
+}
+
+async function messageOf(
+  file: string,
+  { isPrehashed }: MinisignSignature,
+  bad: (state: string, next: string) => DocshelfError,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  if (isPrehashed) return prehashOf(file, signal);
+  if ((await stat(file)).size > LEGACY_BYTES_MAX) {
+    throw bad(
+      `its signature is of the legacy kind, which is taken for files of up to ${LEGACY_BYTES_MAX} bytes`,
+      'Sign it without -l, with minisign 0.10 or later.',
+    );
+  }
+  return readFile(file, signal === undefined ? {} : { signal });
+}
+
+async function prehashOf(file: string, signal: AbortSignal | undefined): Promise<Buffer> {
+  return (await hashFile(file, PREHASH, signal)).digest();
+}
+
+/** Facts of a bundle in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
+export interface SignedFacts {
+  readonly domain: string;
+  /** Null, and omitted, if the export has no version. */
+  readonly version: string | null;
+  readonly createdAt: string;
+}
+
+export function signedComment({ domain, version, createdAt }: SignedFacts): string {
+  return [
+    'docshelf',
+    `domain=${domain}`,
+    ...(version === null ? [] : [`version=${version}`]),
+    `created=${createdAt}`,
+  ].join(' ');
+}
+
+/** Null for a comment of another form, which says nothing. */
+export function readSignedComment(comment: string): SignedFacts | null {
+  const [, domain, version, createdAt] = /^docshelf domain=(\S+)(?: version=(\S+))? created=(\S+)$/.exec(comment) ?? [];
+  return domain === undefined || createdAt === undefined ? null : { domain, version: version ?? null, createdAt };
+}
+
+/** Keys in minisign's formats (https://jedisct1.github.io/minisign/#public-key-format). Integers are little-endian. */
+
+/** Algorithm, key id, Ed25519 public key. */
+const PUBLIC_BYTES = 2 + 8 + 32;
+/** Algorithm, key derivation, checksum algorithm, salt, two limits; key id, seed and public key, checksum. */
+const SECRET_BYTES = 2 + 2 + 2 + 32 + 8 + 8 + 8 + 64 + 32;
+const KEY_DERIVATION_AT = 2;
+const SECRET_KEY_ID_AT = 54;
+const ED25519 = 'Ed';
+const CURVE = { kty: 'OKP', crv: 'Ed25519' };
+
+/** The whole file of `minisign -G`, or its second line. @throws DocshelfError `config_invalid` */
+export function parsePublicKey(text: string): { readonly keyId: string; readonly key: KeyObject } {
+  const bytes = keyBytes('public', text, PUBLIC_BYTES);
+  const x = bytes.toString('base64url', 10);
+  return { keyId: keyIdOf(bytes.subarray(2, 10)), key: createPublicKey({ format: 'jwk', key: { ...CURVE, x } }) };
+}
+
+/** The file of `minisign -G -W` (without password), or its second line. @throws as `parsePublicKey` */
+export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
+  const bytes = keyBytes('secret', text, SECRET_BYTES);
+  if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0) {
+    throw badKey('secret', 'it is encrypted with a password', 'Take the password off with minisign -C -W -s FILE.');
+  }
+  const keyIdBytes = bytes.subarray(SECRET_KEY_ID_AT, SECRET_KEY_ID_AT + 8);
+  const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
+  const x = bytes.toString('base64url', SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);
+  const key = createPrivateKey({ format: 'jwk', key: { ...CURVE, d, x } });
+  // In place of the checksum, which files without password leave empty: both halves belong together.
+  if (createPublicKey(key).export({ format: 'jwk' }).x !== x) throw badKey('secret', 'it is damaged');
+  return { keyIdBytes, key };
+}
+
+function keyIdOf(bytes: Buffer): string {
+  return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
+}
+
+function base64Bytes(text: string, count: number): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.length === count && bytes.toString('base64') === text ? bytes : null;
+}
+
+function keyBytes(kind: 'public' | 'secret', text: string, count: number): Buffer {
+  const lines = text.trim().split(/\r?\n/);
+  const bytes = lines.length <= 2 ? base64Bytes(lines.at(-1) ?? '', count) : null;
+  if (bytes?.toString('latin1', 0, 2) !== ED25519) throw badKey(kind, 'it is none of minisign');
+  return bytes;
+}
+
+function badKey(kind: 'public' | 'secret', state: string, next?: string): DocshelfError {
+  return new DocshelfError('config_invalid', `Cannot use the ${kind} key: ${state}`, {
+    next: next ?? `Give the ${kind} key that minisign -G${kind === 'secret' ? ' -W' : ''} wrote.`,
+  });
+}
+
+/** Signatures in minisign's format (https://jedisct1.github.io/minisign/#signature-format). */
+
+const UNTRUSTED = 'untrusted comment: ';
+const TRUSTED = 'trusted comment: ';
+const PREHASHED = 'ED';
+const LEGACY = 'Ed';
+/** Algorithm, key id, Ed25519 signature. */
+const SIGNATURE_BYTES = 2 + 8 + 64;
+const GLOBAL_BYTES = 64;
+
+/** Characters of a `.minisig` file: twice what minisign's own bounds on comments allow. */
+const SIGNATURE_CHARS_MAX = 20_000;
+
+function parseSignature(text: string) {
+  if (text.length > SIGNATURE_CHARS_MAX) return null;
+  const [untrusted, first, trusted, second, ...more] = text.trimEnd().split(/\r?\n/);
+  if (!untrusted?.startsWith(UNTRUSTED) || !trusted?.startsWith(TRUSTED) || more.length > 0) return null;
+  const bytes = base64Bytes(first ?? '', SIGNATURE_BYTES);
+  const globalSignature = base64Bytes(second ?? '', GLOBAL_BYTES);
+  const algorithm = bytes?.toString('latin1', 0, 2);
+  if (bytes === null || globalSignature === null || (algorithm !== PREHASHED && algorithm !== LEGACY)) return null;
+  const keyIdBytes = bytes.subarray(2, 10);
+  return {
+    /** The file's BLAKE2b-512 is signed, as minisign does since 0.10, and not the file itself. */
+    isPrehashed: algorithm === PREHASHED,
+    keyIdBytes,
+    keyId: keyIdOf(keyIdBytes),
+    signature: bytes.subarray(10),
+    trustedComment: trusted.slice(TRUSTED.length),
+    globalSignature,
+  };
+}
+type MinisignSignature = NonNullable<ReturnType<typeof parseSignature>>;
+
+function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
+  const { isPrehashed, keyIdBytes, signature, trustedComment, globalSignature } = parts;
+  const algorithm = Buffer.from(isPrehashed ? PREHASHED : LEGACY, 'latin1');
+  return [
+    `${UNTRUSTED}signature of docshelf`,
+    Buffer.concat([algorithm, keyIdBytes, signature]).toString('base64'),
+    `${TRUSTED}${trustedComment}`,
+    globalSignature.toString('base64'),
+    '',
+  ].join('\n');
+}
+
+function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
+  return Buffer.concat([signature, Buffer.from(trustedComment)]);
+}

@@ -1,0 +1,375 @@
+import { pipeline, Readable } from 'node:stream';
+import { type Extract, extract } from 'tar-stream';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ArchiveFile } from './archive-file.ts';
+import { gunzip, isZeros, unzstd } from './compression.ts';
+import type { ArchiveEntry } from './layout.ts';
+import type { ArchiveFormat } from './listing.ts';
+import { type ArchiveCode, canonicalName, checkRatio, decodeName } from './rules.ts';
+
+/** tar-stream's `extract` with the option that its types leave out. */
+type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
+
+type TarFormat = Exclude<ArchiveFormat, 'zip'>;
+
+/**
+ * Bounded in ratio, every checksum verified. @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`,
+ * `wrong_crc`, `wrong_size`, `window_too_large`, `damaged_archive`
+ */
+async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerator<Buffer> {
+  const { limits, refuse } = archive;
+  if (format === 'tar') return yield* archive.chunks();
+  let bytes = 0;
+  for await (const chunk of format === 'tar.gz' ? gunzip(archive) : unzstd(archive.chunks(), limits, refuse)) {
+    bytes += chunk.length;
+    checkRatio(bytes, archive.bytes, limits, refuse);
+    yield chunk;
+  }
+}
+
+/** True if something other than its end blocks shows that a tar is not cut off, as the end of a compressed stream does. */
+const isKnownWhole = (archive: ArchiveFile, format: TarFormat): boolean => format !== 'tar' || archive.isVerified;
+
+/** @throws DocshelfError what the guard refuses and, before what it calls damage, the fault of the compressed data that is behind it */
+export async function walkTar(
+  archive: ArchiveFile,
+  format: TarFormat,
+  onMember: (member: TarMember) => void,
+): Promise<void> {
+  const guard = new TarGuard(archive, onMember);
+  let damage: unknown = null;
+  let bytes = 0;
+  for await (const chunk of tarBytes(archive, format)) {
+    bytes += chunk.length;
+    if (damage === null) {
+      try {
+        guard.push(chunk);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        // The checksum of compressed data is at their end; of a small archive it is judged before its first block.
+        damage = error;
+      }
+    } else if (bytes > archive.limits.totalBytesMax) break;
+  }
+  if (damage !== null) throw damage;
+  guard.end(isKnownWhole(archive, format));
+}
+
+const isDamage = (error: unknown): boolean =>
+  error instanceof DocshelfError && (error.code === 'unknown_format' || error.code === 'damaged_archive');
+
+const HANDED_OUT_MAX = 256;
+
+/**
+ * @param take must read the content to its end; folders have none
+ * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
+ */
+export async function readTar(
+  archive: ArchiveFile,
+  format: TarFormat,
+  take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
+): Promise<void> {
+  // Members that the guard has passed and tar-stream not yet handed out: what fits into the few chunks that are under way.
+  const seen: TarMember[] = [];
+  let handedOut = 0;
+  const guard = new TarGuard(archive, (member) => seen.push(member));
+  // Tars older than 1988 carry no magic; the guard has checked their checksums.
+  const reader = (extract as OpenTar)({ allowUnknownFormat: true });
+  pipeline(Readable.from(guarded(archive, format, guard)), reader, () => {});
+  for await (const entry of reader) {
+    const member = seen[handedOut];
+    handedOut += 1;
+    // The next chunk may be read before the last member of this one is handed out: there is no moment when none is waiting.
+    if (handedOut === HANDED_OUT_MAX) {
+      seen.splice(0, handedOut);
+      handedOut = 0;
+    }
+    if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size) {
+      throw archive.refuse('damaged_archive', 'is read in two ways', { entry: entry.header.name });
+    }
+    await take(member, member.kind === 'file' ? (entry as AsyncIterable<Buffer>) : null);
+    entry.resume();
+  }
+}
+
+async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard): AsyncGenerator<Buffer> {
+  for await (const chunk of tarBytes(archive, format)) {
+    guard.push(chunk);
+    yield chunk;
+  }
+  guard.end(isKnownWhole(archive, format));
+}
+
+/** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
+const EXTENDED_BYTES_MAX = 1024 ** 2;
+/** Header blocks per file and folder, extended ones included: a global, a local, a long name and a long link, and its own. */
+const HEADERS_PER_FILE_MAX = 2 * 5;
+/** Zero bytes after the end: tar pads to its record size, 10 KiB unless told, 1 MiB on large tapes. */
+const PADDING_BYTES_MAX = 1024 ** 2;
+
+const REFUSED_TYPES: Readonly<Record<string, readonly [ArchiveCode, string]>> = {
+  1: ['type_hardlink', 'is a hard link'],
+  2: ['type_symlink', 'is a symbolic link'],
+  3: ['type_device', 'is a character device'],
+  4: ['type_device', 'is a block device'],
+  6: ['type_fifo', 'is a FIFO'],
+  S: ['type_sparse', 'is a sparse file'],
+};
+const UNKNOWN_TYPE = ['type_unknown', 'is neither a file nor a folder'] as const;
+
+interface TarMember extends ArchiveEntry {
+  readonly rawName: string;
+}
+
+type Extended = 'x' | 'g' | 'L' | 'K';
+
+/**
+ * Judges a tar's raw blocks before tar-stream sees them: it checks no names, types, PAX lengths, end blocks or what
+ * follows them, and hangs on a folder with a size.
+ */
+class TarGuard {
+  readonly #refuse: ArchiveFile['refuse'];
+  readonly #limits: ArchiveFile['limits'];
+  readonly #onMember: (member: TarMember) => void;
+
+  #held = Buffer.alloc(TAR_BLOCK_BYTES);
+  #heldBytes = 0;
+  /** Type of the extended header whose body is being collected; null while blocks are. */
+  #extended: Extended | null = null;
+  /** Bytes of bodies and padding to let pass. */
+  #skipBytes = 0;
+  #headers = 0;
+  #zeroBlocks = 0;
+  #paddingBytes = 0;
+  #extendedBytes = 0;
+  #pax: Map<string, Buffer> | null = null;
+  #longName: Buffer | null = null;
+
+  constructor({ refuse, limits }: Pick<ArchiveFile, 'refuse' | 'limits'>, onMember: (member: TarMember) => void) {
+    this.#refuse = refuse;
+    this.#limits = limits;
+    this.#onMember = onMember;
+  }
+
+  push(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#zeroBlocks === 2) {
+        this.#padding(chunk.subarray(at));
+        return;
+      }
+      if (this.#skipBytes > 0) {
+        const passed = Math.min(this.#skipBytes, chunk.length - at);
+        this.#skipBytes -= passed;
+        at += passed;
+        continue;
+      }
+      const copied = chunk.copy(this.#held, this.#heldBytes, at);
+      this.#heldBytes += copied;
+      at += copied;
+      if (this.#heldBytes === this.#held.length) this.#take();
+    }
+  }
+
+  /** @param isKnownWhole true if the input is known to be complete: many writers omit one end block or both */
+  end(isKnownWhole: boolean): void {
+    const isInEntry = this.#skipBytes > 0 || this.#extended !== null || this.#pax !== null || this.#longName !== null;
+    if (isInEntry) throw this.#refuse('truncated', 'it is cut off inside an entry');
+    if (this.#heldBytes > 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
+    if (this.#zeroBlocks < 2 && !isKnownWhole) {
+      throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing', {
+        next: 'Fetch or copy the archive again. If its SHA-256 is that of the original, set staticExport.sha256 to it.',
+      });
+    }
+    if (this.#paddingBytes % TAR_BLOCK_BYTES !== 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
+  }
+
+  #padding(bytes: Buffer): void {
+    this.#paddingBytes += bytes.length;
+    if (!isZeros(bytes)) throw this.#refuse('trailing_garbage', 'it goes on after its end');
+    if (this.#paddingBytes > PADDING_BYTES_MAX) {
+      throw this.#refuse('trailing_garbage', `it has more than ${PADDING_BYTES_MAX} bytes of padding after its end`);
+    }
+  }
+
+  #take(): void {
+    const bytes = this.#held;
+    const extended = this.#extended;
+    this.#held = Buffer.alloc(TAR_BLOCK_BYTES);
+    this.#heldBytes = 0;
+    this.#extended = null;
+    if (extended !== null) this.#takeExtended(extended, bytes);
+    else if (isZeros(bytes)) this.#takeZeros();
+    else this.#takeHeader(bytes);
+  }
+
+  #takeZeros(): void {
+    this.#zeroBlocks += 1;
+    if (this.#pax !== null || this.#longName !== null) {
+      throw this.#refuse('damaged_archive', 'it has an extended header without the entry that it is for');
+    }
+  }
+
+  #takeHeader(block: Buffer): void {
+    if (!isTarHeader(block)) {
+      const isFirst = this.#headers === 0 && this.#zeroBlocks === 0;
+      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is no tar');
+      if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it goes on after its end');
+      throw this.#refuse('damaged_archive', 'the checksum of a header is wrong');
+    }
+    if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has entries after its end');
+    this.#headers += 1;
+    if (this.#headers > this.#limits.entriesMax * HEADERS_PER_FILE_MAX) {
+      throw this.#refuse(
+        'too_many_entries',
+        `it has more headers than ${this.#limits.entriesMax} files and folders need`,
+      );
+    }
+    const { name, size, type } = readHeader(block);
+    if (size === null) throw this.#refuse('bad_length', 'has a size that is no number', { entry: name.toString() });
+    if (type === 'x' || type === 'g' || type === 'L' || type === 'K') this.#beginExtended(type, size);
+    else this.#takeEntry(name, size, type);
+  }
+
+  #beginExtended(type: Extended, size: number): void {
+    if ((type === 'x' && this.#pax !== null) || (type === 'L' && this.#longName !== null)) {
+      throw this.#refuse('damaged_archive', 'it has two extended headers for one entry');
+    }
+    this.#extendedBytes += size;
+    if (size > EXTENDED_BYTES_MAX) {
+      throw this.#refuse('bad_length', `it has an extended header of more than ${EXTENDED_BYTES_MAX} bytes`);
+    }
+    if (this.#extendedBytes > this.#limits.totalBytesMax) {
+      throw this.#refuse('total_too_large', 'its extended headers are larger than all its files may be');
+    }
+    if (size === 0) this.#takeExtended(type, Buffer.alloc(0));
+    else {
+      this.#extended = type;
+      this.#held = Buffer.alloc(size);
+    }
+  }
+
+  #takeExtended(type: Extended, body: Buffer): void {
+    this.#skipBytes = paddingOf(body.length);
+    if (type === 'K') return; // The target of a link, which is refused itself.
+    if (type === 'L') {
+      const name = untilNul(body);
+      if (!isZeros(body.subarray(name.length))) {
+        throw this.#refuse('name_control', 'has a NUL in its name', { entry: body.toString() });
+      }
+      this.#longName = name;
+      return;
+    }
+    const records = readPaxRecords(body);
+    if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
+    if (type === 'x') this.#pax = records;
+    // tar-stream applies a global record only before a local header, others always: no honest writer sets these.
+    else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
+      throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
+    }
+    if ([...records.keys()].some((key) => key.startsWith('GNU.sparse.'))) {
+      const path = records.get('GNU.sparse.name') ?? records.get('path');
+      throw this.#refuse('type_sparse', 'is a sparse file', path === undefined ? {} : { entry: path.toString() });
+    }
+  }
+
+  #takeEntry(headerName: Buffer, headerSize: number, type: string): void {
+    const paxName = this.#pax?.get('path');
+    const nameBytes = paxName?.length ? paxName : (this.#longName ?? headerName);
+    const sizeRecord = this.#pax?.get('size')?.toString('latin1');
+    this.#pax = null;
+    this.#longName = null;
+
+    const refused = REFUSED_TYPES[type] ?? (type === '0' || type === '5' ? null : UNKNOWN_TYPE);
+    if (refused) throw this.#refuse(...refused, { entry: nameBytes.toString() });
+    const rawName = decodeName(nameBytes, this.#refuse);
+    const name = canonicalName(rawName, this.#limits, this.#refuse);
+    if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord)) {
+      throw this.#refuse('bad_length', 'has a size that is no number', { entry: rawName });
+    }
+    const size = sizeRecord ? Number(sizeRecord) : headerSize;
+    // Old tars have no type for folders, only the slash.
+    const kind = type === '5' || rawName.endsWith('/') || name === '' ? 'folder' : 'file';
+    if (kind === 'folder' && size !== 0)
+      throw this.#refuse('folder_with_size', 'is a folder with a size', { entry: rawName });
+    this.#skipBytes = size + paddingOf(size);
+    this.#onMember({ name, kind, size, rawName });
+  }
+}
+
+function paddingOf(size: number): number {
+  return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
+}
+
+/** POSIX.1-2024, pax, "ustar Interchange Format". */
+
+export const TAR_BLOCK_BYTES = 512;
+
+const CHECKSUM_AT = 148;
+const CHECKSUM_BYTES = 8;
+const SPACE = 0x20;
+
+interface TarHeader {
+  /** Prefix and name joined, as bytes: decoding is the caller's. */
+  readonly name: Buffer;
+  /** Bytes of the body; null if the field is no number. */
+  readonly size: number | null;
+  /** One character; `0` for the NUL of old tars. */
+  readonly type: string;
+}
+
+/** True for ustar, pax and GNU tar, whatever the checksum; tars older than 1988 carry none. */
+function hasTarMagic(block: Buffer): boolean {
+  return block.subarray(257, 262).equals(Buffer.from('ustar'));
+}
+
+/** Checks the checksum: the sum of the block's bytes, the checksum's own taken as spaces. */
+export function isTarHeader(block: Uint8Array): boolean {
+  let sum = CHECKSUM_BYTES * SPACE;
+  for (let at = 0; at < TAR_BLOCK_BYTES; at += 1) {
+    if (at < CHECKSUM_AT || at >= CHECKSUM_AT + CHECKSUM_BYTES) sum += block[at] ?? 0;
+  }
+  return sum === readNumber(Buffer.from(block.subarray(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_BYTES)));
+}
+
+function readHeader(block: Buffer): TarHeader {
+  const isUstar = block.subarray(257, 263).equals(Buffer.from('ustar\0'));
+  const name = untilNul(block.subarray(0, 100));
+  const prefix = isUstar ? untilNul(block.subarray(345, 500)) : Buffer.alloc(0);
+  const type = block[156] === 0 ? '0' : String.fromCharCode(block[156] ?? 0);
+  return {
+    name: prefix.length === 0 ? Buffer.from(name) : Buffer.concat([prefix, Buffer.from('/'), name]),
+    size: readNumber(block.subarray(124, 136)),
+    type,
+  };
+}
+
+/** Octal digits between spaces and NULs, or GNU's base-256 behind 0x80; else null. */
+function readNumber(field: Buffer): number | null {
+  if (field[0] === 0x80) {
+    const value = BigInt(`0x${field.subarray(1).toString('hex')}`);
+    return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null;
+  }
+  const match = /^ *([0-7]*)[ \0]*$/.exec(field.toString('latin1'));
+  return match === null ? null : Number.parseInt(match[1] || '0', 8);
+}
+
+function untilNul(bytes: Buffer): Buffer {
+  const end = bytes.indexOf(0);
+  return end < 0 ? bytes : bytes.subarray(0, end);
+}
+
+/** Records of `<length> <key>=<value>` and a newline. The last one of a key wins; null if a length is wrong. */
+function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
+  const records = new Map<string, Buffer>();
+  for (let at = 0; at < payload.length; ) {
+    const space = payload.indexOf(SPACE, at);
+    const digits = space < 0 ? '' : payload.toString('latin1', at, space);
+    if (!/^[1-9][0-9]{0,9}$/.test(digits)) return null;
+    const end = at + Number(digits);
+    const equals = payload.indexOf('=', space);
+    if (end > payload.length || payload[end - 1] !== 0x0a || equals < 0 || equals >= end - 1) return null;
+    records.set(payload.toString('utf8', space + 1, equals), payload.subarray(equals + 1, end - 1));
+    at = end;
+  }
+  return records;
+}

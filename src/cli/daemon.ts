@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Command } from 'commander';
+import type { Config, LoadedConfig } from '../config/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { LastReload } from '../domain/status.ts';
+import { operations } from '../http/admin/operations.ts';
+import { askDaemon } from '../net/daemon-request.ts';
+import { actionCommand, type CommonOptions, command, type DaemonChoice } from './command.ts';
+import { findDaemons, runningMarks } from './daemon-client.ts';
+import { offerInit } from './init.ts';
+import { loadOrLastGood, loadStrictly } from './load-config.ts';
+import { ProgressBar, printResult } from './output.ts';
+
+export function serveCommand(programVersion: string): Command {
+  return command(
+    'serve',
+    'run the daemon: serve the site, follow the config',
+    'docshelf serve --config config.yaml',
+  ).action(async (options: CommonOptions) => {
+    const found = await loadWritten(options);
+    const loaded = (await offerInit(found)) ? await loadStrictly(options) : found;
+    const progress = new ProgressBar();
+    // Listen before the daemon writes its mark: a signal during the start would leave the mark and the socket behind.
+    const stopped = stopSignal();
+    const started = import('../app/index.ts').then(({ startDaemon }) =>
+      startDaemon({ loaded, reload: () => loadStrictly(options), onProgress: progress.update, programVersion }),
+    );
+    process.on('SIGHUP', () => void started.then(({ daemon }) => daemon.reload()).catch(() => undefined));
+    const { daemon, stop, say } = await started;
+    const api = daemon.apiUrl === null ? '' : `, api on ${daemon.apiUrl}`;
+    say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);
+    await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
+    await stopped;
+    progress.end();
+    // A second signal ends the process immediately.
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
+    say('stopping: requests in flight finish');
+    void notifyServiceManager('STOPPING=1', 'requests in flight finish', say);
+    await stop();
+  });
+}
+
+const WRITING_MS_MAX = 2_000;
+const POLL_MS = 200;
+
+/** Waits for a file that another program is about to write. A file that stays empty has the defaults. */
+async function loadWritten(options: CommonOptions): Promise<LoadedConfig> {
+  const endMs = performance.now() + WRITING_MS_MAX;
+  let loaded = await loadStrictly(options);
+  while (loaded.file !== null && loaded.written.size === 0 && performance.now() < endMs) {
+    await sleep(POLL_MS);
+    loaded = await loadStrictly(options);
+  }
+  return loaded;
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
+  });
+}
+
+const runFile = promisify(execFile);
+/** systemd-notify waits until the service manager has read the message. */
+const NOTIFY_MS_MAX = 5_000;
+
+/**
+ * Notifies the service manager, if any, with assignments of sd_notify(3), since some hosts have a systemd-notify(1) without
+ * newer options. Runs that program because Node has no Unix datagram sockets. So the unit needs `NotifyAccess=all`.
+ */
+async function notifyServiceManager(
+  state: 'READY=1' | 'STOPPING=1',
+  status: string,
+  onFailure: (reason: string) => void,
+): Promise<void> {
+  if ((process.env.NOTIFY_SOCKET ?? '') === '') return;
+  try {
+    await runFile('systemd-notify', [state, `STATUS=${status}`], { timeout: NOTIFY_MS_MAX });
+  } catch (error) {
+    onFailure(`Cannot tell the service manager "${status}": ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+/** Reloads all daemons of this host on the data folder: they usually share the config. */
+export function reloadCommand(): Command {
+  return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
+    async (options: CommonOptions & DaemonChoice) => {
+      await loadStrictly(options);
+      // An empty config is valid, but does not name the daemon's folder.
+      const { config } = await loadOrLastGood(options);
+      const daemons = await findDaemons(config, options);
+      if (daemons.length === 0) {
+        throw new DocshelfError('daemon_unreachable', 'Cannot reload: no daemon runs on this data folder', {
+          next: 'Start one with "docshelf serve".',
+        });
+      }
+      const lines: string[] = [];
+      const reloads: LastReload[] = [];
+      for (const daemon of daemons) {
+        const reload = (await daemon.call(operations.reload)) as LastReload;
+        reloads.push(reload);
+        lines.push(`${daemon.name} took the config at ${reload.at}.`);
+      }
+      printResult(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
+    },
+  );
+}
+
+/** Container engines and orchestrators also stop waiting after a few seconds. */
+const HEALTH_MS_MAX = 3_000;
+
+interface HealthOptions extends CommonOptions {
+  readonly live?: boolean;
+}
+
+export function healthcheckCommand(): Command {
+  return command(
+    'healthcheck',
+    'check whether the daemon of the data folder is ready (exit code 0 or 69)',
+    'docshelf healthcheck --live',
+  )
+    .option('--live', 'ask only whether it runs')
+    .action(async (options: HealthOptions) => {
+      const { config } = await loadOrLastGood(options);
+      const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
+      const response = await askDaemon(url, AbortSignal.timeout(HEALTH_MS_MAX));
+      const state = response === null ? 'it does not answer' : (await response.text()).trim();
+      if (response?.ok !== true) {
+        throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {
+          next: 'Look at its log, and at /v1/status of its admin listener.',
+        });
+      }
+      printResult(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
+    });
+}
+
+/** Of a daemon on the data folder: another folder's may have the configured port. @throws DocshelfError `daemon_unreachable` */
+async function adminUrlOf(config: Config): Promise<string> {
+  const marks = await runningMarks(config);
+  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const [adminUrl] = here.map((mark) => mark.adminUrl).filter((url) => url !== null);
+  if (adminUrl !== undefined) return adminUrl;
+  const other = marks[0] === undefined ? '' : `, but one on the host "${marks[0].owner.host}"`;
+  const state = `no daemon runs on "${config.storage.dir}" here${other}`;
+  throw new DocshelfError('daemon_unreachable', `Cannot check the daemon: ${state}`, {
+    next: 'Start it with "docshelf serve", or name its config with --config.',
+  });
+}

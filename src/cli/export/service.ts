@@ -1,0 +1,173 @@
+import { type Command, Option } from 'commander';
+import type { OpenExportService, ServiceAddress } from '../../app/export-client.ts';
+import type { Config } from '../../config/index.ts';
+import { readText } from '../../config/read-config-file.ts';
+import { parseDuration } from '../../config/schema-node.ts';
+import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
+import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
+import { Secret } from '../../domain/secret.ts';
+import { counted } from '../../domain/text.ts';
+import { parserOf, type SiteChoice, siteCommand, versionLabel } from '../command.ts';
+import { type ChosenSite, chosenSite, loadOrLastGood } from '../load-config.ts';
+import { type ProgressBar, table } from '../output.ts';
+
+export interface ExportOptions extends SiteChoice, AddressOptions {
+  readonly key?: string;
+  readonly into?: boolean;
+}
+
+export interface StartOptions extends ExportOptions {
+  readonly domain?: string;
+  readonly version?: string;
+  readonly paths?: readonly string[];
+}
+
+export interface WaitingOptions extends ExportOptions {
+  /** Milliseconds to wait for the export. */
+  readonly timeout: number;
+}
+
+export function exportSubcommand(name: string, description: string, example: string): Command {
+  return siteCommand(name, description, example)
+    .option('--api-url <url>', 'the export service (default: staticExport.renew.apiUrl)')
+    .option('--key-file <file>', `file with the admin key (default: ${KEY_VARIABLE} in the environment)`)
+    .addOption(new Option('--key <key>').hideHelp());
+}
+
+export function startingSubcommand(name: string, description: string, example: string): Command {
+  return exportSubcommand(name, description, example)
+    .option(
+      '--domain <domain>',
+      'the site that is exported (default: staticExport.renew.domain, else that of --site or of the config)',
+    )
+    .option('--version <version>', 'label of the export', versionLabel)
+    .option('--paths <paths...>', 'only these pages');
+}
+
+const durationMs = parserOf((text) => parseDuration(text) || null, 'It is a duration such as 90s, 10m or 2h.');
+
+export function withTimeout(subcommand: Command): Command {
+  return subcommand.addOption(
+    new Option('--timeout <duration>', 'how long to wait for the export')
+      .argParser(durationMs)
+      .default(3_600_000, '1h'),
+  );
+}
+
+/** Runs an action with an open service. Ctrl-C and SIGTERM abort it. */
+export async function withService(
+  options: ExportOptions,
+  act: (opened: OpenExportService, site: ChosenSite, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (options.key !== undefined) {
+    throw new DocshelfError(
+      'usage',
+      'Cannot take the key as an argument: everybody on this machine can read the arguments of its processes, and the shell keeps them',
+      { next: `Put it into a file and name that with --key-file, or into the environment variable ${KEY_VARIABLE}.` },
+    );
+  }
+  const site = await siteFor(options);
+  const { config } = site;
+  const opened = await (await import('../../app/export-client.ts')).openExportService(
+    config,
+    await serviceAddress(options, config, process.env),
+  );
+  const abort = new AbortController();
+  const interrupt = (): void => abort.abort(interrupted());
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
+  try {
+    await act(opened, site, abort.signal);
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
+    await opened.close();
+  }
+}
+
+/** An export service needs no site of the config. An import does. */
+async function siteFor(options: ExportOptions): Promise<ChosenSite> {
+  const loaded = await loadOrLastGood(options);
+  const isNeeded = loaded.sites.length === 1 || options.site !== undefined || options.into === true;
+  return isNeeded ? chosenSite(loaded, options) : { config: loaded.config, domain: null };
+}
+
+export function showJob(progress: ProgressBar) {
+  return ({ jobId, status, progress: percent, pageCount }: JobAnswer): void =>
+    progress.draw(status, percent === null ? null : percent / 100, `${counted(pageCount ?? 0, 'page')}  ${jobId}`);
+}
+
+export function asRows(answered: object): string {
+  return table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
+}
+
+function interrupted(): DocshelfError {
+  return new DocshelfError('stopping', 'Cannot go on: the command was interrupted', {
+    next: 'A job that was started goes on at the service: take it up again with its id.',
+  });
+}
+
+/** @throws DocshelfError `usage` where nothing says of which site. */
+export function requestOf(options: StartOptions, config: Config): ExportRequest {
+  const { domain, version, paths } = options;
+  const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
+  if (site !== null && site !== '') return { domain: site, version: version ?? null, paths: paths ?? null };
+  throw new DocshelfError('usage', 'Cannot start an export: nothing says of which site', {
+    next: 'Name its domain with --domain acme, or set staticExport.renew.domain in the config.',
+  });
+}
+
+interface AddressOptions {
+  readonly apiUrl?: string;
+  readonly keyFile?: string;
+}
+
+const KEY_VARIABLE = 'DOCSHELF_API_KEY';
+
+/** Visible ASCII, as an Authorization header can carry it. */
+const KEY = /^[\x21-\x7e]{1,4096}$/;
+const KEY_FILE_BYTES_MAX = 64 * 1024;
+
+/**
+ * Address and key from the command line, the environment, or `staticExport.renew`. The key of the config is sent only
+ * to the service of the config.
+ * @throws DocshelfError `usage` where no address is said, `unauthorized` where no key is, `cannot_read`
+ */
+export async function serviceAddress(
+  { apiUrl, keyFile }: AddressOptions,
+  config: Config,
+  environment: NodeJS.ProcessEnv,
+): Promise<ServiceAddress> {
+  const { renew } = config.staticExport;
+  const url = apiUrl ?? renew.apiUrl;
+  if (url === null) {
+    throw new DocshelfError('usage', 'Cannot ask an export service: nothing says where it is', {
+      next: 'Name it with --api-url https://api.example.com, or set staticExport.renew.apiUrl in the config.',
+    });
+  }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new DocshelfError('usage', 'Cannot use --api-url: it is no http or https URL', {
+      next: 'Write it as https://api.example.com; /v1/static-export is put behind it.',
+    });
+  }
+  if (keyFile !== undefined) return { apiUrl: url, key: await keyIn(keyFile) };
+  const given = environment[KEY_VARIABLE]?.trim() ?? '';
+  if (given !== '') return { apiUrl: url, key: keyOf(given, `the environment variable ${KEY_VARIABLE}`) };
+  if (renew.keyFile !== null && apiUrl === undefined) return { apiUrl: url, key: renew.keyFile.text };
+  throw new DocshelfError('unauthorized', `Cannot ask ${new URL(url).origin}: no key is given`, {
+    next: `Name a file that holds the admin key with --key-file, or put the key into ${KEY_VARIABLE}.`,
+  });
+}
+
+async function keyIn(file: string): Promise<Secret> {
+  const next = 'Name the file that holds the admin key with --key-file.';
+  const text = await readText(file, KEY_FILE_BYTES_MAX).catch(
+    rethrowAs('cannot_read', `read the key file "${file}"`, next),
+  );
+  return keyOf(text.trim(), `"${file}"`);
+}
+
+function keyOf(text: string, place: string): Secret {
+  if (KEY.test(text)) return new Secret(text);
+  throw new DocshelfError('unauthorized', `Cannot use the key of ${place}: it is no key`, {
+    next: 'A key is one line of visible ASCII characters, without spaces.',
+  });
+}

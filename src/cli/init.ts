@@ -1,0 +1,270 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { type Command, Option } from 'commander';
+import { ConfigError, type LoadedConfig, loadConfig } from '../config/index.ts';
+import { BUNDLE_LINK_FORMS, isBundleLink } from '../domain/bundle-link.ts';
+import { DEPLOYMENT_TYPES, type DeploymentType, DOMAIN_PATTERN } from '../domain/deployment.ts';
+import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
+import { Secret } from '../domain/secret.ts';
+import { isVersion } from '../domain/version.ts';
+import { replaceFile, writeOnce } from '../files/index.ts';
+import { type CommonOptions, command, parserOf, versionLabel } from './command.ts';
+import { printResult } from './output.ts';
+
+interface InitAnswers {
+  readonly type?: DeploymentType | undefined;
+  readonly domain?: string | undefined;
+  /** Absolute path. */
+  readonly bundleUrlFile?: string | undefined;
+  /** Written to a file next to the config. */
+  readonly link?: Secret | undefined;
+  readonly version?: string | undefined;
+  /** Absolute path. */
+  readonly dataDir?: string | undefined;
+  readonly port?: number | undefined;
+}
+
+interface InitOptions extends CommonOptions, InitAnswers {
+  readonly force?: boolean;
+  readonly yes?: boolean;
+}
+
+const domainOf = parserOf((text) => (DOMAIN_PATTERN.test(text) ? text : null), 'It is a name such as acme.');
+const portOf = parserOf(
+  (text) => (/^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null),
+  'It is a number from 0 to 65535; 0 takes a free one.',
+);
+const absolute = (path: string) => resolve(path);
+
+export function initCommand(): Command {
+  return command(
+    'init',
+    'write a commented config: asks on a terminal, or takes what the options say',
+    'docshelf init --type air-gapped --domain acme --config config.yaml',
+  )
+    .addOption(new Option('--type <type>', 'the type of this deployment').choices(DEPLOYMENT_TYPES))
+    .option('--domain <domain>', 'the domain of the site', domainOf)
+    .option('--bundle-url-file <file>', 'file that holds the link to the bundle', absolute)
+    .option('--version <version>', 'pin this version', versionLabel)
+    .option('--data-dir <folder>', 'where releases are kept (default: ./data)', absolute)
+    .option('--port <number>', 'port of the site (default: 8080)', portOf)
+    .option('--force', 'replace a config that is there')
+    .option('--yes', 'ask nothing')
+    .action(async (options: InitOptions) => {
+      const written = { ok: true, file: await initConfig(options) };
+      printResult(options, written, ({ file }) => {
+        return `Wrote ${file}. Next: docshelf doctor --config ${file}, then docshelf serve --config ${file}`;
+      });
+    });
+}
+
+async function initConfig({ force = false, yes, json, config, ...given }: InitOptions): Promise<string> {
+  const file = resolve(config ?? (process.env.DOCSHELF_CONFIG || 'config.yaml'));
+  const mayAsk = yes !== true && json !== true && process.stdin.isTTY === true;
+  await writeConfig(file, mayAsk ? await askForAnswers(given, file) : given, force);
+  return file;
+}
+
+/**
+ * Offers to write a config on a terminal, and rejects the start elsewhere: an unconfigured daemon would serve nothing.
+ * @returns true if a config was written. @throws DocshelfError `config_invalid`
+ */
+export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
+  if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;
+  const hasTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  if (!hasTerminal || !(await wantsConfig())) {
+    throw new DocshelfError(
+      'config_invalid',
+      'Cannot serve: there is no ./config.yaml, DOCSHELF_CONFIG names none, and no DOCSHELF__… variable is set',
+      { next: '"docshelf init" writes a config; "docshelf serve --config FILE" takes one from elsewhere.' },
+    );
+  }
+  await initConfig({});
+  return true;
+}
+
+async function wantsConfig(): Promise<boolean> {
+  using terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answered = await terminal.question('There is no config.yaml here. Write one now? [Y/n] ');
+  return !/^n/i.test(answered.trim());
+}
+
+/** Prompts on standard error, because standard output is for the result of the command. */
+async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnswers> {
+  using terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // `question` would lose all lines of pasted text except the first.
+  const lines = terminal[Symbol.asyncIterator]();
+  const words = async (question: string, otherwise: string, isSound: (text: string) => boolean, rule: string) => {
+    terminal.setPrompt(`${question} [${otherwise}]: `);
+    for (;;) {
+      terminal.prompt();
+      const line = await lines.next();
+      if (line.done === true) throw new DocshelfError('canceled', 'Cannot write a config: the questions were left');
+      const text = line.value.trim();
+      if (text === '') return undefined;
+      if (isSound(text)) return text;
+      process.stderr.write(`  ${rule}\n`);
+    }
+  };
+
+  process.stderr.write(`A config for docshelf, in ${file}${existsSync(file) ? ' (which is there)' : ''}.\n`);
+  const types: readonly string[] = DEPLOYMENT_TYPES;
+  const typeText = `Type of this deployment (${types.join(', ')})`;
+  const type =
+    given.type ?? (await words(typeText, 'client-hosted', (text) => types.includes(text), 'One of those three.'));
+  const domain =
+    given.domain ??
+    (await words(
+      'Domain of the site, such as acme',
+      'as the first bundle says',
+      (text) => DOMAIN_PATTERN.test(text),
+      'Lower-case letters, digits and "-".',
+    ));
+  const hasLink = given.bundleUrlFile !== undefined || type === 'air-gapped';
+  const link = hasLink
+    ? undefined
+    : await words(
+        'Link to the bundle, which is kept in a file of its own',
+        'none: archives come by folder or by hand',
+        isBundleLink,
+        `A link: ${BUNDLE_LINK_FORMS}.`,
+      );
+  const version =
+    given.version ??
+    (await words('Version to pin', 'none: the newest is served', isVersion, 'A version such as 2024-06-01 or v3.2.0.'));
+  return {
+    ...given,
+    type: DEPLOYMENT_TYPES.find((each) => each === type),
+    domain,
+    link: link === undefined ? undefined : new Secret(link),
+    version,
+  };
+}
+
+/** Only for the owner: a config can contain a token later. */
+const OWNER_ONLY = 0o600;
+const LINK_FILE = 'bundle-url';
+const WRITE_STATES: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EEXIST: 'a part of its path is no folder',
+  EACCES: 'the user that docshelf runs as may not',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'there is no room',
+};
+
+/**
+ * Loads the config before it renames it into place.
+ * @throws DocshelfError `cannot_write`, also where one is there without `force`; `usage` for answers of no sound config
+ */
+async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
+  const folder = dirname(file);
+  await writing(folder, mkdir(folder, { recursive: true }));
+  const linkFile = answers.link === undefined ? answers.bundleUrlFile : join(folder, LINK_FILE);
+  const text = configText(answers, folder, linkFile);
+  if (answers.link !== undefined) await publish(join(folder, LINK_FILE), `${answers.link.reveal()}\n`, force);
+  await checkText(text, folder);
+  await publish(file, text, force);
+}
+
+async function publish(file: string, text: string, force: boolean): Promise<void> {
+  if (force) return writing(file, replaceFile(file, text, OWNER_ONLY));
+  if (await writing(file, writeOnce(file, text, OWNER_ONLY))) return;
+  throw new DocshelfError('cannot_write', `Cannot write "${file}": it is there already`, {
+    next: 'Name another file with --config, or replace it with --force.',
+  });
+}
+
+/** @throws DocshelfError `cannot_write` for whatever the system refuses */
+async function writing<T>(path: string, step: Promise<T>): Promise<T> {
+  const state = (cause: unknown): string => {
+    const errno = errnoOf(cause);
+    if (errno === undefined) throw cause;
+    return WRITE_STATES[errno] ?? errno;
+  };
+  return step.catch(
+    rethrowAs('cannot_write', `write "${path}"`, 'Name a file with --config that can be written.', state),
+  );
+}
+
+/** Loads the text from the folder of the config, where its relative paths begin. */
+async function checkText(text: string, folder: string): Promise<void> {
+  const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
+  await writing(folder, writeFile(candidate, text, { mode: OWNER_ONLY, flag: 'wx' }));
+  try {
+    await loadConfig({ file: candidate, env: {}, cwd: folder });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const faults = error.faults.map(({ message }) => message).join('; ');
+    throw new DocshelfError('usage', `Cannot write a config of these answers: ${faults}`, { cause: error });
+  } finally {
+    await rm(candidate, { force: true });
+  }
+}
+
+const COMMENT_COLUMN = 30;
+
+function configText(answers: InitAnswers, folder: string, linkFile: string | undefined): string {
+  const { type = 'client-hosted', domain, version, dataDir, port = 8080 } = answers;
+  const isAirGapped = type === 'air-gapped';
+  const link =
+    linkFile !== undefined
+      ? `# The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.
+  bundleUrlFile: ${fromFolder(linkFile, folder)}`
+      : isAirGapped
+        ? '# No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).'
+        : '# bundleUrlFile: ./bundle-url\ta file that holds the link, which is a credential';
+  // A tab separates a line from its comment. Answers have no tab: JSON escapes it.
+  const text = `\
+# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.
+# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.
+
+deployment:
+  type: ${type}\tcloud | client-hosted | air-gapped; decides which features are available
+  ${domain === undefined ? '# domain: acme' : `domain: ${quoted(domain)}`}\telse what the first bundle says
+
+staticExport:
+  enabled: true\tserve the bundle
+  ${link}
+  ${version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`}\tpins a version; without it the newest bundle is served
+  # preload: ./bundles\tarchives in this folder are taken in at every start
+  keep: 3\told releases that stay on disk after a swap
+
+server:
+  port: ${port}\tthe site
+
+admin:\thealth, status, metrics and actions
+  host: 127.0.0.1\tkeep it off the public network
+  port: 9090
+  # token: a long random word\twhat the actions ask for; without one, every action is refused
+
+storage:
+  dir: ${dataDir === undefined ? './data' : fromFolder(dataDir, folder)}\treleases, on one file system
+
+search:
+  enabled: true\tthe engine inside the daemon; it needs no network
+${isAirGapped ? INSIDE : ''}`;
+  return text.replaceAll(
+    /^(.*)\t(.*)$/gm,
+    (_, line: string, comment: string) => `${line.padEnd(COMMENT_COLUMN)} # ${comment}`,
+  );
+}
+
+const INSIDE = `
+# network:
+#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other
+#   caFile: ./authority.pem             # the authority of their certificates
+`;
+
+function fromFolder(path: string, folder: string): string {
+  const short = relative(folder, path);
+  return quoted(short === '' || short.startsWith('..') ? path : `./${short}`);
+}
+
+/** Every JSON string is a YAML string. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

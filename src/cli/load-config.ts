@@ -1,0 +1,138 @@
+import { lstat, readFile, realpath } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  type Config,
+  ConfigError,
+  hasNoSettings,
+  type LoadedConfig,
+  type LoadOptions,
+  loadConfig,
+  type SiteConfig,
+} from '../config/index.ts';
+import { type DaemonMark, dataPaths, expectedDomain, folderName, runningDaemons } from '../deploy/index.ts';
+import { chooseSite, DEFAULT_DOMAIN } from '../domain/deployment.ts';
+import { FOLDER_HEADER, LAST_GOOD_PATH } from '../http/admin/operations.ts';
+import { askSocket } from '../net/daemon-request.ts';
+import type { CommonOptions, SiteChoice } from './command.ts';
+import { note } from './output.ts';
+
+/** A site that a command works on. */
+export interface ChosenSite {
+  /** The config that a daemon with this site alone would have. */
+  readonly config: Config;
+  /** Domain to name to a daemon. Null means its only site. */
+  readonly domain: string | null;
+}
+
+/** For commands that need the config itself. @throws ConfigError with every error of the file and the environment */
+export function loadStrictly(options: CommonOptions): Promise<LoadedConfig> {
+  return loadConfig(sourcesOf(options));
+}
+
+/** If the file is broken, empty or gone, uses the config of a running daemon that follows this file. @throws ConfigError */
+export async function loadOrLastGood(options: CommonOptions): Promise<LoadedConfig> {
+  const sources = sourcesOf(options);
+  try {
+    const loaded = await loadConfig(sources);
+    if (loaded.written.size > 0) return loaded;
+    const { file, watchedFiles, config } = loaded;
+    return (await lastGoodConfig(sources, hasNoSettings(file, watchedFiles), config.storage.dir)) ?? loaded;
+  } catch (error) {
+    const lastGood = error instanceof ConfigError ? await lastGoodConfig(sources, error, error.storageDir) : null;
+    if (lastGood === null) throw error;
+    return lastGood;
+  }
+}
+
+function sourcesOf({ config }: CommonOptions): LoadOptions {
+  return { file: config ?? null, env: process.env, cwd: process.cwd() };
+}
+
+/** @throws ConfigError, DocshelfError `site_needed`, `not_found` */
+export async function loadSite(options: SiteChoice): Promise<ChosenSite> {
+  return chosenSite(await loadOrLastGood(options), options);
+}
+
+export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Promise<ChosenSite> {
+  const { config, sites } = loaded;
+  const { site = null, adminUrl } = options;
+  if (adminUrl !== undefined) {
+    // A daemon on another machine has its own config, which may name other sites.
+    return { config: sites.find(({ domain }) => domain === site)?.config ?? config, domain: site };
+  }
+  const { config: chosen, domain } = chooseSite(await namedSites(loaded), site, 'the config');
+  return { config: chosen, domain: config.sites.length > 0 ? domain : site };
+}
+
+/** The sites of the config. The single form gets its domain from its data folder. */
+export async function namedSites({ config, sites }: LoadedConfig): Promise<(SiteConfig & { domain: string })[]> {
+  const { dir } = config.storage;
+  const named = sites.map(async (site) => {
+    const domain = site.domain ?? (await expectedDomain(dataPaths(dir), null)) ?? DEFAULT_DOMAIN;
+    return { ...site, domain };
+  });
+  return Promise.all(named);
+}
+
+/**
+ * Asks a running daemon for its config, and reports the error of the file on standard error.
+ * @param storageDir as far as the file and the environment still name it
+ * @returns null if no daemon on this host follows that file
+ */
+async function lastGoodConfig(
+  sources: LoadOptions,
+  fault: ConfigError,
+  storageDir: string | null,
+): Promise<LoadedConfig | null> {
+  const { file, env, cwd } = sources;
+  const config = await canonicalPath(resolve(cwd, file ?? (env.DOCSHELF_CONFIG || 'config.yaml')));
+  for (const dir of new Set([...(storageDir === null ? [] : [storageDir]), ...(await foldersWithSockets())])) {
+    for (const mark of await runningDaemons(dataPaths(dir)).catch(() => [])) {
+      const followsFile = mark.config !== null && (await canonicalPath(mark.config)) === config;
+      if (!followsFile || mark.owner.host !== hostname()) continue;
+      const loaded = await requestConfig(mark, dir, sources);
+      if (loaded === null) continue;
+      note(`docshelf: warning: ${fault.message}`);
+      note(`docshelf: warning: the command uses the last good config of the daemon ${mark.owner.pid} on "${dir}".`);
+      return loaded;
+    }
+  }
+  return null;
+}
+
+const RESPONSE_MS_MAX = 3_000;
+
+async function requestConfig(
+  { socket, folder }: DaemonMark,
+  dir: string,
+  sources: LoadOptions,
+): Promise<LoadedConfig | null> {
+  if (socket === null) return null;
+  const headers = folder === null ? {} : { [FOLDER_HEADER]: folderName(folder) };
+  const response = await askSocket(socket, LAST_GOOD_PATH, headers, AbortSignal.timeout(RESPONSE_MS_MAX));
+  if (response?.ok !== true) return null;
+  const { text } = (await response.json()) as { readonly text: string | null };
+  if (text === null) return null;
+  const loaded = await loadConfig({ ...sources, lastGood: text, flags: { 'storage.dir': dir } });
+  return loaded.written.size === 0 ? null : loaded;
+}
+
+/** Resolves links of the folder but not of the file: a ConfigMap's file is a link whose target changes. */
+async function canonicalPath(file: string): Promise<string> {
+  return join(await realpath(dirname(file)).catch(() => dirname(file)), basename(file));
+}
+
+const SOCKET = / (\/.*)\/daemons\/[0-9a-f]{16}\.sock$/gm;
+
+/** Data folders of this user with a daemon, from the list of sockets in Linux: a broken file may not name its folder. */
+async function foldersWithSockets(): Promise<string[]> {
+  const listed = await readFile('/proc/net/unix', 'utf8').catch(() => '');
+  const folders: string[] = [];
+  for (const [, dir = ''] of listed.matchAll(SOCKET)) {
+    // Another user could point us to a config of theirs.
+    const owner = (await lstat(join(dir, 'daemons')).catch(() => null))?.uid;
+    if (owner === process.getuid?.()) folders.push(dir);
+  }
+  return folders;
+}

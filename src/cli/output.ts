@@ -1,0 +1,130 @@
+import { ConfigError } from '../config/index.ts';
+import type { DeployEvent } from '../deploy/index.ts';
+import { DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
+import { counted, printable, printableJson, printableLines } from '../domain/text.ts';
+import type { CommonOptions } from './command.ts';
+
+/** Escapes control characters except line breaks: titles, names and errors in the text can come from a bundle. */
+export function print(text: string): void {
+  process.stdout.write(`${printableLines(text)}\n`);
+}
+
+/** Prints one line on standard error. */
+export function note(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${printableJson(JSON.stringify(value, null, 2))}\n`);
+}
+
+export function printResult<T>({ json }: CommonOptions, value: T, inWords: (value: T) => string): void {
+  if (json === true) printJson(value);
+  else print(inWords(value));
+}
+
+/** The daemon and the data folder that a command acts on. */
+export interface CommandTarget {
+  /** Null for a daemon on another machine. */
+  readonly folder: string | null;
+  /** Null if no daemon runs: the command works on the folder itself. */
+  readonly daemon: string | null;
+}
+
+/** Names the daemon or folder before a command changes something. With `--json`, it is part of the result. */
+export function printTarget({ json }: CommonOptions, { folder, daemon }: CommandTarget): void {
+  if (json === true) return;
+  print(daemon === null ? `Acting on "${folder}": no daemon runs on it.` : `Acting through ${daemon}.`);
+}
+
+/** Pads each column to its widest cell. The first row is the header. Escapes cells, which can come from a bundle. */
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map((cell) => printable(cell)));
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function toMiB(bytes: number): string {
+  return `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+}
+
+const BAR_CELLS = 24;
+const REDRAW_MS = 80;
+
+/** Draws on standard error, if that is a terminal. */
+export class ProgressBar {
+  readonly #stream = process.stderr;
+  #drawnAt = 0;
+  #isShown = false;
+
+  readonly update = ({ phase, name, doneBytes, totalBytes }: DeployEvent & { kind: 'progress' }): void => {
+    const share = totalBytes === null || totalBytes === 0 ? null : doneBytes / totalBytes;
+    this.draw(phase, share, `${toMiB(doneBytes)}  ${name}`);
+  };
+
+  /** @param share part that is done, 0 to 1; null if unknown */
+  draw(phase: string, share: number | null, rest: string): void {
+    if (this.#stream.isTTY !== true) return;
+    const now = performance.now();
+    if (now - this.#drawnAt < REDRAW_MS && share !== 1) return;
+    this.#drawnAt = now;
+    this.#isShown = true;
+    const line = printable(`${phase} ${share === null ? '' : barOf(Math.min(1, share))}${rest}`);
+    this.#stream.write(`\r\x1b[2K${line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1))}`);
+  }
+
+  end(): void {
+    if (this.#isShown) this.#stream.write('\r\x1b[2K');
+    this.#isShown = false;
+  }
+}
+
+function barOf(share: number): string {
+  const filled = Math.round(share * BAR_CELLS);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
+}
+
+/** The command has reported its failure, and only ends with this exit code. */
+export class ReportedFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`ended with ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What a failed command prints with `--json` (contract section 8). */
+function errorObject(error: DocshelfError): object {
+  const faults = error instanceof ConfigError ? { faults: error.faults } : {};
+  return { code: error.code, error: error.message, next: error.next ?? null, ...faults };
+}
+
+/** @returns the exit code */
+export function reportFailure(cause: unknown, isJson: boolean): number {
+  const error = toDocshelfError(cause);
+  if (isJson) printJson(errorObject(error));
+  else for (const line of linesOf(error)) note(line);
+  const isForeseen = cause instanceof DocshelfError;
+  if (error.code === 'internal' && !isForeseen && !isJson)
+    process.stderr.write(`${printableLines((cause as Error).stack ?? '')}\n`);
+  return exitCodeOf(error.code);
+}
+
+function linesOf(error: DocshelfError): string[] {
+  if (error instanceof ConfigError && error.faults.length > 1) {
+    const faults = error.faults.map(
+      ({ where, message, next }) =>
+        `  ${where === null ? '' : `${where}: `}${message}${next === undefined ? '' : ` ${next}`}`,
+    );
+    return [`docshelf: the config has ${counted(faults.length, 'fault')}:`, ...faults];
+  }
+  return [`docshelf: ${error.message}`, ...(error.next === undefined ? [] : [`  ${error.next}`])];
+}

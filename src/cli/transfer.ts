@@ -1,0 +1,345 @@
+import { existsSync } from 'node:fs';
+import { constants, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { signatureSlice } from '../app/slices.ts';
+import { inspectArchive, signFile, verifyFile } from '../archive/index.ts';
+import { readText } from '../config/read-config-file.ts';
+import { type Delivered, SIGNATURE_EXTENSION } from '../deploy/index.ts';
+import { DocshelfError, rethrowAs, stateOf } from '../domain/errors.ts';
+import { ARCHIVE_LIMITS } from '../domain/limits.ts';
+import { counted } from '../domain/text.ts';
+import { versionFromFileName } from '../domain/version.ts';
+import { digestFile, listFiles } from '../files/index.ts';
+import { importArchive } from './bundle/import.ts';
+import { type CommonOptions, command, group, type SiteChoice, siteCommand } from './command.ts';
+import { loadSite } from './load-config.ts';
+import { printResult, toMiB } from './output.ts';
+
+export function transferCommand(): Command {
+  return group(
+    'transfer',
+    'carry image, chart and bundles over an air gap in one folder',
+    'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
+    [packCommand(), unpackCommand()],
+  );
+}
+
+function packCommand(): Command {
+  return command(
+    'pack',
+    'make a folder of everything that has to cross, with checksums and a list of parts',
+    'docshelf transfer pack --image docshelf.tar --chart docshelf-0.1.0.tgz --bundle acme-export-2026-11-01.tar.gz --output transfer',
+  )
+    .requiredOption('--output <folder>', 'the folder that is made')
+    .option('--image <file>', 'archive of the image: "docker save", "podman save", "buildah push … oci-archive:…"')
+    .option('--chart <file>', 'the chart, as "helm package" makes it')
+    .option('--bundle <files...>', 'bundles; a signature beside one (.minisig) goes with it')
+    .option('--public-key <files...>', 'minisign keys: a bundle whose signature does not hold is refused')
+    .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
+    .option('--sbom-file <file>', 'another list of parts than that of this program')
+    .action(async (options: PackOptions & CommonOptions) => {
+      printResult(options, await packTransfer(options), ({ files, folder }) => {
+        const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
+        return `Packed ${counted(files.length, 'file')} (${size}) into ${folder}. Its README.txt says what to do inside.`;
+      });
+    });
+}
+
+function unpackCommand(): Command {
+  return siteCommand(
+    'unpack',
+    'check such a folder whole, and take its bundles in',
+    'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
+  )
+    .argument('<folder>', 'the folder that came over')
+    .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')
+    .option('--verify-only', 'check, and take nothing in')
+    .option('--no-activate', 'only store the bundles')
+    .action(async (folder: string, options: UnpackOptions) => {
+      printResult(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
+        [
+          ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
+          ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
+          `${counted(files.length, 'file is as it was', 'files are as they were')} packed.`,
+          ...imported.map(
+            ({ version, activated }) =>
+              `Took in version ${version}${activated ? '; it is the active version now' : ''}.`,
+          ),
+        ].join('\n'),
+      );
+    });
+}
+
+interface PackOptions {
+  readonly output: string;
+  readonly image?: string;
+  readonly chart?: string;
+  readonly bundle?: readonly string[];
+  readonly publicKey?: readonly string[];
+  readonly signingKeyFile?: string;
+  readonly sbomFile?: string;
+}
+
+/** The build writes this file. */
+const OWN_SBOM = new URL('../sbom.json', import.meta.url);
+const KEY_BYTES_MAX = 64 * 1024;
+
+/**
+ * Renames the folder to its final name when it is complete.
+ * @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle
+ */
+async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
+  const { image, chart, bundle = [], publicKey = [] } = options;
+  const folder = resolve(options.output);
+  if (image === undefined && chart === undefined && bundle.length === 0) {
+    throw new DocshelfError('usage', 'Cannot pack a transfer: there is nothing to carry', {
+      next: 'Name what has to cross with --image, --chart and --bundle.',
+    });
+  }
+  if (existsSync(folder)) {
+    throw new DocshelfError('cannot_write', `Cannot make "${folder}": it is there already`, {
+      next: 'Name another folder with --output, or remove that one.',
+    });
+  }
+  const keys = await Promise.all(publicKey.map(readKey));
+  const work = await makeWork(folder);
+  try {
+    if (image !== undefined) await copyInto(image, work, 'image');
+    if (chart !== undefined) await copyInto(chart, work, 'chart');
+    for (const file of bundle) await copyBundle(file, work, keys);
+    await copySbom(options.sbomFile, work);
+    await writeFile(join(work, 'README.txt'), readmeText(options));
+    const files = await digestFolder(work);
+    const sums = join(work, SUMS_FILE);
+    await writeFile(sums, sumsText(files));
+    if (options.signingKeyFile !== undefined) {
+      const signature = await signFile(sums, await readKey(options.signingKeyFile), { trustedComment: SUMS_FILE });
+      await writeFile(sums + SIGNATURE_EXTENSION, signature);
+    }
+    await rename(work, folder);
+    return { folder, files };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function copyBundle(file: string, work: string, keys: readonly string[]): Promise<void> {
+  await refuseUnreadable(file);
+  await inspectArchive(file, { name: basename(file), limits: ARCHIVE_LIMITS, foldsCase: false });
+  const signature = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
+  if (keys.length > 0 && signature === null) {
+    throw new DocshelfError('no_signature', `Cannot trust "${basename(file)}": it has no signature`, {
+      next: `Put "${basename(file)}${SIGNATURE_EXTENSION}" beside it, or leave --public-key out.`,
+    });
+  }
+  if (keys.length > 0 && signature !== null) await verifyFile(file, signature, keys);
+  await copyInto(file, work, 'bundles');
+  if (signature !== null) await writeFile(join(work, 'bundles', basename(file) + SIGNATURE_EXTENSION), signature);
+}
+
+async function copyInto(file: string, work: string, place: string): Promise<void> {
+  const name = basename(file);
+  if (!PLAIN_NAME.test(name)) {
+    throw new DocshelfError('usage', `Cannot pack "${file}": its name is not plain`, {
+      next: 'Rename it to letters, digits, ".", "_", "+", "@" and "-".',
+    });
+  }
+  await refuseUnreadable(file);
+  const target = join(work, place, name);
+  await mkdir(dirname(target), { recursive: true });
+  // COPYFILE_EXCL: two bundles with one name must not overwrite each other. Use a reflink if the file system can.
+  await copyFile(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(
+    rethrowAs('cannot_write', `copy "${file}"`, 'Look whether two files have one name, and whether there is room.'),
+  );
+}
+
+async function copySbom(file: string | undefined, work: string): Promise<void> {
+  const next = '"npm run build" writes it beside the program; --sbom-file names another.';
+  const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(rethrowAs('cannot_read', 'read the list of parts', next));
+  await writeFile(join(work, 'sbom.cdx.json'), text);
+}
+
+async function makeWork(folder: string): Promise<string> {
+  return mkdir(dirname(folder), { recursive: true })
+    .then(() => mkdtemp(`${folder}.part-`))
+    .catch(rethrowAs('cannot_write', `make "${folder}"`, 'Name a folder with --output whose parent can be written.'));
+}
+
+async function refuseUnreadable(file: string): Promise<void> {
+  const state = await stat(file).then((info) => (info.isFile() ? null : 'it is no file'), stateOf);
+  if (state === null) return;
+  throw new DocshelfError('cannot_read', `Cannot read "${file}": ${state}`, { next: 'Name a file that is there.' });
+}
+
+async function readKey(file: string): Promise<string> {
+  const text = readText(file, KEY_BYTES_MAX);
+  return (
+    await text.catch(rethrowAs('cannot_read', `read the key "${file}"`, 'Name the file that holds the minisign key.'))
+  ).trim();
+}
+
+/** For a reader who unpacks the folder and may not know docshelf. */
+function readmeText({ image, chart, bundle = [] }: PackOptions): string {
+  // The newest by name, which `transfer unpack` activates. A pipe has no file name, so without --version it would
+  // count as older than all others.
+  const newest =
+    bundle
+      .map((file) => basename(file))
+      .toSorted()
+      .at(-1) ?? 'BUNDLE.tar.gz';
+  const version = versionFromFileName(newest) ?? 'VERSION';
+  return `This folder holds all that a docshelf deployment needs from outside. Work from within it.
+Check that all arrived:   sha256sum --check SHA256SUMS
+Check who made it:        minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
+Load the image:           ${image === undefined ? 'none was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
+Install the chart:        ${chart === undefined ? 'none was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
+Take all bundles in:      docshelf transfer unpack . --config config.yaml    (of several sites: and --site DOMAIN)
+Take one into a pod:      kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
+Look what is served:      docshelf bundle list --config config.yaml
+Go back:                  docshelf bundle rollback --config config.yaml
+What the program is made of, with digests and licences, is in sbom.cdx.json (CycloneDX 1.6).
+`;
+}
+
+interface UnpackOptions extends SiteChoice {
+  readonly publicKey?: readonly string[];
+  readonly verifyOnly?: boolean;
+  readonly activate: boolean;
+}
+
+interface VerifiedSignature {
+  readonly file: string;
+  readonly keyId: string;
+  readonly trustedComment: string;
+}
+
+/**
+ * Checks the whole folder, then imports its bundles in the order of their names. The last one becomes active.
+ * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of
+ *   taking in
+ */
+async function unpackTransfer(given: string, options: UnpackOptions) {
+  const folder = resolve(given);
+  // A check with --public-key needs no config.
+  const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
+  const site = isAlone ? null : await loadSite(options);
+  const signature = site === null ? null : signatureSlice(site.config);
+  const keys =
+    options.publicKey === undefined ? (signature?.publicKeys ?? []) : await Promise.all(options.publicKey.map(readKey));
+
+  const files = await checkSums(folder);
+  const bundles = files
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith('bundles/') && !path.endsWith(SIGNATURE_EXTENSION));
+  const signatures = await verifySignatures(folder, [SUMS_FILE, ...bundles], keys);
+  const vouched = new Set(signatures.map(({ file }) => file));
+  const unsigned = vouched.has(SUMS_FILE) ? [] : bundles.filter((path) => !vouched.has(path));
+  const mustBeSigned = options.publicKey !== undefined || signature?.required === true;
+  if (mustBeSigned && unsigned[0] !== undefined) {
+    const state = `Cannot trust "${unsigned[0]}": neither it nor ${SUMS_FILE} is signed`;
+    throw new DocshelfError('no_signature', state, {
+      next: 'Sign the bundle with minisign, or have "transfer pack" sign the checksums (--signing-key-file).',
+    });
+  }
+
+  const imported: Delivered[] = [];
+  if (options.verifyOnly !== true && site !== null) {
+    for (const path of bundles) {
+      const request = { fileName: basename(path), version: null, signature: null, activate: options.activate };
+      const taken = await importArchive(site, { json: options.json === true }, { file: join(folder, path) }, request);
+      imported.push(taken.delivered);
+    }
+  }
+  return { folder, files, signatures, unsigned, imported };
+}
+
+async function verifySignatures(
+  folder: string,
+  paths: readonly string[],
+  keys: readonly string[],
+): Promise<VerifiedSignature[]> {
+  const verified: VerifiedSignature[] = [];
+  if (keys.length === 0) return verified;
+  for (const path of paths) {
+    const file = join(folder, path);
+    const text = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
+    if (text !== null) verified.push({ file: path, ...(await verifyFile(file, text, keys, { name: path })) });
+  }
+  return verified;
+}
+
+/** A file that `sha256sum --check` can read. */
+const SUMS_FILE = 'SHA256SUMS';
+
+interface TransferFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Names that every file system and sha256sum accept without escapes. */
+const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
+const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
+const SUMS_LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
+const SUMS_BYTES_MAX = 1024 ** 2;
+
+function sumsText(files: readonly TransferFile[]): string {
+  return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
+}
+
+/** Digests of all files in the order of paths, without the checksums and their signature. */
+async function digestFolder(folder: string): Promise<TransferFile[]> {
+  const files: TransferFile[] = [];
+  for (const path of await listFiles(folder)) {
+    if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
+    const file = join(folder, path);
+    const info = await stat(file);
+    // Packing never creates links or pipes. A link could lead out of the folder.
+    if (!info.isFile()) throw mismatch(`"${path}" is no file`);
+    files.push({ path, bytes: info.size, sha256: await digestFile(file) });
+  }
+  return files;
+}
+
+/** No other file may be there. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
+async function checkSums(folder: string): Promise<readonly TransferFile[]> {
+  const expected = await readSums(folder);
+  const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
+  const paths = new Set(files.map(({ path }) => path));
+  const named = new Set(expected.keys());
+  const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
+  const strangers = paths.difference(named);
+  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not name ${fewOf(strangers)}`);
+  const missing = named.difference(paths);
+  if (missing.size > 0) throw mismatch(`${fewOf(missing)} of its ${SUMS_FILE} is missing`);
+  for (const { path, sha256: found } of files) {
+    const sum = expected.get(path);
+    if (found === sum) continue;
+    throw new DocshelfError('wrong_digest', `Cannot use "${path}": its SHA-256 is ${found}, expected ${sum}`, {
+      next: 'It was changed or cut on the way: carry it over again.',
+      fields: { expected: sum, found },
+    });
+  }
+  return files;
+}
+
+async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
+  const file = join(folder, SUMS_FILE);
+  const text = await readText(file, SUMS_BYTES_MAX).catch(
+    rethrowAs('cannot_read', `read "${file}"`, 'Name a folder that "docshelf transfer pack" made.'),
+  );
+  const sums = new Map<string, string>();
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const { path, sha256 } = SUMS_LINE.exec(line)?.groups ?? {};
+    if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} has a line that is none`);
+    sums.set(path, sha256);
+  }
+  return sums;
+}
+
+function mismatch(state: string): DocshelfError {
+  return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, {
+    next: 'Carry the whole folder over again; nothing of it was taken in.',
+  });
+}

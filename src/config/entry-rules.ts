@@ -1,0 +1,260 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import { hostName, normalBasePath } from '../domain/deployment.ts';
+import { forbiddenHost, forbiddenPair, userInLink } from './rules.ts';
+import type { Config } from './schema/index.ts';
+import { type ConfigFault, dottedOf, faultInside, faultOf, type Path, pointerOf, type Settings } from './setting.ts';
+import type { SiteConfig } from './sites.ts';
+
+/** Keys of the single form. With `sites`, each entry has its own. */
+const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
+
+/**
+ * Finds a mixture of the two forms, domains and addresses that two sites claim, and names that resolve to another domain in
+ * `organizations` (contract, section 2.1).
+ */
+export function findSiteFaults(settings: Settings, { sites, organizations }: Config): ConfigFault[] {
+  if (sites.length === 0) return [];
+  const faults: ConfigFault[] = [];
+  const setting = settings.get('sites');
+  const report = (path: Path, sentence: (key: string) => string): void => {
+    faults.push(faultInside(setting, ['sites', ...path], sentence));
+  };
+
+  for (const { path, value, where } of settings.all()) {
+    const key = path.join('.');
+    if (!SINGLE_FORM.some((name) => key === name || key.startsWith(`${name}.`))) continue;
+    if (key === 'server.basePath' && value === '/') continue;
+    faults.push(
+      faultOf(`${key} stands beside sites, where each entry has its own; move it into the entry`, key, where),
+    );
+  }
+
+  const domains = new Map<string, number>();
+  const claims = new Map<string, number>();
+  const domainOf = (index: number): string => sites[index]?.domain ?? '';
+  for (const [index, { domain, hosts, basePath }] of sites.entries()) {
+    const first = domains.get(domain);
+    if (first === undefined) domains.set(domain, index);
+    else
+      report([index, 'domain'], (key) => `${key} is "${domain}", as sites[${first}].domain is; a domain is one site`);
+    const path = normalBasePath(basePath);
+    for (const [nth, host] of (hosts.length === 0 ? [null] : hosts).entries()) {
+      const place = host === null ? `every other host under ${path}` : `${hostName(host)}${path}`;
+      const other = claims.get(place);
+      if (other === undefined) claims.set(place, index);
+      else {
+        const at = host === null ? [index, 'basePath'] : [index, 'hosts', nth];
+        const sentence = `site "${domain}" claims ${place}, as site "${domainOf(other)}" (sites[${other}]) does`;
+        report(at, (key) => `${key}: ${sentence}; give one of them another host or base path`);
+      }
+    }
+  }
+  for (const [index, { domain }] of sites.entries()) {
+    if (organizations.length === 0 || organizations.some((each) => Object.hasOwn(each.domains, domain))) continue;
+    report([index, 'domain'], (key) => `${key} "${domain}" belongs to no organization; name it in one's domains`);
+  }
+  const owned = new Map(
+    organizations.flatMap(({ domains: theirs }) =>
+      Object.entries(theirs).flatMap(([domain, { hosts }]) =>
+        [domain, ...hosts].map((name) => [name, domain] as const),
+      ),
+    ),
+  );
+  for (const [index, { domain, hosts }] of sites.entries()) {
+    for (const [nth, host] of hosts.entries()) {
+      const other = owned.get(host) ?? (domains.has(host) ? host : domain);
+      if (other === domain) continue;
+      report(
+        [index, 'hosts', nth],
+        (key) => `${key} "${host}" leads to domain "${other}" as well; a name leads to one`,
+      );
+    }
+  }
+  return faults;
+}
+
+/** Finds sites that share a host and differ in sign-in: a script of one can read the pages of the other (contract, section 2.1). */
+export function findMixedSignIns(settings: Settings, { server }: Config, sites: readonly SiteConfig[]): ConfigFault[] {
+  const setting = settings.get('sites');
+  const first = new Map<string, number>();
+  const fault = (index: number, sentence: string): ConfigFault =>
+    faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${sentence}`);
+  // A shelf page without sign-in lists only public sites.
+  const hasGuardedShelf = setting !== undefined && server.shelf && server.auth.kind !== 'none';
+  const withRoot = new Set(sites.filter(({ basePath }) => basePath === '/').flatMap(hostsOf));
+  return sites.flatMap((site, index) => {
+    const { config, domain } = site;
+    for (const host of hostsOf(site)) {
+      const other = first.get(host);
+      if (other === undefined) first.set(host, index);
+      else if (signInOf(config) !== signInOf(sites[other]?.config ?? config)) {
+        const sentence = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, though scripts of one can read the other; give one of them a host of its own`;
+        return [fault(index, sentence)];
+      }
+    }
+    const host = hasGuardedShelf ? hostsOf(site).find((each) => !withRoot.has(each)) : undefined;
+    if (host === undefined || signInOf(config) === signInOf({ server })) return [];
+    const sentence = `site "${domain}" and the shelf page share ${host} and differ in auth, though scripts of the site can read what the page lists; give the site a host of its own and base path "/", or set server.shelf to false`;
+    return [fault(index, sentence)];
+  });
+}
+
+/** Hosts as faults name them. */
+const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
+  hosts.length === 0 ? ['every other host'] : hosts.map(hostName);
+
+const signInOf = ({ server }: Pick<Config, 'server'>): string => JSON.stringify(server.auth);
+
+interface Named {
+  readonly name: string;
+  readonly path: Path;
+}
+
+/** Keys for the credentials of a crawl. */
+const SECRETS = 'cookieFile or bearerFile of the source';
+
+const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
+
+/** Finds repeated ids, keys, domains and hosts (contract, section 7), and sources without a required key. */
+export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
+  const { organizations, exportApi } = config;
+  const ids: Named[] = [];
+  const sites: Named[] = [];
+  const keys: Named[] = [];
+  const faults: ConfigFault[] = [];
+  const setting = settings.get('organizations');
+  const pointerTo = (path: Path): string => pointerOf(['organizations', ...path]);
+  const report = (path: Path, sentence: (key: string) => string): void => {
+    faults.push(faultInside(setting, ['organizations', ...path], sentence));
+  };
+  for (const [index, organization] of organizations.entries()) {
+    ids.push({ name: organization.id.toLowerCase(), path: [index, 'id'] });
+    for (const [domain, { hosts, source }] of Object.entries(organization.domains)) {
+      const at = [index, 'domains', domain];
+      sites.push({ name: domain, path: at });
+      for (const [nth, name] of hosts.entries()) sites.push({ name, path: [...at, 'hosts', nth] });
+      if (source === null) continue;
+      const { kind, url } = source;
+      const sentences =
+        kind !== 'crawl' ? [] : [exportApi.enabled ? forbiddenHost(config, url) : null, userInLink(url, SECRETS)];
+      for (const sentence of sentences)
+        if (sentence !== null) report([...at, 'source', 'url'], (key) => `${key} ${sentence}`);
+      for (const [nth, pair] of source.allowAddresses.entries()) {
+        const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
+        if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
+      }
+      // Kinds that are not built yet require no key.
+      const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
+      if (need === undefined || source[need] !== null) continue;
+      report([...at, 'source'], (key) => `${key} is of kind ${source.kind}, which needs ${need}; set it`);
+    }
+    for (const [nth, { sha256 }] of organization.keys.entries()) {
+      keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
+    }
+  }
+  for (const [first, second] of [ids, sites, keys].flatMap(repeatsOf)) {
+    const firstPointer = pointerTo(first.path);
+    const place = setting?.places.get(firstPointer);
+    const firstKey = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
+    report(second.path, (key) => `${key} says the same as ${firstKey}; it must be there once`);
+  }
+  return faults;
+}
+
+function repeatsOf(all: readonly Named[]): (readonly [first: Named, second: Named])[] {
+  const firstByName = new Map<string, Named>();
+  return all.flatMap((named) => {
+    const first = firstByName.get(named.name);
+    if (first !== undefined) return [[first, named] as const];
+    firstByName.set(named.name, named);
+    return [];
+  });
+}
+
+const LISTENERS = ['server', 'admin', 'api'] as const;
+type Pair = Pick<Config['server']['tls'], 'certFile' | 'keyFile'>;
+
+/** Finds certificates without a matching key, and settings that need TLS on a listener without it. */
+export function findTlsFaults(settings: Settings, config: Config): ConfigFault[] {
+  return LISTENERS.flatMap((listener) => {
+    const { tls } = config[listener];
+    const section = `${listener}.tls`;
+    const faults: ConfigFault[] = [];
+    const report = (name: string, sentence: string): void => {
+      const key = `${section}.${name}`;
+      faults.push(faultOf(`${key} ${sentence}`, key, settings.get(key)?.where ?? null));
+    };
+    const fault = pairFault(tls);
+    if (fault !== null) report(...fault);
+    if (tls.certFile === null && tls.keyFile === null) {
+      const needs = `needs a certificate: set ${section}.certFile and ${section}.keyFile`;
+      if (tls.certificates.length > 0) report('certificates', needs);
+      if (tls.hstsMs !== null) report('hsts', needs);
+      if (tls.redirectPort !== null) report('redirectPort', needs);
+    }
+    const taken = portTakenBy(config, listener);
+    if (taken !== null) report('redirectPort', `is the port of ${taken} as well; change one of them`);
+    for (const [index, pair] of tls.certificates.entries()) {
+      const [name, sentence] = pairFault(pair) ?? [];
+      if (name === undefined) continue;
+      const setting = settings.get(`${section}.certificates`);
+      faults.push(
+        faultInside(setting, [...section.split('.'), 'certificates', index, name], (key) => `${key} ${sentence}`),
+      );
+    }
+    return faults;
+  });
+}
+
+/** Returns another key with the listener's redirecting port. Port 0 selects a free port each time. */
+function portTakenBy(config: Config, listener: (typeof LISTENERS)[number]): string | null {
+  const { redirectPort } = config[listener].tls;
+  if (redirectPort === null || redirectPort === 0) return null;
+  const own = `${listener}.tls.redirectPort`;
+  const taken = LISTENERS.flatMap((each) => {
+    const { port, tls } = config[each];
+    return Object.entries({ [`${each}.port`]: port, [`${each}.tls.redirectPort`]: tls.redirectPort });
+  });
+  return taken.find(([key, port]) => key !== own && port === redirectPort)?.[0] ?? null;
+}
+
+function pairFault({ certFile, keyFile }: Pair): readonly [name: string, sentence: string] | null {
+  if (certFile === null && keyFile === null) return null;
+  if (certFile === null) return ['keyFile', 'has no certificate beside it; set certFile'];
+  if (keyFile === null) return ['certFile', 'has no key beside it; set keyFile'];
+  const chain = certFile.text.reveal();
+  const key = keyFile.text.reveal();
+  // An unreadable file has another fault.
+  if (chain === '' || key === '') return null;
+  const unfit = unfitChain(chain, certFile.path);
+  if (unfit !== null) return ['certFile', unfit];
+  const state = unfitKey(chain, key);
+  return state === null ? null : ['keyFile', `"${keyFile.path}" ${state}`];
+}
+
+function unfitChain(chain: string, path: string): string | null {
+  try {
+    new X509Certificate(chain);
+    return null;
+  } catch {
+    return `"${path}" holds no sound PEM certificate; put the server's own first, then those that it was signed by`;
+  }
+}
+
+/** Checks the pair as OpenSSL does when the listener opens. */
+function unfitKey(chain: string, key: string): string | null {
+  if (/ENCRYPTED/.test(key)) return 'is locked by a passphrase; give docshelf the key without one';
+  try {
+    const fits = new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
+    if (!fits) return 'is the key of another certificate; certFile and keyFile must be of one pair';
+  } catch {
+    return 'holds no sound PEM private key';
+  }
+  try {
+    createSecureContext({ cert: chain, key });
+    return null;
+  } catch (error) {
+    return `and its certificate are refused by OpenSSL: ${(error as NodeJS.ErrnoException).code ?? 'no reason given'}`;
+  }
+}

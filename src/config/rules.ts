@@ -1,0 +1,424 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { askedUrl } from '../domain/bundle-link.ts';
+import { parseDatabaseUrl } from '../domain/database-address.ts';
+import { type HostRules, hostRulesOf, namesHost, s3UrlOf, urlHost } from '../domain/egress.ts';
+import { Secret } from '../domain/secret.ts';
+import { valueAt } from './decode.ts';
+import type { Config } from './schema/index.ts';
+import { fits } from './schema-node.ts';
+import { type ConfigFault, faultOf, pointerOf, type Settings } from './setting.ts';
+
+/** Finds faults between keys. Keys in `faulty` (pointers) have another fault already. */
+export function findBrokenRules(
+  settings: Settings,
+  config: Config,
+  faulty: ReadonlySet<string>,
+  daemon: Config = config,
+): ConfigFault[] {
+  const faults: ConfigFault[] = [];
+  for (const { keys, broken } of RULES) {
+    const message = broken(config, daemon);
+    // A key with another fault has its default here, so the rule cannot judge it.
+    if (message === null || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
+    const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
+    const where = key === null ? null : (settings.get(key)?.where ?? null);
+    faults.push(faultOf(message, key, where));
+  }
+  return faults;
+}
+
+interface Rule {
+  /** Keys that the rule reads. The fault is reported at the first of them that is set. */
+  readonly keys: readonly string[];
+  /** @param daemon the daemon's config if `config` is that of an entry of `sites`, else the same */
+  readonly broken: (config: Config, daemon: Config) => string | null;
+}
+
+const rule = (
+  keys: readonly string[],
+  isBroken: (config: Config, daemon: Config) => boolean,
+  sentence: string,
+): Rule => ({
+  keys,
+  broken: (config, daemon) => (isBroken(config, daemon) ? sentence : null),
+});
+
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
+
+type Link = Secret | string | null;
+
+interface Named {
+  readonly key: string;
+  /** Null if docshelf sends no request to it. */
+  readonly link: (config: Config) => Link;
+  /** Names the right place for user and password of the link. Null if they may be in the link. */
+  readonly secrets: string | null;
+}
+
+const KEY_FILE = (section: string): string => `${section}.keyFile`;
+const LINK_FILE = 'staticExport.bundleUrlFile, which a Secret may mount';
+
+/** Every key that names a host to which docshelf sends requests, except crawls. */
+const NAMED: readonly Named[] = [
+  {
+    key: 'staticExport.bundleUrl',
+    link: ({ staticExport: { enabled, bundleUrl } }) => (enabled ? bundleUrl : null),
+    secrets: LINK_FILE,
+  },
+  {
+    key: 'staticExport.bundleUrlFile',
+    link: ({ staticExport: { enabled, bundleUrlFile } }) => (enabled ? (bundleUrlFile?.text ?? null) : null),
+    secrets: null,
+  },
+  {
+    key: 'staticExport.signature.url',
+    link: ({ staticExport: { enabled, signature } }) => (enabled ? signature.url : null),
+    secrets: 'a header of your server: staticExport.signature.file reads the signature from a file',
+  },
+  {
+    key: 'staticExport.renew.apiUrl',
+    // An air-gapped deployment has another fault for this key.
+    link: ({ staticExport: { enabled, renew }, deployment }) =>
+      enabled && deployment.type !== 'air-gapped' ? renew.apiUrl : null,
+    secrets: KEY_FILE('staticExport.renew'),
+  },
+  {
+    key: 'features.search.discoveryUrl',
+    // In an air-gapped deployment it is disabled, which the feature report shows (contract, section 4).
+    link: ({ features: { search }, deployment }) =>
+      search.enabled !== false && deployment.type !== 'air-gapped' ? search.discoveryUrl : null,
+    secrets: KEY_FILE('features.search'),
+  },
+  {
+    key: 'server.auth.issuer',
+    link: ({ server: { auth } }) => (auth.kind === 'oidc' ? auth.issuer : null),
+    secrets: 'server.auth.clientSecretFile',
+  },
+  {
+    key: 'search.model',
+    link: ({ search: { enabled, model } }) => (enabled && typeof model === 'object' ? model.url : null),
+    secrets: KEY_FILE('search.model'),
+  },
+  {
+    key: 'exportApi.store.endpoint',
+    link: ({ exportApi: { enabled, store } }) => {
+      const { kind, bucket, region, endpoint } = store;
+      // If the environment names the region, the egress policy checks the host at run time.
+      if (!enabled || kind !== 's3' || bucket === null || (region ?? endpoint) === null) return null;
+      return s3UrlOf({ ...store, bucket });
+    },
+    secrets: 'exportApi.store.accessKeyId and secretAccessKey',
+  },
+  {
+    key: 'traces.endpoint',
+    link: ({ traces }) => traces.endpoint,
+    secrets: 'traces.headersFile',
+  },
+  {
+    key: 'database.urlFile',
+    link: ({ database: { urlFile } }) => databaseHost(urlFile?.text.reveal() ?? ''),
+    secrets: null,
+  },
+];
+
+/** The database's host as a link, which the rules need. Null for a Unix socket. */
+function databaseHost(url: string): string | null {
+  const address = parseDatabaseUrl(url);
+  return address === null || address.host.startsWith('/') ? null : `http://${urlHost(address.host)}:${address.port}`;
+}
+
+const textOf = (link: Link): string | null => (link instanceof Secret ? link.reveal() : link);
+
+export const hostRules = ({ deployment, network }: Config): HostRules =>
+  hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
+
+/** Reports a host that the egress policy forbids, before docshelf sends a request to it. */
+export function forbiddenHost(config: Config, link: Link): string | null {
+  const url = askedUrl(textOf(link), config.network.s3);
+  if (url === null || namesHost(hostRules(config), url)) return null;
+  const gap = config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment asks no other' : '';
+  return `leads to a host that network.allowedHosts does not name${gap}; add it there, or remove the link`;
+}
+
+/** Reports a pair of a crawl whose host the egress policy forbids. A pair only allows private addresses of its host. */
+export function forbiddenPair(config: Config, pair: string): string | null {
+  const url = URL.parse(`http://${pair}`);
+  if (fits(pair, { format: 'cidr' }) || url === null || namesHost(hostRules(config), url)) return null;
+  return `is a pair whose host network.allowedHosts does not name; add "${pair}" there, or remove it here`;
+}
+
+/** Reports a password in a link, because every listing of the config shows it. */
+export function userInLink(link: Link, secrets: string): string | null {
+  const url = askedUrl(textOf(link), null);
+  if (url === null || (url.username === '' && url.password === '')) return null;
+  return `has a user or a password in its link; they belong into ${secrets}`;
+}
+
+/** `file:` links must be in `network.fileRoots`, else in the preload folder of the site or of the daemon. */
+function outsideRoots(key: string, read: (config: Config) => Link): Rule {
+  return rule(
+    [key, 'network.fileRoots', 'staticExport.preload'],
+    (config, daemon) => {
+      const text = textOf(read(config));
+      if (text === null || !/^file:\/\/\//i.test(text) || !URL.canParse(text)) return false;
+      const preloads = [config, daemon].map(({ staticExport }) => staticExport.preload.dir);
+      const { fileRoots } = config.network;
+      return !(fileRoots.length > 0 ? fileRoots : preloads).some((root) => isBelow(root, fileURLToPath(text)));
+    },
+    `${key} leads to a file outside of network.fileRoots; add its folder there, or put the archive into the preload folder`,
+  );
+}
+
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && !/^\.\.(?:\/|$)/.test(way);
+}
+
+export const EGRESS_RULES: readonly Rule[] = [
+  ...NAMED.flatMap(({ key, link, secrets }): Rule[] => {
+    const keys = key === 'exportApi.store.endpoint' ? [key, 'exportApi.store.bucket'] : [key];
+    const withKey = (sentence: string | null): string | null => (sentence === null ? null : `${key} ${sentence}`);
+    return [
+      { keys, broken: (config) => withKey(forbiddenHost(config, link(config))) },
+      ...(secrets === null ? [] : [{ keys, broken: (config: Config) => withKey(userInLink(link(config), secrets)) }]),
+    ];
+  }),
+  {
+    // The rules for links check the host of a bucket, which this endpoint determines.
+    keys: ['network.s3.endpoint'],
+    broken: ({ network: { s3 } }) => {
+      const sentence = userInLink(s3.endpoint, 'the environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY');
+      return sentence === null ? null : `network.s3.endpoint ${sentence}`;
+    },
+  },
+  outsideRoots('staticExport.bundleUrl', ({ staticExport }) => (staticExport.enabled ? staticExport.bundleUrl : null)),
+  outsideRoots('staticExport.bundleUrlFile', ({ staticExport: { enabled, bundleUrlFile } }) =>
+    enabled ? (bundleUrlFile?.text ?? null) : null,
+  ),
+  outsideRoots('staticExport.signature.url', ({ staticExport }) =>
+    staticExport.enabled ? staticExport.signature.url : null,
+  ),
+];
+
+const SIGN_IN_RULES: readonly Rule[] = [
+  rule(
+    ['server.auth.kind', 'server.auth.usersFile'],
+    ({ server: { auth } }) => auth.kind === 'basic' && auth.usersFile === null,
+    'server.auth.kind is basic, which needs users: set server.auth.usersFile to a file of htpasswd -B',
+  ),
+  rule(
+    ['server.auth.kind', 'server.auth.name'],
+    ({ server: { auth } }) => auth.kind === 'header' && auth.name === null,
+    'server.auth.kind is header, which needs the name of one: set server.auth.name',
+  ),
+  rule(
+    ['server.auth.kind', 'server.trustedProxies'],
+    ({ server: { auth, trustedProxies } }) => auth.kind === 'header' && trustedProxies.length === 0,
+    'server.auth.kind is header, and no proxy is trusted to send it: name its address in server.trustedProxies',
+  ),
+  rule(
+    ['server.trustedProxies', 'server.auth.kind'],
+    ({ server: { auth, trustedProxies } }) =>
+      auth.kind === 'header' && trustedProxies.some((network) => network.endsWith('/0')),
+    'server.trustedProxies has a network of all addresses, from which every reader could name himself in server.auth.name; name the proxy alone',
+  ),
+  rule(
+    ['server.auth.kind', 'server.auth.issuer', 'server.auth.clientId'],
+    ({ server: { auth } }) => auth.kind === 'oidc' && (auth.issuer === null || auth.clientId === null),
+    'server.auth.kind is oidc, which needs a provider: set server.auth.issuer and server.auth.clientId',
+  ),
+  rule(
+    ['server.auth.issuer'],
+    ({ server: { auth } }) => auth.kind === 'oidc' && !isEncrypted(auth.issuer),
+    'server.auth.issuer is asked without encryption: who stands between could sign in as anybody; use https',
+  ),
+  rule(
+    ['server.publicUrl', 'server.auth.kind'],
+    ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && publicUrl === null,
+    'server.auth.kind is oidc, whose provider sends readers back: set server.publicUrl to where they reach the site',
+  ),
+  rule(
+    ['server.publicUrl', 'server.auth.kind'],
+    ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && !isEncrypted(publicUrl),
+    'server.publicUrl is reached without encryption, and browsers keep no session there; use https',
+  ),
+];
+
+/** True also without a URL, and for loopback, which never leaves the machine. */
+function isEncrypted(url: string | null): boolean {
+  if (url === null) return true;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || LOOPBACK.test(hostname);
+}
+
+const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+/** Headers that HTTP or docshelf itself sets. */
+const OWN_HEADERS =
+  /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
+
+const RULES: readonly Rule[] = [
+  {
+    keys: ['server.headers.set'],
+    broken: ({ server }) => {
+      const name = Object.keys(server.headers.set).find((each) => OWN_HEADERS.test(each));
+      return name === undefined ? null : `server.headers.set has "${name}", which docshelf says itself; remove it`;
+    },
+  },
+  rule(
+    ['staticExport.bundleUrlFile', 'staticExport.bundleUrl'],
+    ({ staticExport }) => staticExport.bundleUrl !== null && staticExport.bundleUrlFile !== null,
+    'staticExport.bundleUrl and staticExport.bundleUrlFile are both set; keep one of them',
+  ),
+  rule(
+    ['staticExport.signature.file', 'staticExport.signature.url'],
+    ({ staticExport: { signature } }) => signature.file !== null && signature.url !== null,
+    'staticExport.signature.file and staticExport.signature.url are both set; keep one of them',
+  ),
+  rule(
+    ['staticExport.signature.required', 'staticExport.signature.file', 'staticExport.signature.url'],
+    ({ staticExport: { signature } }) =>
+      (signature.required === true || signature.file !== null || signature.url !== null) &&
+      signature.publicKeys.length === 0,
+    'staticExport.signature has no key to verify with: set staticExport.signature.publicKeys',
+  ),
+  rule(
+    ['apiUrl', 'keyFile', 'domain', 'jobId', 'every'].map((name) => `staticExport.renew.${name}`),
+    ({ staticExport: { renew } }) =>
+      Object.values(renew).some((value) => value !== null) && (renew.apiUrl === null || renew.keyFile === null),
+    'staticExport.renew needs both apiUrl and keyFile: the address of the export service, and the file with its admin key',
+  ),
+  rule(
+    ['staticExport.renew.apiUrl', 'deployment.type'],
+    ({ staticExport, deployment }) => staticExport.renew.apiUrl !== null && deployment.type === 'air-gapped',
+    'staticExport.renew asks a service, and an air-gapped deployment has no outbound network; remove it',
+  ),
+  rule(
+    ['staticExport.renew.apiUrl', 'staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'],
+    ({ staticExport: { renew }, deployment }) =>
+      renew.apiUrl !== null && renew.domain === null && renew.jobId === null && deployment.domain === null,
+    'staticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId',
+  ),
+  rule(
+    ['staticExport.from', 'exportApi.enabled', 'exportApi.role'],
+    ({ staticExport, exportApi }) =>
+      staticExport.from === 'exports' && (!exportApi.enabled || exportApi.role === 'worker'),
+    'staticExport.from is exports, and this daemon keeps none: set exportApi.enabled, with a role that is not worker',
+  ),
+  ...['bundleUrl', 'bundleUrlFile', 'renew.apiUrl'].map((name) =>
+    rule(
+      ['staticExport.from', `staticExport.${name}`],
+      (config) =>
+        config.staticExport.from === 'exports' && valueAt(config, ['staticExport', ...name.split('.')]) !== null,
+      `staticExport.from is exports, and staticExport.${name} asks for another bundle; keep one of them`,
+    ),
+  ),
+  // Every export is a new bundle, so a setting that pins one bundle can never match it.
+  againstEvery('staticExport.version', 'pins one version', ({ staticExport }) => staticExport.version),
+  againstEvery('staticExport.sha256', 'asks for one bundle', ({ staticExport }) => staticExport.sha256),
+  againstEvery('staticExport.renew.jobId', 'names one export', ({ staticExport }) => staticExport.renew.jobId),
+  rule(
+    ['server.basePath'],
+    ({ server }) => /^\/_docshelf(?:\/|$)/.test(server.basePath),
+    "server.basePath lies below /_docshelf, which is docshelf's own; choose another path",
+  ),
+  rule(
+    ['admin.token'],
+    ({ admin }) => admin.token !== null && isGuessable(admin.token.reveal()),
+    'admin.token is easy to guess: it repeats a few characters or counts on; use a random one, as "openssl rand -hex 16" prints',
+  ),
+  portsApart('admin', 'server', () => true),
+  portsApart('api', 'server', apiListens),
+  portsApart('api', 'admin', apiListens),
+  rule(
+    ['features.search.discoveryUrl', 'features.search.keyFile'],
+    ({ features: { search } }) => (search.discoveryUrl === null) !== (search.keyFile === null),
+    'features.search.discoveryUrl and features.search.keyFile go together: set both, or neither',
+  ),
+  rule(
+    ['search.keys', 'organizations'],
+    ({ search, organizations }) => search.keys.length > 0 && organizations.length > 0,
+    'search.keys are the keys of a daemon without organizations; give them to an organization, as keys of type assistant',
+  ),
+  rule(
+    ['exportApi.store.bucket', 'exportApi.store.kind'],
+    ({ exportApi: { store } }) => store.kind === 's3' && store.bucket === null,
+    'exportApi.store.kind is s3, which needs a bucket: set exportApi.store.bucket',
+  ),
+  rule(
+    ['exportApi.store.kmsKeyId', 'exportApi.store.encryption'],
+    ({ exportApi: { store } }) => store.kmsKeyId !== null && store.encryption !== 'kms',
+    'exportApi.store.kmsKeyId is a key of KMS, and exportApi.store.encryption is not kms: set it, or remove the key',
+  ),
+  rule(
+    ['exportApi.role', 'exportApi.queue.kind', 'database.urlFile'],
+    ({ exportApi, database }) =>
+      exportApi.role !== 'both' && (database.urlFile === null || exportApi.queue.kind === 'sqlite'),
+    'exportApi.role divides the work between daemons, whose jobs are in PostgreSQL: set database.urlFile and no other exportApi.queue.kind, or set the role to both',
+  ),
+  rule(
+    ['exportApi.queue.kind', 'database.urlFile'],
+    ({ exportApi, database }) => exportApi.queue.kind === 'postgres' && database.urlFile === null,
+    'exportApi.queue.kind is postgres, and there is no database: set database.urlFile',
+  ),
+  rule(
+    ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],
+    ({ exportApi: { store } }) => (store.accessKeyId === null) !== (store.secretAccessKey === null),
+    'exportApi.store.accessKeyId and exportApi.store.secretAccessKey go together: set both, or neither',
+  ),
+  rule(
+    ['api.publicUrl', 'api.host', 'exportApi.enabled'],
+    // Links need an address of this daemon, and the Host header of a request is untrusted (contract, section 6).
+    ({ exportApi, api }) =>
+      exportApi.enabled &&
+      exportApi.role !== 'worker' &&
+      exportApi.store.kind === 'disk' &&
+      api.publicUrl === null &&
+      !LOOPBACK.test(api.host),
+    'api.publicUrl is not set and api.host is no loopback address: links to bundles need to know how clients reach the API',
+  ),
+  ...EGRESS_RULES,
+  ...SIGN_IN_RULES,
+];
+
+/** The API listener is open if search or the export API is on (contract, section 2). */
+function apiListens({ search, exportApi }: Config): boolean {
+  return search.enabled || exportApi.enabled;
+}
+
+function againstEvery(key: string, does: string, read: (config: Config) => unknown): Rule {
+  return rule(
+    ['staticExport.renew.every', key],
+    (config) => config.staticExport.renew.everyMs !== null && read(config) !== null,
+    `staticExport.renew.every has the site exported anew each time, and ${key} ${does}; keep one of them`,
+  );
+}
+
+type Listener = 'server' | 'admin' | 'api';
+
+function portsApart(one: Listener, other: Listener, areOpen: (config: Config) => boolean): Rule {
+  return {
+    keys: [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
+    broken: (config) => {
+      const [{ host, port }, second] = [config[one], config[other]];
+      // Port 0 selects a free port each time.
+      if (port !== second.port || port === 0 || !areOpen(config)) return null;
+      const overlap = host === second.host || ANY_HOST.has(host) || ANY_HOST.has(second.host);
+      return overlap ? `${one}.port and ${other}.port are both ${port} on the same address; change one of them` : null;
+    },
+  };
+}
+
+/** True if almost every character repeats one of the five before it, or continues a sequence up or down. */
+function isGuessable(token: string): boolean {
+  const codes = Array.from(token, (character) => character.charCodeAt(0));
+  const exceptions = (distance: number, step: number): number =>
+    codes.filter((code, at) => at >= distance && code - (codes[at - distance] ?? 0) !== step).length;
+  const fewest = Math.min(
+    ...[1, 2, 3, 4, 5].map((distance) => exceptions(distance, 0)),
+    exceptions(1, 1),
+    exceptions(1, -1),
+  );
+  return fewest <= codes.length / 8;
+}

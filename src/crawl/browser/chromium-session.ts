@@ -1,0 +1,267 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Browser, BrowserContext, CDPSession } from 'playwright-core';
+import type { BrowserSettings } from '../../domain/crawl.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { launchChromium } from '../../net/chromium.ts';
+import type { EgressPolicy } from '../../net/egress.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import type { AnswerRequest, BrowserPage, RenderOptions } from '../render/rendered-page.ts';
+import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
+import { ChromiumTab } from './chromium-tab.ts';
+
+export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
+  readonly policy: EgressPolicy;
+  readonly env: NodeJS.ProcessEnv;
+  readonly tempDir: string;
+}
+
+/** Starts in a row that render no page. */
+const STARTS_IN_VAIN_MAX = 3;
+
+export type OpenBrowser = (answer: AnswerRequest) => Promise<ChromiumSession>;
+
+/** A browser with its own cookies and storage, which is started again if it ends. */
+export class ChromiumSession {
+  /** Pages at once; others wait. */
+  readonly tabs: number;
+  readonly #settings: ChromiumSettings;
+  readonly #answer: AnswerRequest;
+  readonly #idle: ChromiumTab[] = [];
+  readonly #scheduler: Scheduler;
+  #browser: Promise<ChromiumBrowser> | null = null;
+  #startsInVain = 0;
+  #isClosed = false;
+
+  /** @throws DocshelfError `browser_missing`, `browser_failed` */
+  static async open(settings: ChromiumSettings, answer: AnswerRequest): Promise<ChromiumSession> {
+    const session = new ChromiumSession(settings, answer);
+    await session.#running();
+    return session;
+  }
+
+  private constructor(settings: ChromiumSettings, answer: AnswerRequest) {
+    this.tabs = settings.tabs;
+    this.#scheduler = new Scheduler(settings.tabs);
+    this.#settings = settings;
+    this.#answer = answer;
+  }
+
+  /**
+   * Scrolls to the page's end and waits for it to settle, bounded in time. A page's fault is its `state`.
+   * @throws DocshelfError `browser_failed` if the browser ends again and again; the signal's reason
+   */
+  async render(url: string, options: RenderOptions): Promise<BrowserPage> {
+    return this.#scheduler.run(async () => {
+      const first = await this.#attempt(url, options);
+      return first.state === 'crashed' ? this.#attempt(url, options) : first;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const browser = await this.#browser?.catch(() => null);
+    await browser?.close();
+  }
+
+  async #attempt(url: string, options: RenderOptions): Promise<BrowserPage> {
+    options.signal.throwIfAborted();
+    const browser = await this.#running();
+    const tab = await this.#takeTab(browser);
+    if (tab === null) return crashed(url);
+    try {
+      const page = await tab.render(url, options);
+      if (page.state !== 'crashed') this.#startsInVain = 0;
+      return page;
+    } finally {
+      if (tab.isSpent || browser.isGone) await browser.closeTab(tab);
+      else this.#idle.push(tab);
+    }
+  }
+
+  async #takeTab(browser: ChromiumBrowser): Promise<ChromiumTab | null> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined && !idle.isSpent) return idle;
+    return browser.openTab().catch(() => null);
+  }
+
+  async #running(): Promise<ChromiumBrowser> {
+    const started = this.#browser;
+    const last = await started;
+    if (last !== null && !last.isGone) return last;
+    // If several callers find it gone, one of them starts another.
+    return this.#browser === started ? this.#restart(last) : this.#running();
+  }
+
+  #restart(last: ChromiumBrowser | null): Promise<ChromiumBrowser> {
+    if (this.#isClosed) throw new Error('the session is closed');
+    if (this.#startsInVain === STARTS_IN_VAIN_MAX) {
+      const message = `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`;
+      const next = 'Look whether the machine has memory and shared memory enough for a browser.';
+      throw new DocshelfError('browser_failed', message, { next });
+    }
+    this.#startsInVain += 1;
+    this.#idle.length = 0;
+    const starting = (async () => {
+      await last?.close();
+      return ChromiumBrowser.launch(this.#settings, this.#answer);
+    })();
+    this.#browser = starting;
+    return starting;
+  }
+}
+
+function crashed(url: string): BrowserPage {
+  const nothing = { dom: null, answered: [], failures: [], consoleErrors: [], screenshot: null };
+  return { url, state: 'crashed', reason: 'the browser is gone', ...nothing };
+}
+
+/** One process with its own profile, cut off from the network: `answer` responds to all of its requests. */
+class ChromiumBrowser {
+  readonly #browser: Browser;
+  readonly #context: BrowserContext;
+  readonly #profileDir: string;
+  readonly #pageTimeoutMs: number;
+  readonly #tabs = new Set<ChromiumTab>();
+  readonly #closing = new AbortController();
+
+  static async launch(settings: ChromiumSettings, answer: AnswerRequest): Promise<ChromiumBrowser> {
+    const { policy, env, sandbox, tempDir, pageTimeoutMs } = settings;
+    const program = findChromium(env);
+    if (sandbox === 'auto' && process.getuid?.() === 0) throw noSandboxAsRoot(program);
+    await mkdir(tempDir, { recursive: true });
+    const profileDir = await mkdtemp(join(tempDir, 'chromium-'));
+    try {
+      const context = await launchChromium(policy, {
+        program,
+        profileDir,
+        hasSandbox: sandbox === 'auto',
+        path: env.PATH ?? '',
+      });
+      const browser = new ChromiumBrowser(context, profileDir, pageTimeoutMs);
+      await browser.#intercept(answer);
+      return browser;
+    } catch (error) {
+      await rm(profileDir, { recursive: true, force: true });
+      throw new DocshelfError('browser_failed', `Cannot start "${program}": it ended, or did not answer`, {
+        next: 'Start the program by hand to see what it lacks. In a container without user namespaces it needs its sandbox turned off.',
+        cause: error,
+      });
+    }
+  }
+
+  private constructor(context: BrowserContext, profileDir: string, pageTimeoutMs: number) {
+    const browser = context.browser();
+    if (browser === null) throw new Error('a persistent context has its browser');
+    this.#browser = browser;
+    this.#context = context;
+    this.#profileDir = profileDir;
+    this.#pageTimeoutMs = pageTimeoutMs;
+  }
+
+  get isGone(): boolean {
+    return !this.#browser.isConnected();
+  }
+
+  async openTab(): Promise<ChromiumTab> {
+    const tab = await ChromiumTab.open(this.#context, this.#pageTimeoutMs);
+    this.#tabs.add(tab);
+    return tab;
+  }
+
+  async closeTab(tab: ChromiumTab): Promise<void> {
+    this.#tabs.delete(tab);
+    await tab.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#context.close().catch(() => undefined);
+    await rm(this.#profileDir, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async #intercept(answer: AnswerRequest): Promise<void> {
+    const cdp = await this.#browser.newBrowserCDPSession();
+    const endWatch = watchMemory(cdp);
+    this.#browser.on('disconnected', endWatch);
+    // A frame of another site has a process, and a target, of its own.
+    cdp.on('Target.targetCreated', ({ targetInfo: { type, targetId, parentFrameId = '' } }) => {
+      if (type === 'iframe') for (const tab of this.#tabs) tab.adoptFrame(targetId, parentFrameId);
+    });
+    await cdp.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'iframe' }] });
+    await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
+  }
+
+  /** Requests of no tab, as a shared worker's, belong to all tabs. */
+  readonly #ownersOf: OwnersOf = (frameId) => {
+    const tabs = [...this.#tabs];
+    const own = tabs.find((tab) => tab.hasFrame(frameId));
+    const visits = (own === undefined ? tabs : [own]).flatMap(({ visit }) => visit ?? []);
+    return { visits, isMainFrame: own?.mainFrameId === frameId };
+  };
+}
+
+function noSandboxAsRoot(program: string): DocshelfError {
+  return new DocshelfError('browser_failed', `Cannot start "${program}": as root it has no sandbox`, {
+    next: 'Run docshelf as another user ("User=docshelf" in a systemd unit, "user: 65532" in a container); where every site that it opens is trusted, set exportApi.browser.sandbox to off.',
+  });
+}
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
+export function findChromium(env: NodeJS.ProcessEnv): string {
+  const named = env.DOCSHELF_CHROMIUM;
+  if (named !== undefined && named !== '') {
+    if (isAbsolute(named) && isExecutable(named)) return named;
+    throw missing(
+      `"${named}"`,
+      'DOCSHELF_CHROMIUM names no program that may be run',
+      'Set DOCSHELF_CHROMIUM to the absolute path of a Chromium, or unset it.',
+    );
+  }
+  const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
+  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (found !== undefined) return found;
+  const next = 'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of one.';
+  throw missing('Chromium', 'it is not installed', next);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function missing(thing: string, state: string, next: string): DocshelfError {
+  return new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
+}
+
+/** A heavy page of documentation takes 300 MiB. */
+const RENDERER_BYTES_MAX = 1024 ** 3;
+/** A script was seen to fill 600 MiB in a second. */
+const LOOK_EVERY_MS = 500;
+/** Unit of proc(5), statm, on all machines that Chromium is made for but some of ARM. */
+const MEMORY_PAGE_BYTES = 4096;
+
+/** Ends processes of pages over the bound, with buffers and pictures outside of V8's heap too. Needs `/proc`. */
+export function watchMemory(browser: CDPSession): () => void {
+  const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+async function endLarge(browser: CDPSession): Promise<void> {
+  const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
+  for (const { type, id } of processInfo) {
+    if (type === 'renderer' && (await residentBytes(id)) > RENDERER_BYTES_MAX) process.kill(id, 'SIGKILL');
+  }
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
+  return Number(statm.split(' ')[1] ?? 0) * MEMORY_PAGE_BYTES;
+}

@@ -1,0 +1,164 @@
+interface FetchQueueOptions<Item> {
+  /** Sends the item's request. `rest`, the reading of its answer, goes on while the next request is sent. A rejection ends the queue. */
+  readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
+  /** `rateMax`: requests in a second; 0: no bound. */
+  readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
+  /** Requests to all hosts together. */
+  readonly inFlightMax: number;
+  /** Answers that are read at a time. Above it only urgent requests are sent. */
+  readonly restingMax: number;
+}
+
+interface Line<Item> {
+  waiting: Item[];
+  readonly urgent: Item[];
+  /** Items at the start of `waiting` that were taken. */
+  taken: number;
+  inFlight: number;
+  inFlightMax: number;
+  readonly intervalMs: number;
+  /** By `performance.now()`. */
+  notBeforeMs: number;
+  timer: NodeJS.Timeout | null;
+}
+
+/**
+ * Requests by host: each host has its own bound and rate, which `Scheduler` has not, and may be left alone for a time. Reading an answer
+ * takes no place of its host, so that a slow reader does not slow down the site's other requests.
+ */
+export class FetchQueue<Item> {
+  readonly #options: FetchQueueOptions<Item>;
+  readonly #lines = new Map<string, Line<Item>>();
+  readonly #done = Promise.withResolvers<void>();
+  /** Items that wait, are requested or are read, and awaited work. */
+  #open = 0;
+  #inFlight = 0;
+  #resting = 0;
+  #isDraining = false;
+  #isOver = false;
+
+  constructor(options: FetchQueueOptions<Item>) {
+    this.#options = options;
+    this.#done.promise.catch(() => undefined);
+  }
+
+  add(host: string, item: Item): void {
+    this.#add(host, (line) => line.waiting.push(item));
+  }
+
+  /** For an item that a caller waits for: it goes before all others, however many answers are read. */
+  addUrgent(host: string, item: Item): void {
+    this.#add(host, (line) => line.urgent.push(item));
+  }
+
+  /** Keeps the queue open until the end of `work`, which may add items. A rejection ends the queue. */
+  await(work: Promise<void>): void {
+    this.#open += 1;
+    work.then(
+      () => this.#close(),
+      (error: unknown) => this.end(error),
+    );
+  }
+
+  /** Sends nothing to the host for `ms`, and half as much at a time from then on. */
+  slowDown(host: string, ms: number): void {
+    const line = this.#lineOf(host);
+    line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);
+    line.inFlightMax = Math.max(1, Math.floor(line.inFlightMax / 2));
+  }
+
+  /** @throws what `work` throws first; what `end` is given */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#endIfIdle();
+    await this.#done.promise;
+  }
+
+  end(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const { timer } of this.#lines.values()) if (timer !== null) clearTimeout(timer);
+    this.#done.reject(reason);
+  }
+
+  #add(host: string, push: (line: Line<Item>) => void): void {
+    const line = this.#lineOf(host);
+    push(line);
+    this.#open += 1;
+    this.#pump(line);
+  }
+
+  #lineOf(host: string): Line<Item> {
+    const known = this.#lines.get(host);
+    if (known !== undefined) return known;
+    const { inFlightMax, rateMax } = this.#options.boundsOf(host);
+    const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
+    const empty = { waiting: [], urgent: [], taken: 0, inFlight: 0, notBeforeMs: 0, timer: null };
+    const line: Line<Item> = { ...empty, inFlightMax, intervalMs };
+    this.#lines.set(host, line);
+    return line;
+  }
+
+  #pumpAll(): void {
+    for (const line of this.#lines.values()) this.#pump(line);
+  }
+
+  #pump(line: Line<Item>): void {
+    const { inFlightMax, restingMax } = this.#options;
+    while (!this.#isOver && line.inFlight < line.inFlightMax) {
+      const isUrgent = line.urgent.length > 0;
+      if (this.#inFlight >= inFlightMax || (this.#resting >= restingMax && !isUrgent)) return;
+      if (!isUrgent && line.taken === line.waiting.length) return;
+      const now = performance.now();
+      if (line.notBeforeMs > now) {
+        line.timer ??= setTimeout(() => {
+          line.timer = null;
+          this.#pump(line);
+        }, line.notBeforeMs - now);
+        return;
+      }
+      if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
+      void this.#run(line, line.urgent.shift() ?? take(line));
+    }
+  }
+
+  async #run(line: Line<Item>, item: Item): Promise<void> {
+    line.inFlight += 1;
+    this.#inFlight += 1;
+    try {
+      const { rest } = await this.#options.work(item);
+      line.inFlight -= 1;
+      this.#inFlight -= 1;
+      this.#resting += 1;
+      this.#pumpAll();
+      await rest;
+      this.#resting -= 1;
+      this.#pumpAll();
+      this.#close();
+    } catch (error) {
+      this.end(error);
+    }
+  }
+
+  #close(): void {
+    this.#open -= 1;
+    this.#endIfIdle();
+  }
+
+  #endIfIdle(): void {
+    if (!this.#isDraining || this.#open > 0 || this.#isOver) return;
+    this.#isOver = true;
+    this.#done.resolve();
+  }
+}
+
+/** Drops taken items now and then, so that taking costs the same however many wait. */
+function take<Item>(line: Line<Item>): Item {
+  const item = line.waiting[line.taken] as Item;
+  line.taken += 1;
+  if (line.taken > 1024 && line.taken * 2 > line.waiting.length) {
+    line.waiting = line.waiting.slice(line.taken);
+    line.taken = 0;
+  }
+  return item;
+}

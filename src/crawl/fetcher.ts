@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import type { CrawlSettings } from '../domain/crawl.ts';
+import type { EgressRules } from '../domain/egress.ts';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { linkWithoutSecrets } from '../domain/secret.ts';
+import { unlessAborted } from '../files/lanes.ts';
+import { admitBehindProxy, createDispatcher } from '../net/dispatcher.ts';
+import { EgressPolicy } from '../net/egress.ts';
+import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/http-response.ts';
+import { mediaTypeOf } from './entry.ts';
+
+export interface FileRequest {
+  /** http or https; a fragment is not sent. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly limitsOf: (mediaType: string) => BodyLimits;
+}
+
+export interface BodyLimits {
+  /** Decoded bytes. Over it the request fails with `source_too_large`. */
+  readonly bytesMax: number;
+  /** Over it the body is a file and not in memory. */
+  readonly memoryBytesMax: number;
+}
+
+export interface FetchedAnswer {
+  readonly status: number;
+  /** As `headerOf`. */
+  header(name: string): string | null;
+  /** Decoded. A file is the caller's to remove. */
+  readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
+}
+
+/** RFC 9110, section 5.5; the config has looked at the files already. */
+const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
+
+/** @param origins URLs of the site besides that of its source */
+export function crawlPolicy(
+  rules: EgressRules,
+  { url, allowAddresses }: CrawlSettings,
+  origins: readonly string[],
+): EgressPolicy {
+  return new EgressPolicy(rules).forCrawl({ allowAddresses, ownOrigins: [url, ...origins] });
+}
+
+/**
+ * With the credentials that the files hold now.
+ * @param spoolDir an existing folder for bodies that are too large for memory
+ * @returns `credentials` holds secrets: do not store it
+ * @throws DocshelfError `bad_source` if a secret cannot be read
+ */
+export async function openFetcher(
+  settings: CrawlSettings,
+  policy: EgressPolicy,
+  spoolDir: string,
+): Promise<{ readonly fetcher: GuardedFetcher; readonly credentials: string }> {
+  const headers: Record<string, string> = {};
+  if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
+  if (settings.bearerFile !== null) headers.authorization = `Bearer ${await readSecret(settings.bearerFile, settings)}`;
+  const fetcher = new GuardedFetcher({
+    policy,
+    requestTimeoutMs: settings.limits.requestTimeoutMs,
+    connectionsMax: settings.concurrency,
+    credentials: { origin: new URL(settings.url).origin, headers },
+    spoolDir,
+  });
+  return { fetcher, credentials: JSON.stringify(headers) };
+}
+
+async function readSecret(file: string, { url }: CrawlSettings): Promise<string> {
+  const text = await readFile(file, 'utf8').then(
+    (content) => content.trim(),
+    () => '',
+  );
+  if (HEADER_VALUE.test(text)) return text;
+  const message = `Cannot export "${new URL(url).host}": "${file}" holds no secret that can be sent`;
+  const next = 'Put the cookie, or the token, on one line into the file that the source names, readable for docshelf.';
+  throw new DocshelfError('bad_source', message, { next });
+}
+
+interface FetcherSettings {
+  readonly policy: EgressPolicy;
+  /** To the body's last byte. */
+  readonly requestTimeoutMs: number;
+  /** To one origin. */
+  readonly connectionsMax: number;
+  /** Sent to one origin alone. */
+  readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
+  readonly spoolDir: string;
+}
+
+export class GuardedFetcher {
+  readonly #settings: FetcherSettings;
+  readonly #dispatcher: Dispatcher;
+  readonly #admitted = new Map<string, Promise<void>>();
+
+  constructor(settings: FetcherSettings) {
+    this.#settings = settings;
+    this.#dispatcher = createDispatcher(settings.policy, settings.connectionsMax);
+  }
+
+  /**
+   * Every status resolves; no redirect is followed.
+   * @throws DocshelfError `host_not_allowed`, `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
+   *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason if that aborts
+   */
+  async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
+    signal.throwIfAborted();
+    const url = new URL(request.url);
+    const { policy, requestTimeoutMs, credentials, spoolDir } = this.#settings;
+    const { connectTimeoutMs, idleTimeoutMs, proxy } = policy.rules;
+    policy.admit(url);
+    const facts = { thing: `"${linkWithoutSecrets(url.href)}"`, connectTimeoutMs, idleTimeoutMs };
+    const exchange = new AbortController();
+    const onAbort = (): void => exchange.abort(signal.reason);
+    const timer = setTimeout(() => exchange.abort(tooSlow(facts.thing, requestTimeoutMs)), requestTimeoutMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const own = credentials?.origin === url.origin ? credentials.headers : {};
+      const headers = {
+        'user-agent': 'docshelf',
+        accept: 'text/html, */*;q=0.9',
+        'accept-encoding': 'gzip, br',
+        ...request.headers,
+        ...own,
+      };
+      const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET' } as const;
+      const send = async (): Promise<Dispatcher.ResponseData> => {
+        if (proxy !== 'off') await this.#admit(url);
+        return this.#dispatcher.request({ ...target, headers, signal: exchange.signal });
+      };
+      // undici looks at the signal of a request that waits for its connection only once it is connected.
+      const answer = await unlessAborted(send(), exchange.signal).catch((error: unknown) => {
+        throw requestFault(error, facts);
+      });
+      const body = await readBody(answer, request.limitsOf, facts, spoolDir);
+      const header = (name: string): string | null => headerOf(answer.headers, name);
+      return { status: answer.statusCode, header, body };
+    } catch (error) {
+      exchange.signal.throwIfAborted();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  #admit(url: URL): Promise<void> {
+    const known = this.#admitted.get(url.host);
+    if (known !== undefined) return known;
+    const admitted = admitBehindProxy(this.#settings.policy, url);
+    this.#admitted.set(url.host, admitted);
+    return admitted;
+  }
+}
+
+function tooSlow(thing: string, requestTimeoutMs: number): DocshelfError {
+  return new DocshelfError('source_timeout', `Cannot fetch ${thing}: not done within ${requestTimeoutMs / 1000} s`, {
+    fields: { retryable: false },
+  });
+}
+
+const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
+
+/** Bytes of an unwanted body that are read to keep the connection. */
+const UNUSED_BYTES_MAX = 64 * 1024;
+
+/** Decodes a body, and bounds its bytes on the wire and its decoded ones. @throws DocshelfError; errors of the disk */
+async function readBody(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  limitsOf: FileRequest['limitsOf'],
+  facts: RequestFacts,
+  spoolDir: string,
+): Promise<FetchedAnswer['body']> {
+  // An error after the end of reading must not end the process.
+  body.on('error', () => undefined);
+  if (hasNoUse(statusCode)) {
+    await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);
+    return new Uint8Array();
+  }
+  const limits = limitsOf(mediaTypeOf({ contentType: headerOf(headers, 'content-type') ?? '' }));
+  let receivedBytes = 0;
+  const faultOf = (code: 'source_too_large' | 'source_encoded', state: string): DocshelfError => {
+    const fields = { retryable: false, receivedBytes };
+    return new DocshelfError(code, `Cannot fetch ${facts.thing}: ${state}`, { fields });
+  };
+  const tooLarge = (): DocshelfError => faultOf('source_too_large', `it is larger than ${limits.bytesMax} bytes`);
+  async function* received(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        receivedBytes += chunk.length;
+        // A coding that gives nothing for all it takes must end as well.
+        if (receivedBytes > limits.bytesMax + UNUSED_BYTES_MAX) throw tooLarge();
+        yield chunk;
+      }
+    } catch (error) {
+      throw error instanceof DocshelfError ? error : bodyFault(error, facts, receivedBytes);
+    }
+  }
+  try {
+    const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
+    if (coding === '' || coding === 'identity') {
+      if (Number(headers['content-length'] ?? 0) > limits.bytesMax) throw tooLarge();
+      return await gather(received(), limits, tooLarge, spoolDir);
+    }
+    const decoder = decoderOf(coding);
+    if (decoder === null)
+      throw faultOf('source_encoded', `its Content-Encoding "${coding.slice(0, 32)}" was not asked for`);
+    pipeline(received(), decoder, () => undefined);
+    return await gather(decoder, limits, tooLarge, spoolDir).catch((error: unknown) => {
+      if (error instanceof DocshelfError || errnoOf(error) !== undefined) throw error;
+      throw faultOf('source_encoded', 'its body is not what its Content-Encoding says');
+    });
+  } finally {
+    body.destroy();
+  }
+}
+
+/** Gathers a body in memory, or in a file if it is larger than memory may hold. */
+async function gather(
+  source: AsyncIterable<Buffer>,
+  { bytesMax, memoryBytesMax }: BodyLimits,
+  tooLarge: () => DocshelfError,
+  spoolDir: string,
+): Promise<FetchedAnswer['body']> {
+  const path = join(spoolDir, `body-${randomBytes(8).toString('hex')}`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let file: FileHandle | null = null;
+  try {
+    for await (const chunk of source) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge();
+      chunks.push(chunk);
+      if (bytes <= memoryBytesMax) continue;
+      file ??= await open(path, 'wx');
+      for (const each of chunks.splice(0)) await file.writeFile(each);
+    }
+    return file === null ? joined(chunks, bytes) : { file: path, bytes };
+  } catch (error) {
+    if (file !== null) await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file?.close();
+  }
+}
+
+/** A buffer of its own can be handed to another thread. */
+function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const body = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+function decoderOf(coding: string): Transform | null {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
+  if (coding === 'deflate') return createInflate();
+  return coding === 'br' ? createBrotliDecompress() : null;
+}

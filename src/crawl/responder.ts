@@ -1,0 +1,192 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CrawlLimits } from '../domain/crawl.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { FileStore } from '../files/file-store.ts';
+import { refreshOf } from '../web/rewrite/index.ts';
+import { hasNoFollow } from './admission.ts';
+import { type Entry, type FetchedUrl, isPageType } from './entry.ts';
+import type { BodyLimits, FetchedAnswer, GuardedFetcher } from './fetcher.ts';
+import type { KeptContent } from './kept/content-packs.ts';
+import type { CrawlJournal } from './kept/crawl-record.ts';
+import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
+
+export type Answer =
+  /** The content is stored, or it is in `bytes` and still has to be. */
+  | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
+  | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
+
+interface ResponderOptions {
+  readonly fetcher: GuardedFetcher;
+  readonly store: FileStore;
+  readonly kept: KeptContent;
+  readonly journal: CrawlJournal;
+  readonly record: ReadonlyMap<string, FetchedUrl>;
+  readonly limits: CrawlLimits;
+  readonly archiveLimits: ArchiveLimits;
+  /** Called if a host is busy: it gets no request for `ms`, and fewer from then on. */
+  readonly onBusy: (host: string, ms: number) => void;
+  readonly signal: AbortSignal;
+}
+
+const ATTEMPTS_MAX = 3;
+const BUSY_ATTEMPTS_MAX = 5;
+const BACK_OFF_MS = 250;
+/** Longest pause that a server may ask for: a job has a deadline. */
+const PAUSE_MS_MAX = 60_000;
+/** Requests in a row without an answer, before the host is given up. */
+const HOST_FAULTS_MAX = 5;
+/** Largest file without references that stays in memory; larger ones wait on the disk. */
+const MEMORY_BYTES_MAX = 1024 ** 2;
+
+/** A page with a later refresh is meant to be read. */
+const REFRESH_SECONDS_MAX = 10;
+
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Responds from an earlier attempt, from the last crawl if the file is unchanged, or from the server. */
+export class Responder {
+  readonly #options: ResponderOptions;
+  readonly #faultsByHost = new Map<string, number>();
+  readonly #ahead = new Map<string, Answer>();
+
+  constructor(options: ResponderOptions) {
+    this.#options = options;
+  }
+
+  /** Fetches ahead: the next `get` of this address returns the same answer. @throws as `get` */
+  async look(url: string): Promise<Answer> {
+    const answer = await this.get(url);
+    this.#ahead.set(url, answer);
+    return answer;
+  }
+
+  /** @throws the signal's reason; what storing throws */
+  async get(url: string, headers: Entry['headers'] = null): Promise<Answer> {
+    const { journal, record } = this.#options;
+    const ahead = this.#ahead.get(url);
+    if (ahead !== undefined) {
+      this.#ahead.delete(url);
+      return ahead;
+    }
+    const earlier = journal.earlier.get(url);
+    if (earlier !== undefined && (await this.#isKept(earlier)))
+      return { kind: 'fetched', fetched: earlier, bytes: null };
+    const last = record.get(url);
+    return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
+  }
+
+  #isGivenUp(host: string): boolean {
+    return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
+  }
+
+  async #ask(url: string, headers: Entry['headers'], last: FetchedUrl | null): Promise<Answer> {
+    const { fetcher, signal, onBusy } = this.#options;
+    const { host } = new URL(url);
+    let state = 'its host does not answer any more';
+    let isSilent = false;
+    for (let attempt = 1; !this.#isGivenUp(host); attempt += 1) {
+      let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);
+      let isBusy = false;
+      try {
+        const limitsOf = (mediaType: string): BodyLimits => this.#limitsOf(url, mediaType);
+        const answer = await fetcher.fetch({ url, headers: { ...headers, ...conditionOf(last) }, limitsOf }, signal);
+        this.#faultsByHost.delete(host);
+        if (!PASSING.has(answer.status)) return await this.#take(url, answer, last);
+        await discard(answer);
+        state = `it answers ${answer.status}`;
+        isSilent = false;
+        isBusy = BUSY.has(answer.status);
+        pauseMs = retryAfterMs(answer.header('retry-after')) ?? pauseMs;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof DocshelfError)) throw error;
+        state = error.message.replace(/^Cannot fetch "[^"]*": /, '');
+        isSilent = true;
+        if (error.fields.retryable !== true) return { kind: 'failed', state, isServerFault: isFaultOfServer(error) };
+      }
+      if (attempt >= (isBusy ? BUSY_ATTEMPTS_MAX : ATTEMPTS_MAX)) break;
+      pauseMs = Math.min(pauseMs, PAUSE_MS_MAX);
+      if (isBusy) onBusy(host, pauseMs);
+      await sleep(pauseMs, undefined, { signal });
+    }
+    if (isSilent) this.#faultsByHost.set(host, (this.#faultsByHost.get(host) ?? 0) + 1);
+    return { kind: 'failed', state, isServerFault: true };
+  }
+
+  async #take(url: string, answer: FetchedAnswer, last: FetchedUrl | null): Promise<Answer> {
+    const { body } = answer;
+    const refresh = refreshTarget(answer, url);
+    // A `Refresh` header redirects as a status does.
+    const status = refresh === null ? answer.status : 302;
+    if (status === 304 && last !== null) return { kind: 'fetched', fetched: last, bytes: null };
+    const fetched: FetchedUrl = {
+      url,
+      status,
+      location: refresh ?? (REDIRECTS.has(status) ? locationOf(answer.header('location'), url) : null),
+      contentType: answer.header('content-type') ?? '',
+      etag: answer.header('etag'),
+      lastModified: answer.header('last-modified'),
+      noFollow: hasNoFollow(answer.header('x-robots-tag') ?? ''),
+      content: null,
+    };
+    // The page that a site shows for missing addresses is content too.
+    if (status !== 200 && status !== 404 && status !== 410) {
+      await discard(answer);
+      return { kind: 'fetched', fetched, bytes: null };
+    }
+    if (body instanceof Uint8Array) return { kind: 'fetched', fetched, bytes: body };
+    const content = { ...(await this.#options.store.put({ file: body.file })), packed: null };
+    await discard(answer);
+    return { kind: 'fetched', fetched: { ...fetched, content }, bytes: null };
+  }
+
+  #limitsOf(url: string, mediaType: string): BodyLimits {
+    const { limits, archiveLimits } = this.#options;
+    if (isPageType(mediaType)) return { bytesMax: limits.pageBytesMax, memoryBytesMax: limits.pageBytesMax };
+    const isSource = /javascript|css|svg|json/.test(mediaType);
+    const memoryBytesMax = isSource ? limits.pageBytesMax : MEMORY_BYTES_MAX;
+    const bytesMax = isSitemapPath(new URL(url).pathname) ? SITEMAP_BYTES_MAX : archiveLimits.fileBytesMax;
+    return { bytesMax, memoryBytesMax };
+  }
+
+  async #isKept({ content }: FetchedUrl): Promise<boolean> {
+    return content === null || (await this.#options.kept.has(content));
+  }
+}
+
+function conditionOf(last: FetchedUrl | null): Record<string, string> {
+  if (last?.etag != null) return { 'if-none-match': last.etag };
+  return last?.lastModified == null ? {} : { 'if-modified-since': last.lastModified };
+}
+
+function locationOf(location: string | null, url: string): string | null {
+  return location === null ? null : (URL.parse(location, url)?.href ?? null);
+}
+
+/** Null if the page refreshes itself, or late. */
+function refreshTarget(answer: FetchedAnswer, url: string): string | null {
+  const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
+  if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;
+  const target = locationOf(refresh.address, url);
+  return target?.replace(/#.*/, '') === url ? null : target;
+}
+
+function isFaultOfServer({ code }: DocshelfError): boolean {
+  return code === 'source_unreachable' || code === 'source_timeout' || code === 'source_truncated';
+}
+
+async function discard({ body }: FetchedAnswer): Promise<void> {
+  if (!(body instanceof Uint8Array)) await rm(body.file, { force: true });
+}
+
+/** Seconds or a date (RFC 9110, section 10.2.3). */
+function retryAfterMs(text: string | null): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}

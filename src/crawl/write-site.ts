@@ -1,0 +1,257 @@
+import type { SiteSink, StoredContent } from '../domain/job.ts';
+import type { FileStore, StoredFile } from '../files/file-store.ts';
+import { Lanes } from '../files/lanes.ts';
+import { escapeHtml } from '../web/escape.ts';
+import { mediaTypeOf } from '../web/index.ts';
+import { encodePath, relativeUrl } from '../web/rewrite/index.ts';
+import { type ContentEntry, contentOf, type Entry, hasContent, isPageType } from './entry.ts';
+import { assignNames, naturalName, pathOf } from './names.ts';
+import type { PageThreads } from './pages/page-threads.ts';
+import type { Scope } from './scope.ts';
+
+interface WriteSiteOptions {
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly withDigest: ReadonlySet<string>;
+  readonly scope: Scope;
+  readonly notFound: Entry | null;
+  readonly startUrl: string;
+  readonly threads: PageThreads;
+  readonly store: FileStore;
+  readonly sink: SiteSink;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly signal: AbortSignal;
+}
+
+const NOT_FOUND_PATH = '404.html';
+const REDIRECTS_PATH = '_redirects';
+/** Each thread reads one file while it writes another. */
+const IN_FLIGHT_MAX = 16;
+
+/** Files that are no pages come first: pages may hold digests of them. @returns the path of each address */
+export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<string, string>> {
+  const { entries, scope, threads, withDigest, notFound } = options;
+  const redirects = findRedirects(entries, (url) => scope.canonical(url));
+  const contents = [...entries.values()].filter(hasContent);
+  const paths = nameContents(contents, notFound, scope);
+  const fragments = new Map<string, string>();
+  const withRedirects = new Map(paths);
+  for (const { url, target, fragment } of redirects) {
+    const path = paths.get(target);
+    if (path === undefined) continue;
+    withRedirects.set(url, path);
+    if (fragment !== '') fragments.set(url, fragment);
+  }
+  if (notFound !== null) withRedirects.set(notFound.url, NOT_FOUND_PATH);
+  const asked = contents.filter(({ askedAs }) => askedAs === 'browser').map(({ url }) => url);
+  await threads.useNames({ paths: withRedirects, fragments, asked });
+
+  const files = filesOf(contents, paths);
+  if (notFound !== null) files.push({ entry: notFound as ContentEntry, path: NOT_FOUND_PATH, isRooted: true });
+  const writing = new Writing(options, files.length);
+  const [pages, others] = [files.filter(isPageFile), files.filter((file) => !isPageFile(file))];
+  await writing.writeAll(others, withDigest);
+  await threads.useDigests(writing.digests);
+  await writing.writeAll(pages, new Set());
+
+  await writeRedirects(redirects, paths, options, writing);
+  await writeRoot(withRedirects, options);
+  return withRedirects;
+}
+
+interface SiteFile {
+  readonly entry: ContentEntry;
+  readonly path: string;
+  readonly isRooted?: boolean;
+}
+
+const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
+
+/** The 404 page has its one name at all its addresses. */
+function nameContents(contents: readonly ContentEntry[], notFound: Entry | null, scope: Scope): Map<string, string> {
+  const named = contents.map((entry) => {
+    const { url, type, askedAs } = entry;
+    // A script finds its file under no other name.
+    const isAskedByScript = askedAs === 'browser' && !isPageType(type);
+    return { url, type: isAskedByScript ? '' : type, sha256: contentOf(entry).sha256 };
+  });
+  if (notFound === null) return assignNames(named, scope.origin, [REDIRECTS_PATH]);
+  const own = new Set([`${scope.origin}/404`, `${scope.origin}/404.html`]);
+  const paths = assignNames(
+    named.filter(({ url }) => !own.has(url)),
+    scope.origin,
+    [REDIRECTS_PATH, NOT_FOUND_PATH],
+  );
+  for (const url of own) paths.set(url, NOT_FOUND_PATH);
+  return paths;
+}
+
+function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, string>): SiteFile[] {
+  const byPath = new Map<string, SiteFile>();
+  for (const entry of contents) {
+    const path = paths.get(entry.url);
+    if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
+  }
+  // Pages of one folder have the same references.
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+class Writing {
+  /** `integrity`, by address. */
+  readonly digests = new Map<string, string>();
+  readonly #options: WriteSiteOptions;
+  #total: number;
+  #done = 0;
+
+  constructor(options: WriteSiteOptions, total: number) {
+    this.#options = options;
+    this.#total = total;
+  }
+
+  async writeAll(files: readonly SiteFile[], withDigest: ReadonlySet<string>): Promise<void> {
+    const { signal } = this.#options;
+    await using lanes = new Lanes(IN_FLIGHT_MAX);
+    for (const file of files) {
+      await lanes.run(async () => {
+        signal.throwIfAborted();
+        await this.write(file, withDigest.has(file.entry.url));
+      });
+    }
+    await lanes.drain();
+  }
+
+  async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
+    const { threads, store, sink, onProgress } = this.#options;
+    const { url, place } = entry;
+    const type = mediaTypeOf(path);
+    const content = contentOf(entry);
+    let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
+    if (place !== null || content.packed !== null) {
+      const written = await threads.write({ url, path, content, place, isRooted, needsDigest });
+      const file = written.content instanceof Uint8Array ? storeGiven(written.content, store) : written.content;
+      stored = { sha256: file.sha256, size: file.size, type };
+      if (written.integrity !== null) this.digests.set(url, written.integrity);
+    }
+    await sink.add(path, stored);
+    this.#done += 1;
+    this.#total = Math.max(this.#total, this.#done);
+    onProgress(this.#done, this.#total);
+  }
+}
+
+/** Frees a page's memory at once: it would call the collector every other dozen of pages. */
+function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
+  const file = store.putBlocking(page);
+  if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
+  return file;
+}
+
+/** A page for each redirect that static hosts do not make, or a copy if the target is no page; and `_redirects`. */
+async function writeRedirects(
+  redirects: readonly Redirect[],
+  paths: ReadonlyMap<string, string>,
+  { scope, entries, sink }: WriteSiteOptions,
+  writing: Writing,
+): Promise<void> {
+  const used = new Set([...paths.values(), REDIRECTS_PATH]);
+  const own = redirects.filter(({ url }) => url.startsWith(`${scope.origin}/`));
+  const copied = ({ target }: Redirect): ContentEntry | null => {
+    const entry = entries.get(target);
+    return entry !== undefined && hasContent(entry) && !isPageType(entry.type) ? entry : null;
+  };
+  const typeOf = (redirect: Redirect): string => copied(redirect)?.type ?? 'text/html';
+  const answers = own.map((redirect) => ({ url: redirect.url, type: typeOf(redirect), sha256: redirect.url }));
+  const names = assignNames(answers, scope.origin, used);
+  const lines: string[] = [];
+  for (const redirect of own) {
+    const { url, target, fragment } = redirect;
+    const { pathname, search } = new URL(url);
+    const path = paths.get(target);
+    const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
+    if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
+    const name = names.get(url);
+    // Written references use another name only if there is a query.
+    const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
+    if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
+    const entry = copied(redirect);
+    if (entry !== null) await writing.write({ entry, path: name }, false);
+    else {
+      const href = path === undefined ? destination : relativeUrl(name, path);
+      await sink.add(name, Buffer.from(redirectPage(href + fragment, scope.published(target) + fragment)));
+    }
+  }
+  if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
+}
+
+/** Readers begin at the root, and importers look for its page. */
+async function writeRoot(
+  paths: ReadonlyMap<string, string>,
+  { scope, sink, startUrl }: WriteSiteOptions,
+): Promise<void> {
+  const root = `${scope.origin}/`;
+  const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');
+  if (start === undefined || paths.has(root) || start === 'index.html') return;
+  await sink.add('index.html', Buffer.from(redirectPage(relativeUrl('index.html', start), scope.published(startUrl))));
+}
+
+interface Redirect {
+  readonly url: string;
+  /** Target of the last redirect: canonical if the crawl has it, else absolute. */
+  readonly target: string;
+  /** With its `#`, or empty. */
+  readonly fragment: string;
+}
+
+/** Browsers follow 20. */
+const HOPS_MAX = 20;
+
+/** In the order of addresses, without circles. */
+function findRedirects(
+  entries: ReadonlyMap<string, Entry>,
+  canonical: (url: URL) => string | null,
+): readonly Redirect[] {
+  const redirects: Redirect[] = [];
+  for (const { url } of entries.values()) {
+    const end = endOf(url, entries, canonical);
+    if (end !== null) redirects.push({ url, ...end });
+  }
+  return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
+}
+
+function endOf(
+  url: string,
+  entries: ReadonlyMap<string, Entry>,
+  canonical: (url: URL) => string | null,
+): Pick<Redirect, 'target' | 'fragment'> | null {
+  let target = url;
+  let fragment = '';
+  for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
+    const location = entries.get(target)?.fetched?.location ?? null;
+    if (location === null) return target === url ? null : { target, fragment };
+    const next = new URL(location);
+    // A later redirect without a fragment of its own keeps the earlier one (RFC 9110, section 10.2.2).
+    if (next.hash !== '') fragment = next.hash;
+    target = canonical(next) ?? location;
+  }
+  return null;
+}
+
+/** Every static host makes these redirects by itself. */
+function isSlashAlone(url: string, target: string): boolean {
+  return url === `${target}/` || target === `${url}/`;
+}
+
+function redirectPage(target: string, canonical: string): string {
+  const [href, published] = [escapeHtml(target), escapeHtml(canonical)];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Redirect</title>
+<link rel="canonical" href="${published}">
+<meta name="robots" content="noindex">
+<meta http-equiv="refresh" content="0; url=${href}">
+</head>
+<body><p>This page is at <a href="${href}">${href}</a>.</p></body>
+</html>
+`;
+}

@@ -1,0 +1,267 @@
+import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { isTransient } from '../../net/retry.ts';
+import type { ImportedBundle, Importer } from '../import/importer.ts';
+import { isCurrent, newerThan } from '../import/label.ts';
+import type { Progress } from '../plan.ts';
+import type { FreshLink, LinkSource } from '../ports.ts';
+import { linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
+import type { SiteContext } from '../site-context.ts';
+
+const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
+
+/** An abort waits this long for the id of a job that is being started: unknown, it would be started once more. */
+const START_MS_AFTER_END = 3_000;
+
+/** Share of the interval by which exports come later, so that daemons that started together do not ask together. */
+const EXPORT_JITTER = 0.1;
+const EXPORT_RETRY_MS = 600_000;
+
+export interface FetchTask {
+  /** Names the settings that it is for. */
+  readonly key: string;
+  /** The pinned version. */
+  readonly version: string | null;
+  /** Target of the plan that it is for; null: an export at an interval. */
+  readonly of: string | null;
+}
+
+interface FetchEnd {
+  /** Called in the tick in which the fetch ends, so that no plan begins it again in between. */
+  readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
+  readonly onFailed: (error: unknown, task: FetchTask) => void;
+  /** Something is due: the fetch failed or was aborted, or the time of the next export is known. */
+  readonly wake: () => void;
+}
+
+/**
+ * Fetches beside the loop, one bundle at a time: by the configured link, else by a fresh one of the service, which exports only for a
+ * pinned version that it lacks, a site without a release, or `every`.
+ */
+export class Fetcher {
+  readonly #context: SiteContext;
+  readonly #importer: Importer;
+  readonly #end: FetchEnd;
+  #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
+  #done: Promise<void> = Promise.resolve();
+  /** A started job whose bundle is not here yet: no second one is started. */
+  #started: { readonly for: string; readonly jobId: string } | null = null;
+  /** Exports at an interval. `atMs` is null during an export. */
+  #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
+
+  constructor(context: SiteContext, importer: Importer, end: FetchEnd) {
+    this.#context = context;
+    this.#importer = importer;
+    this.#end = end;
+  }
+
+  get current(): Progress['fetching'] {
+    if (this.#running === null) return null;
+    const { task, abort } = this.#running;
+    return { key: task.key, isExport: task.of === null, isAborted: abort.signal.aborted };
+  }
+
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  get exportAtMs(): number | null {
+    return this.#exports?.atMs ?? null;
+  }
+
+  /** Null: no exports. The first one comes one interval from now; an unchanged interval goes on. */
+  exportEvery(everyMs: number | null): void {
+    if (everyMs === null) this.#exports = null;
+    else if (everyMs !== this.#exports?.everyMs) this.#exports = { everyMs, atMs: exportTimeAfter(everyMs) };
+  }
+
+  start(task: FetchTask): void {
+    const abort = new AbortController();
+    this.#running = { task, abort };
+    if (task.of === null && this.#exports !== null) this.#exports = { ...this.#exports, atMs: null };
+    this.#done = this.#run(task, AbortSignal.any([abort.signal, this.#context.stopping]));
+  }
+
+  abort(): void {
+    this.#running?.abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+  }
+
+  async #run(task: FetchTask, signal: AbortSignal): Promise<void> {
+    const { tracer, store } = this.#context;
+    const { version } = task;
+    const isExport = task.of === null;
+    const facts = { 'docshelf.domain': store.domain, 'docshelf.pinned': version };
+    try {
+      await tracer.span(isExport ? 'renew' : 'deploy', { parent: null, facts }, async () => {
+        const bundle = await (isExport ? this.#exportAnew(signal) : this.#fetch(version, signal));
+        this.#running = null;
+        await this.#end.onFetched(bundle, task, signal);
+      });
+      if (isExport) this.#scheduleExport(false);
+    } catch (error) {
+      this.#running = null;
+      if (isExport) this.#scheduleExport(!signal.aborted && isTransient(error));
+      if (!signal.aborted) this.#end.onFailed(error, task);
+      this.#end.wake();
+    }
+  }
+
+  /** Counts from the end of the last export, unless the interval has changed during it. */
+  #scheduleExport(isRetry: boolean): void {
+    if (this.#exports?.atMs !== null) return;
+    const { everyMs } = this.#exports;
+    this.#exports = { everyMs, atMs: exportTimeAfter(isRetry ? Math.min(everyMs, EXPORT_RETRY_MS) : everyMs) };
+    this.#end.wake();
+  }
+
+  async #fetch(version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { link, fromExports, renew } = this.#context.settings();
+    if (fromExports) return this.#fetchOwn(version, signal);
+    if (renew === null) return this.#fetchLink(link, version, signal);
+    const isRepeated = renew.everyMs !== null;
+    let dead: unknown = null;
+    // With `every` the service has something newer than the link.
+    if (link !== null && !isRepeated) {
+      try {
+        return await this.#fetchLink(link, version, signal);
+      } catch (error) {
+        if (!isDead(error)) throw error;
+        dead = error;
+      }
+    }
+    const links = await this.#context.openLinks(renew);
+    const fresh = await this.#asking('asking for a fresh link', () => links.freshLink(version, signal));
+    if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
+    const isBare = version !== null || (await this.#context.store.active()) === null;
+    if (link !== null && isRepeated && isBare) {
+      try {
+        return await this.#fetchLink(link, version, signal);
+      } catch (error) {
+        if (!isDead(error)) throw error;
+      }
+    }
+    if (!isRepeated && !isBare) throw dead ?? nothingExported();
+    return this.#export(links, renew, version, signal);
+  }
+
+  async #fetchOwn(version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { ownExports, store } = this.#context;
+    const fresh = (await ownExports?.freshLink(version, signal)) ?? null;
+    if (fresh === null) throw noOwnExport(store.domain, version);
+    return this.#fetchFresh(fresh, version, signal);
+  }
+
+  async #exportAnew(signal: AbortSignal): Promise<ImportedBundle> {
+    const { renew } = this.#context.settings();
+    if (renew === null) throw nothingExported();
+    return this.#export(await this.#context.openLinks(renew), renew, null, signal);
+  }
+
+  async #export(
+    links: LinkSource,
+    renew: RenewSettings,
+    version: string | null,
+    signal: AbortSignal,
+  ): Promise<ImportedBundle> {
+    const purpose = JSON.stringify([serviceOf(renew), version]);
+    if (this.#started?.for !== purpose) {
+      signal.throwIfAborted();
+      const jobId = await this.#asking('starting an export', () => links.startExport(version, outliving(signal)));
+      this.#started = { for: purpose, jobId };
+      this.#context.journal.event({ kind: 'export-started', jobId });
+    }
+    const { jobId } = this.#started;
+    try {
+      const fresh = await this.#asking(`waiting for the export ${jobId}`, () => links.linkWhenDone(jobId, signal));
+      const bundle = await this.#fetchFresh(fresh, version, signal);
+      this.#started = null;
+      return bundle;
+    } catch (error) {
+      const goesOn = signal.aborted || (error instanceof DocshelfError && error.fields.retryable === true);
+      if (!goesOn) this.#started = null;
+      throw error;
+    }
+  }
+
+  async #fetchFresh(fresh: FreshLink, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { link, fromExports, sha256 } = this.#context.settings();
+    if (!fromExports) this.#context.journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
+    if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
+    const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
+    if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
+    if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
+    // The status goes by the configured link, which the fresh one stands in for.
+    const linkDigest = link === null ? null : linkDigestOf(link);
+    const { signature } = fresh;
+    const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
+    return this.#importer.fetch(order, version, signal);
+  }
+
+  async #fetchLink(link: Secret | null, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
+    const { sha256 } = this.#context.settings();
+    return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
+  }
+
+  /** False if it is to be judged as any delivery: it may be older than what was active, or have been imported under other rules. */
+  async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
+    const { store, settings } = this.#context;
+    if (await isCurrent(store, digest)) return true;
+    const { signature, minVersion } = settings();
+    return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
+  }
+
+  /** An unchanged site exports the same bundle, which is here already. */
+  async #stored(digest: string): Promise<ImportedBundle | null> {
+    const { store } = this.#context;
+    const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];
+    const info = version === undefined ? null : await store.readable(digest);
+    if (version === undefined || info === null) return null;
+    return { digest, version, createdAt: pointer?.createdAt ?? info.createdAt, unpacked: false };
+  }
+
+  async #asking<T>(activity: string, act: () => Promise<T>): Promise<T> {
+    this.#context.journal.activity = activity;
+    try {
+      return await act();
+    } finally {
+      this.#context.journal.activity = null;
+    }
+  }
+}
+
+function outliving(signal: AbortSignal): AbortSignal {
+  const abort = new AbortController();
+  const end = (): unknown => setTimeout(() => abort.abort(signal.reason), START_MS_AFTER_END).unref();
+  signal.addEventListener('abort', end, { once: true });
+  return abort.signal;
+}
+
+function isDead(error: unknown): boolean {
+  return error instanceof DocshelfError && DEAD_LINK.has(error.code);
+}
+
+function nothingExported(): DocshelfError {
+  return new DocshelfError('no_bundle', 'Cannot renew the bundle: the export service has no completed export of it', {
+    next: 'Start one with "docshelf export start", or set staticExport.renew.every.',
+    fields: { retryable: false },
+  });
+}
+
+function noOwnExport(domain: string, version: string | null): DocshelfError {
+  const wanted = version === null ? `"${domain}"` : `version "${version}" of "${domain}"`;
+  return new DocshelfError('no_bundle', `Cannot serve ${wanted}: this daemon has no completed export of it`, {
+    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}"; it is served once it is completed.`,
+    fields: { retryable: false },
+  });
+}
+
+function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): DocshelfError {
+  const message = `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`;
+  return new DocshelfError('wrong_digest', message, {
+    next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
+    fields: { expected, found, retryable: false },
+  });
+}
+
+const exportTimeAfter = (ms: number): number => Date.now() + Math.round(ms * (1 + EXPORT_JITTER * Math.random()));

@@ -1,0 +1,373 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readSignedComment } from '../../archive/minisign.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
+import { refuseUnfitName } from '../../domain/file-name.ts';
+import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { digestFile, flushPath, flushTree, readIfThere, replaceFile } from '../../files/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
+import { foldsCase } from '../releases/data-folder.ts';
+import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
+import type { SiteStore } from '../releases/site-store.ts';
+import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
+import type { ReportPhase, SiteContext } from '../site-context.ts';
+import { creationTime, judge, type KnownBundle, type LabelRequest, label, markOwned } from './label.ts';
+import { checkSignature } from './signature.ts';
+import { createStaging, removeStaging, stampOf } from './staging.ts';
+import type { UnpackProgress } from './unpack.ts';
+
+export interface ImportRequest extends LabelRequest {
+  readonly file: string;
+  readonly source: BundleSourceKind;
+  readonly digest: string | null;
+  /** True if the digest was compared with one from a trusted source. */
+  readonly isVerified?: boolean;
+  readonly signature?: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** A bundle and the settings under which its import began. */
+interface Arrival extends Pick<KnownBundle, 'digest' | 'name' | 'signed' | 'isSigned'> {
+  readonly request: ImportRequest;
+  readonly settings: DeploySettings;
+  readonly stamp: string | null;
+  readonly isVerified: boolean;
+  readonly reportPhase: ReportPhase;
+}
+
+export interface ImportedBundle {
+  readonly digest: string;
+  readonly version: string;
+  readonly createdAt: string;
+  /** False if the site had it already; another site may have. */
+  readonly unpacked: boolean;
+  /** Former digest of a label that was moved. */
+  readonly moved?: string;
+}
+
+export interface WantedBundle {
+  readonly link: Secret;
+  readonly sha256: string | null;
+  /** Digest of the configured link that it is fetched for. */
+  readonly linkDigest: string | null;
+  readonly signature?: string | null;
+}
+
+type ImportContext = Pick<
+  SiteContext,
+  'store' | 'settings' | 'journal' | 'slots' | 'sources' | 'tracer' | 'unpack' | 'beforeSeal'
+>;
+
+/** Imports the bundles of one site. */
+export class Importer {
+  readonly #context: ImportContext;
+  /** One at a time: two would halve each other's speed and double the space. */
+  readonly #scheduler = new Scheduler(1);
+
+  constructor(context: ImportContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Digest, signature, unpack, judge the manifest, seal, adopt, label. Until the last two, only a staging folder changes.
+   *
+   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
+   *   `link_of_another_version`
+   */
+  import(request: ImportRequest): Promise<ImportedBundle> {
+    return this.#scheduler.run(() => this.#importNow(request), { signal: request.signal });
+  }
+
+  async #importNow(request: ImportRequest): Promise<ImportedBundle> {
+    const { store, journal, tracer } = this.#context;
+    const settings = this.#context.settings();
+    const name = request.fileName ?? 'the archive';
+    refuseUnfitName(name);
+    const startedMs = performance.now();
+    const reportPhase: ReportPhase = (phase, page) => {
+      journal.activity = page === null ? `${phase} ${name}` : `${phase} ${name}: page "${page}"`;
+    };
+    reportPhase('checking', null);
+    try {
+      // An export of this daemon with the same content has the time of its first manifest, so that it may seem old.
+      const activates = request.activates === true && settings.version === null && !settings.fromExports;
+      const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
+        const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
+        const bundle = (await this.#importStored(arrival)) ?? (await this.#unpackOnce(arrival));
+        span.note({ 'docshelf.version': bundle.version, 'docshelf.bundle.sha256': bundle.digest });
+        return bundle;
+      });
+      if (imported.unpacked) {
+        const seconds = (performance.now() - startedMs) / 1000;
+        journal.event({ kind: 'taken-in', ...imported, source: request.source, seconds });
+      }
+      return imported;
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  /** Digest and signature. */
+  async #check(
+    request: ImportRequest,
+    settings: DeploySettings,
+    name: string,
+    reportPhase: ReportPhase,
+  ): Promise<Arrival> {
+    const { journal, sources } = this.#context;
+    const { file, signal, signature = null } = request;
+    const stamp = await stampOf(file);
+    const digest = request.digest ?? (await digestOf(file, name, signal));
+    const archive = { file, name, signature };
+    const signer = await checkSignature(archive, settings.signature, sources, settings.fetchRetriesMax, signal);
+    if (signer !== null) journal.event({ kind: 'verified', name, ...signer });
+    return {
+      ...{ request, settings, name, reportPhase, stamp, digest },
+      signed: signer === null ? null : readSignedComment(signer.trustedComment),
+      isSigned: signer !== null,
+      isVerified: request.isVerified === true || signer !== null || settings.sha256 === digest,
+    };
+  }
+
+  /** Null if the bundle is not stored, or its release is damaged. */
+  async #importStored(arrival: Arrival): Promise<ImportedBundle | null> {
+    const { store } = this.#context;
+    const { digest, request, settings } = arrival;
+    const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
+    const known = isWhole ? await store.readable(digest) : null;
+    if (known === null) return null;
+    const { manifest, createdAt } = known;
+    const madeAt = manifest && createdAt;
+    const version = await judge(store, request, settings, { ...arrival, manifest, madeAt });
+    const isOwn = (await store.names()).has(digest);
+    const isStillStored = await store.whileStored('shared', async () => {
+      if (!(await store.has(digest))) return false;
+      await markOwned(store, settings, { digest, manifest });
+      return true;
+    });
+    if (!isStillStored) return null;
+    const labelled = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
+    return { digest, version, ...labelled, unpacked: !isOwn };
+  }
+
+  /** If another site or daemon on the folder unpacks the same bundle, waits for it. */
+  async #unpackOnce(arrival: Arrival): Promise<ImportedBundle> {
+    const { digest, request, reportPhase } = arrival;
+    reportPhase('waiting to unpack', null);
+    return this.#context.store.whileUnpacking(digest, request.signal, async () => {
+      return (await this.#importStored(arrival)) ?? this.#unpack(arrival);
+    });
+  }
+
+  async #unpack(arrival: Arrival): Promise<ImportedBundle> {
+    const { store, slots, beforeSeal, journal } = this.#context;
+    const { request, settings, digest, name, isVerified, reportPhase } = arrival;
+    const { signal } = request;
+    const isDamaged = await store.has(digest);
+    const staging = await createStaging(store.paths);
+    const releaseDir = join(staging, 'release');
+    try {
+      await mkdir(releaseDir);
+      const unpackRequest = {
+        archive: request.file,
+        name,
+        releaseDir,
+        limits: settings.limits,
+        isVerified,
+        foldsCase: await foldsCase(store.paths),
+        isIndexed: beforeSeal.length > 0,
+        linkTo: await releasesToLinkTo(store),
+      };
+      const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
+        journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
+      // Only unpacking takes a place here: the index has turns of its own, and a large one would hold the place for long.
+      const unpack = () => {
+        reportPhase('unpacking', null);
+        return this.#context.unpack(unpackRequest, onProgress, signal);
+      };
+      const { manifest, ...summary } = await slots.unpacking.run(unpack, { key: store.domain, signal });
+      if (arrival.stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
+      const madeAt = inUtc(manifest?.createdAt);
+      const version = await judge(store, request, settings, { ...arrival, manifest, madeAt });
+      const info: ReleaseInfo = {
+        formatVersion: RELEASE_FORMAT_VERSION,
+        digest,
+        manifest: manifest && { domain: manifest.domain, version: manifest.version },
+        createdAt: creationTime(version, madeAt),
+        fetchedAt: new Date().toISOString(),
+        source: request.source,
+        ...summary,
+      };
+      for (const hook of beforeSeal) await hook(releaseDir, info, signal, reportPhase);
+      reportPhase('sealing', null);
+      await seal(releaseDir, info);
+      signal.throwIfAborted();
+      await store.whileStored('shared', async () => {
+        await markOwned(store, settings, { digest, manifest });
+        if (isDamaged) await store.removeRelease(digest);
+        await store.adopt(releaseDir, digest);
+      });
+      const labelled = await label(store, request, { digest, version, createdAt: info.createdAt });
+      return { digest, version, ...labelled, unpacked: true };
+    } finally {
+      await removeStaging(staging);
+    }
+  }
+
+  /** If another daemon on the folder fetches the same, waits for it and uses what it stored. */
+  async fetch(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { store, journal, settings } = this.#context;
+    const { signature, minVersion } = settings();
+    const { link, linkDigest, sha256 } = wanted;
+    const key = [link.reveal(), linkDigest, sha256, version, signature.publicKeys, minVersion];
+    journal.activity = `waiting to fetch ${linkWithoutSecrets(link.reveal())}`;
+    try {
+      return await fetchOnce(store, key, signal, () => this.#fetchNow(wanted, version, signal));
+    } finally {
+      journal.activity = null;
+    }
+  }
+
+  async #fetchNow(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
+    const { link, linkDigest, signature } = wanted;
+    const { store, slots } = this.#context;
+    const shownLink = linkWithoutSecrets(link.reveal());
+    // In staging and not in the spool: a crash while unpacking leaves nothing there.
+    const staging = await createStaging(store.paths);
+    const file = join(staging, 'bundle');
+    try {
+      const { fileName, digest, isVerified } = await slots.fetching.run(() => this.#transfer(wanted, file, signal), {
+        key: store.domain,
+        signal,
+      });
+      return await this.import({
+        file,
+        fileName,
+        version,
+        source: 'url',
+        digest,
+        isVerified,
+        signature: signature ?? null,
+        linkDigest,
+        pinnedFrom: version === null ? null : shownLink,
+        activates: true,
+        signal,
+      });
+    } finally {
+      await removeStaging(staging);
+    }
+  }
+
+  async #transfer({ link, sha256 }: WantedBundle, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
+    const { store, journal, settings, sources, tracer } = this.#context;
+    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
+    const shownLink = linkWithoutSecrets(link.reveal());
+    const startedMs = performance.now();
+    journal.event({ kind: 'fetch-started', link: shownLink });
+    journal.activity = `fetching ${shownLink}`;
+    const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
+      journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
+    const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
+    const fetched = await tracer.span('fetch', { kind: 'client', facts: { 'url.full': shownLink } }, async (span) => {
+      const request = { link, sha256, signal, onProgress };
+      const bundle = await fetchBundle(await sources(), request, { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX });
+      span.note({ 'docshelf.bundle.sha256': bundle.digest, 'docshelf.bundle.bytes': bundle.sizeBytes });
+      return bundle;
+    });
+    const seconds = (performance.now() - startedMs) / 1000;
+    journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
+    return fetched;
+  }
+}
+
+/** Each brings its file table into memory while a bundle is unpacked. */
+const LINKED_RELEASES_MAX = 4;
+
+/** Folders of complete releases: those of the site before others, the newest first. */
+async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
+  const names = await store.names();
+  const releases = (await store.list()).sort(
+    (a, b) => Number(names.has(b.digest)) - Number(names.has(a.digest)) || (a.fetchedAt < b.fetchedAt ? 1 : -1),
+  );
+  return releases.slice(0, LINKED_RELEASES_MAX).map(({ digest }) => store.folderOf(digest));
+}
+
+/** Record, flush, and only then the marker: a folder with the marker is whole whenever the power goes. */
+async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
+  await writeFile(join(releaseDir, 'release.json'), `${JSON.stringify(info, null, 2)}\n`, { flag: 'wx' });
+  await flushTree(releaseDir);
+  await writeFile(join(releaseDir, COMPLETE_FILE), '', { flag: 'wx', flush: true });
+  await flushPath(releaseDir);
+}
+
+/** SHA-256. @throws DocshelfError `cannot_read`; the signal's reason. */
+export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
+  return digestFile(file, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    const next = 'Make the archive a file that docshelf may read.';
+    return rethrowAs('cannot_read', `read "${name}"`, next, errnoState)(error);
+  });
+}
+
+/** Null for a leap second, which no `Date` knows. */
+function inUtc(time: string | undefined): string | null {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+function changedMeanwhile(name: string): DocshelfError {
+  return new DocshelfError('damaged_archive', `Cannot take in "${name}": it changed while it was being read`, {
+    next: 'Copy it under a name that ends in .part and rename it when it is whole.',
+  });
+}
+
+function falseIfDamaged(error: unknown): false {
+  if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
+  throw error;
+}
+
+/** After that a bundle is fetched twice: who fetches it may be stopped, or have a slow network. */
+const FETCH_MS_MAX = 600_000;
+
+/**
+ * Of several daemons on a folder that fetch the same, one does. The others wait for its end and use what it stored. If it fails, the
+ * next one tries.
+ *
+ * @param wanted all that decides on the stored release @throws the signal's reason, and what `act` throws
+ */
+async function fetchOnce(
+  store: SiteStore,
+  wanted: readonly unknown[],
+  signal: AbortSignal,
+  act: () => Promise<ImportedBundle>,
+): Promise<ImportedBundle> {
+  // Swept with the parts of other links, whose form the name has.
+  const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
+  const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
+  await mkdir(store.site.spool, { recursive: true });
+  const before = await readIfThere(result);
+  return whileLocked(lock, { mode: 'exclusive', waitMsMax: FETCH_MS_MAX, signal }, async () => {
+    try {
+      const after = await readIfThere(result);
+      const stored = after === before ? null : await storedOf(store, after);
+      if (stored !== null) return stored;
+      const imported = await act();
+      await replaceFile(result, JSON.stringify({ ...imported, id: randomBytes(8).toString('hex') }));
+      return imported;
+    } finally {
+      await rm(lock, { force: true });
+    }
+  });
+}
+
+/** Null if the label no longer leads to that release. */
+async function storedOf(store: SiteStore, text: string | null): Promise<ImportedBundle | null> {
+  const { digest, version, createdAt } = membersOf<ImportedBundle>(text);
+  if (typeof digest !== 'string' || typeof version !== 'string' || typeof createdAt !== 'string') return null;
+  return (await store.label(version))?.digest === digest ? { digest, version, createdAt, unpacked: false } : null;
+}

@@ -1,0 +1,164 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { lstat, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  ARCHIVE_CODES,
+  BUNDLE_CODES,
+  type DocshelfError,
+  type ErrorCode,
+  toDocshelfError,
+} from '../../domain/errors.ts';
+import { cleanFileName, SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
+import { ifThere, replaceFile } from '../../files/index.ts';
+import type { Deployment } from '../deployment.ts';
+import type { SitePaths } from '../releases/data-folder.ts';
+import { isArchiveName } from './signature.ts';
+import { stampOf } from './staging.ts';
+
+/** Watching alone misses changes on network volumes, and the moment when a copy is complete. */
+const POLL_MS = 1_000;
+/** A file that has not changed for so long is complete. */
+const SETTLED_MS = 1_500;
+/** After a failure that is not the archive's own (disk full). */
+const TRY_AGAIN_MS = 60_000;
+
+const REASON_EXTENSION = '.reason.txt';
+/** Rejected archives that stay, the newest first. */
+const REJECTED_MAX = 20;
+/** Bytes of them together, the default limit of one archive. The newest stays whatever its size. */
+const REJECTED_BYTES_MAX = 8 * 1024 ** 3;
+
+const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
+
+export interface InboxOptions {
+  /** The site's. */
+  readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
+  readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
+  /** While the inbox is empty: a thousand sites that look each second take a tenth of a processor. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Imports archives one by one, and deletes them. Refused ones go to `rejected/` with the reason. An archive is complete if its name
+ * does not end in `.part` and it is unchanged between two looks.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+  /** By name: stamp at the last look, and the earliest time of the next attempt. */
+  readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Null between two looks. */
+  #look: Promise<void> | null = null;
+  #isStopped = false;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** A second call changes nothing. */
+  start(): void {
+    if (this.#look !== null || this.#timer !== undefined || this.#isStopped) return;
+    try {
+      this.#watcher = watch(this.#options.paths.inbox, () => this.#lookSoon()).on('error', () =>
+        this.#watcher?.close(),
+      );
+    } catch {
+      // No inotify instance left: the poll is enough.
+    }
+    // An earlier version of docshelf may have left more.
+    this.#lookSoon(() => boundRejected(this.#options.paths.rejected));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#watcher?.close();
+    await this.#look;
+  }
+
+  #lookSoon(before = async (): Promise<void> => undefined): void {
+    if (this.#look !== null || this.#isStopped) return;
+    clearTimeout(this.#timer);
+    this.#look = before()
+      .then(() => this.#lookOnce())
+      .catch((error: unknown) => this.#options.deployment.failed('inbox', error))
+      .finally(() => {
+        this.#look = null;
+        if (this.#isStopped) return;
+        const waitMs = this.#seen.size > 0 ? POLL_MS : (this.#options.pollMs ?? POLL_MS);
+        this.#timer = setTimeout(() => this.#lookSoon(), waitMs).unref();
+      });
+  }
+
+  async #lookOnce(): Promise<void> {
+    const names = new Set((await readdir(this.#options.paths.inbox)).filter(isArchiveName));
+    for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
+    for (const name of names) {
+      if (this.#isStopped) return;
+      if (await this.#isComplete(name)) await this.#import(name);
+    }
+  }
+
+  async #isComplete(name: string): Promise<boolean> {
+    const stamp = await stampOf(join(this.#options.paths.inbox, name));
+    if (stamp === null) return false;
+    const before = this.#seen.get(name);
+    if (before?.stamp === stamp) return Date.now() >= before.notBeforeMs;
+    this.#seen.set(name, { stamp, notBeforeMs: Date.now() + SETTLED_MS });
+    return false;
+  }
+
+  async #import(name: string): Promise<void> {
+    const file = join(this.#options.paths.inbox, name);
+    try {
+      await this.#options.deployment.deliver({ file, fileName: name, version: null, source: 'inbox', activate: true });
+      await rm(file, { force: true });
+      await rm(file + SIGNATURE_EXTENSION, { force: true });
+      this.#seen.delete(name);
+    } catch (cause) {
+      const error = toDocshelfError(cause);
+      if (error.code === 'stopping') return;
+      // A copy that only paused goes on: the next look sees it.
+      const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
+      if (!hasChanged) this.#options.deployment.failed('inbox', error);
+      this.#postpone(name);
+      if (ITS_OWN_FAULT.has(error.code) && !hasChanged) await this.#reject(name, error);
+    }
+  }
+
+  async #reject(name: string, error: DocshelfError): Promise<void> {
+    const { inbox, rejected } = this.#options.paths;
+    const reason = [error.message, ...(error.next === undefined ? [] : [error.next]), `code: ${error.code}`].join('\n');
+    const target = join(rejected, cleanFileName(name, '_'));
+    await replaceFile(target + REASON_EXTENSION, `${reason}\n`);
+    // The newest reason replaces an earlier one of that name.
+    await rename(join(inbox, name), target);
+    await ifThere(rename(join(inbox, name + SIGNATURE_EXTENSION), target + SIGNATURE_EXTENSION));
+    this.#seen.delete(name);
+    await boundRejected(rejected);
+  }
+
+  #postpone(name: string): void {
+    const before = this.#seen.get(name);
+    if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
+  }
+}
+
+/** Removes the oldest rejected archives beyond the bounds, each with its reason and signature, and no other file. */
+async function boundRejected(folder: string): Promise<void> {
+  const reasons = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.endsWith(REASON_EXTENSION));
+  const rejected = await Promise.all(
+    reasons.map(async (name) => {
+      const archive = join(folder, name.slice(0, -REASON_EXTENSION.length));
+      const [reason, stored] = await Promise.all([ifThere(lstat(join(folder, name))), ifThere(lstat(archive))]);
+      return { archive, atMs: reason?.mtimeMs ?? 0, bytes: stored?.size ?? 0 };
+    }),
+  );
+  let bytes = 0;
+  for (const [n, each] of rejected.sort((a, b) => b.atMs - a.atMs).entries()) {
+    bytes += each.bytes;
+    if (n === 0 || (n < REJECTED_MAX && bytes <= REJECTED_BYTES_MAX)) continue;
+    for (const end of ['', SIGNATURE_EXTENSION, REASON_EXTENSION]) await rm(each.archive + end, { force: true });
+  }
+}

@@ -1,0 +1,287 @@
+import type { SignedFacts } from '../../archive/minisign.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ReleaseInfo } from '../../domain/release.ts';
+import {
+  compareVersions,
+  dateOfVersion,
+  parseVersion,
+  versionFromDigest,
+  versionFromFileName,
+} from '../../domain/version.ts';
+import type { ReleaseRef } from '../plan.ts';
+import type { NewestRelease, SiteStore } from '../releases/site-store.ts';
+import type { DeploySettings } from '../settings.ts';
+
+export interface LabelRequest {
+  /** Null for standard input. A label may come from it. */
+  readonly fileName: string | null;
+  /** Null: manifest, file name or digest name it. */
+  readonly version: string | null;
+  readonly linkDigest: string | null;
+  /** The link, without its query, that was fetched for the pinned version. */
+  readonly pinnedFrom?: string | null;
+  /** True for an unpinned delivery, which is served next. */
+  readonly activates?: boolean;
+}
+
+type LabelSettings = Pick<DeploySettings, 'domain' | 'version' | 'sha256' | 'minVersion'>;
+
+export interface KnownBundle {
+  readonly digest: string;
+  readonly name: string;
+  readonly manifest: ReleaseInfo['manifest'];
+  /** The manifest's creation time; null if it has none. */
+  readonly madeAt: string | null;
+  /** As the trusted comment of its signature says; null if that says nothing. */
+  readonly signed: SignedFacts | null;
+  readonly isSigned: boolean;
+}
+
+/**
+ * Decides on the label, if domain, pin and link allow the bundle (contract section 2).
+ * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `signature_mismatch`, `downgrade`, `pinned`,
+ *   `link_of_another_version`
+ */
+export async function judge(
+  store: SiteStore,
+  request: LabelRequest,
+  settings: LabelSettings,
+  bundle: KnownBundle,
+): Promise<string> {
+  const { domain, version: pin, minVersion } = settings;
+  await checkDomain(store, domain, bundle);
+  const version = labelOf(request, bundle);
+  checkSignedWords(bundle, version, await store.expectedDomain(domain));
+  if (pin !== version) refuseOldVersion(bundle.name, version, minVersion);
+  const { madeAt } = bundle;
+  if (request.activates === true && madeAt !== null) {
+    const at = exportedAt(madeAt, request.fileName, bundle.isSigned);
+    await refuseOlderThanNewest(store, { ...bundle, madeAt: at });
+  }
+  await refuseToMovePin(store, version, settings, bundle);
+  await refuseOtherVersionsLink(store, version, request, settings, bundle);
+  return version;
+}
+
+/** Makes a release one of the site: before it is stored, or while nobody can remove it. Domain before name. */
+export async function markOwned(
+  store: SiteStore,
+  { domain }: Pick<LabelSettings, 'domain'>,
+  { digest, manifest }: Pick<KnownBundle, 'digest' | 'manifest'>,
+): Promise<void> {
+  await store.settleDomain(domain, { manifestDomain: manifest?.domain ?? null });
+  await store.markOwned(digest);
+}
+
+/** The site's own date of a bundle that has none: its label's, else now. */
+export function creationTime(version: string, madeAt: string | null): string {
+  return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
+}
+
+/**
+ * Labels a release of the site. A crash in between leaves source and label in this order.
+ * @returns its creation time, the earlier one if it had that label already; the former digest of a label that was moved
+ */
+export async function label(
+  store: SiteStore,
+  { linkDigest, pinnedFrom }: LabelRequest,
+  { digest, version, createdAt }: ReleaseRef & { readonly createdAt: string },
+): Promise<{ readonly createdAt: string; readonly moved?: string }> {
+  if (pinnedFrom != null) await store.addLink({ link: pinnedFrom, digest, version });
+  const current = await store.label(version);
+  const former = current?.digest === digest ? current : null;
+  const date = former?.createdAt ?? createdAt;
+  const isSaid = former !== null && (linkDigest === null || former.linkDigest === linkDigest);
+  if (!isSaid) await store.setLabel(version, { digest, linkDigest, createdAt: date });
+  return { createdAt: date, ...(current !== null && former === null && { moved: current.digest }) };
+}
+
+/** Moves a pinned label to the configured digest, unless that bundle's manifest names another version. */
+export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
+  const info = await store.info(digest);
+  const own = info?.manifest?.version ?? null;
+  if (own !== null && own !== version) {
+    throw new DocshelfError(
+      'version_mismatch',
+      `Cannot pin version "${version}" to digest ${digest.slice(0, 12)}: that bundle's own manifest says version "${own}"`,
+      { next: `Set staticExport.version to ${own}, or staticExport.sha256 to the digest of version ${version}.` },
+    );
+  }
+  await store.whileStored('shared', async () => {
+    const createdAt = creationTime(version, info?.manifest ? info.createdAt : null);
+    if (await store.has(digest)) await store.setLabel(version, { digest, linkDigest: null, createdAt });
+  });
+}
+
+function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle): string {
+  const own = manifest?.version ?? null;
+  if (request.version === null) {
+    if (own !== null) return parseVersion(own);
+    return (request.fileName === null ? null : versionFromFileName(request.fileName)) ?? versionFromDigest(digest);
+  }
+  const version = parseVersion(request.version);
+  if (own !== null && own !== version) {
+    const message = `Cannot take in "${name}" as version "${version}": its own manifest says version "${own}"`;
+    throw new DocshelfError('version_mismatch', message, {
+      next: `Ask for version ${own}, or get the bundle of version ${version}.`,
+    });
+  }
+  return version;
+}
+
+/** A signature is of the bytes; its words say what its maker took them for. */
+function checkSignedWords({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
+  if (signed === null) return;
+  const differences = [
+    domain === null || signed.domain === domain ? null : `domain ${signed.domain}, not ${domain}`,
+    signed.version === null || signed.version === version ? null : `version ${signed.version}, not ${version}`,
+    madeAt === null || Date.parse(signed.createdAt) === Date.parse(madeAt)
+      ? null
+      : `the time ${signed.createdAt}, not ${madeAt}`,
+  ].filter((difference) => difference !== null);
+  if (differences.length === 0) return;
+  const message = `Cannot trust "${name}": its signature is for ${differences.join(', and ')}`;
+  throw new DocshelfError('signature_mismatch', message, {
+    next: 'Get the bundle that is meant, with its own signature; take it in under the version that it was signed for.',
+    fields: { signed },
+  });
+}
+
+async function checkDomain(
+  store: SiteStore,
+  configured: string | null,
+  { name, manifest }: KnownBundle,
+): Promise<void> {
+  const domain = await store.expectedDomain(configured);
+  const own = manifest?.domain ?? null;
+  if (own === null || domain === null || own === domain) return;
+  throw new DocshelfError(
+    'domain_mismatch',
+    `Cannot take in "${name}": its own manifest says domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
+    {
+      next: store.isListed
+        ? `Give it to the site of ${own}, or get the bundle of ${domain}.`
+        : `Set deployment.domain to ${own} if that site is meant (with a data folder of its own, where this one holds another), or get the bundle of ${domain}.`,
+    },
+  );
+}
+
+async function refuseToMovePin(
+  store: SiteStore,
+  version: string,
+  { version: pin, sha256 }: LabelSettings,
+  { digest, name }: KnownBundle,
+): Promise<void> {
+  if (pin !== version || sha256 === digest) return;
+  const current = await store.label(version);
+  if (current === null ? sha256 === null : current.digest === digest) return;
+  const asked = sha256 ?? current?.digest ?? '';
+  throw new DocshelfError(
+    'pinned',
+    `Cannot take in "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
+    { next: `Set staticExport.sha256 to ${digest} to move the pinned version to this bundle.` },
+  );
+}
+
+/**
+ * Config and Secret arrive apart: a link that gave this digest for another pinned version still leads to that one,
+ * unless the manifest or sha256 says otherwise.
+ */
+async function refuseOtherVersionsLink(
+  store: SiteStore,
+  version: string,
+  { pinnedFrom: link }: LabelRequest,
+  { version: pin, sha256 }: LabelSettings,
+  { digest, manifest }: KnownBundle,
+): Promise<void> {
+  if (link == null || manifest?.version === version || (pin !== null && sha256 === digest)) return;
+  const known = await store.links();
+  if (known.some((each) => each.link === link && each.digest === digest && each.version === version)) return;
+  const other = known.find((each) => each.link === link && each.digest === digest);
+  if (other === undefined) return;
+  throw new DocshelfError(
+    'link_of_another_version',
+    `Cannot take "${link}" for version "${version}": it gave the same bundle for version "${other.version}"`,
+    {
+      next: `Give the link of version ${version}; where both versions are the same bytes, set staticExport.sha256 to ${digest}.`,
+      fields: { version, otherVersion: other.version, digest, retryable: true },
+    },
+  );
+}
+
+/** A pin is the operator's word: `minVersion` is for what others deliver. @throws DocshelfError `downgrade` */
+function refuseOldVersion(name: string, version: string, minVersion: string | null): void {
+  if (minVersion === null) return;
+  const order = compareVersions(version, minVersion);
+  if (order !== null && order >= 0) return;
+  const state =
+    order === null
+      ? `it cannot be compared with ${minVersion}, the oldest that may be: dates are compared with dates, and semantic versions with such`
+      : `the oldest that may be is ${minVersion}`;
+  throw new DocshelfError('downgrade', `Cannot take in "${name}" as version "${version}": ${state}`, {
+    next: 'Get a newer bundle; if this one is meant, pin its version in staticExport.version, or set staticExport.minVersion.',
+    fields: { version, minVersion },
+  });
+}
+
+const DAY_MS = 24 * 3600_000;
+
+/**
+ * A content that was exported before keeps its first manifest (contract section 6), and its file is named by the day of the
+ * export: the end of that day counts, but for signed bundles, whose sender is not believed beyond what was signed.
+ * @param madeAt of the manifest
+ */
+function exportedAt(madeAt: string, fileName: string | null, isSigned: boolean): string {
+  const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
+  if (day === null) return madeAt;
+  const end = Date.parse(day) + DAY_MS - 1;
+  return end > Date.parse(madeAt) ? new Date(end).toISOString() : madeAt;
+}
+
+/** Null for a release that may be served unpinned. */
+export async function stepBackOf(
+  store: SiteStore,
+  { version, digest, createdAt }: ReleaseRef & { readonly createdAt: string },
+): Promise<DocshelfError | null> {
+  if ((await store.info(digest))?.manifest == null) return null;
+  try {
+    await refuseOlderThanNewest(store, { name: `version ${version} of the preload folder`, digest, madeAt: createdAt });
+    return null;
+  } catch (error) {
+    if (error instanceof DocshelfError && error.code === 'downgrade') return error;
+    throw error;
+  }
+}
+
+/**
+ * A delivery that would be served, and was made before the newest release that was ever active. What was fetched last, or
+ * is served, is none.
+ * @throws DocshelfError `downgrade`
+ */
+async function refuseOlderThanNewest(
+  store: SiteStore,
+  { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },
+): Promise<void> {
+  const newest = await newerThan(store, madeAt);
+  if (newest === null || (await isCurrent(store, digest))) return;
+  throw new DocshelfError(
+    'downgrade',
+    `Cannot serve "${name}": it was made at ${madeAt}, before version "${newest.version}" (${newest.createdAt}), which was active`,
+    {
+      next: 'If the older one is meant, pin its version in staticExport.version, or import it with --no-activate and activate it.',
+      fields: { madeAt, newest },
+    },
+  );
+}
+
+/** The newest release that was ever active; null unless it was made after `madeAt`. */
+export async function newerThan(store: SiteStore, madeAt: string): Promise<NewestRelease | null> {
+  const newest = await store.newest();
+  return newest === null || Date.parse(madeAt) >= Date.parse(newest.createdAt) ? null : newest;
+}
+
+/** True for what is active, and what was fetched last. */
+export async function isCurrent(store: SiteStore, digest: string): Promise<boolean> {
+  const active = await store.active();
+  return active?.digest === digest || active?.lastFetched === digest;
+}

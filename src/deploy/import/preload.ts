@@ -1,0 +1,229 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { refuseUnfitName } from '../../domain/file-name.ts';
+import { membersOf } from '../../domain/shape.ts';
+import { versionFromFileName } from '../../domain/version.ts';
+import { ifThere } from '../../files/index.ts';
+import type { Progress } from '../plan.ts';
+import type { SiteStore } from '../releases/site-store.ts';
+import type { DeploySettings } from '../settings.ts';
+import type { SiteContext } from '../site-context.ts';
+import { digestOf, type ImportedBundle, type Importer } from './importer.ts';
+import { stepBackOf } from './label.ts';
+import { isArchiveName } from './signature.ts';
+import { stampOf } from './staging.ts';
+
+/** An unchanged archive is not hashed again. */
+interface Seen {
+  readonly stamp: string;
+  readonly digest: string;
+  readonly taken: PreloadedRelease | null;
+}
+
+type PreloadedRelease = Omit<ImportedBundle, 'unpacked' | 'moved'>;
+
+type PreloadTable = Record<string, Seen>;
+
+interface Pin {
+  readonly version: string | null;
+  readonly sha256: string | null;
+}
+
+/**
+ * The pinned archive first. One whose size, time and inode are unchanged is left alone: its label may have moved on. A
+ * refused archive or folder stands in no other's way.
+ */
+export async function importPreload({
+  store,
+  folder,
+  mayBeMissing,
+  pin,
+  signal,
+  importArchive,
+  isWanted,
+}: {
+  readonly store: SiteStore;
+  readonly folder: string;
+  readonly mayBeMissing: boolean;
+  readonly pin: Pin;
+  readonly signal: AbortSignal;
+  readonly importArchive: (file: string, fileName: string, digest: string) => Promise<ImportedBundle>;
+  readonly isWanted: (release: PreloadedRelease) => boolean;
+}): Promise<{ readonly releases: readonly ImportedBundle[]; readonly failures: DocshelfError[] }> {
+  const before = await readTable(store);
+  const table: PreloadTable = {};
+  const releases: ImportedBundle[] = [];
+  const failures: DocshelfError[] = [];
+  const names = await archivesIn(folder, mayBeMissing).catch((error: unknown): string[] => {
+    failures.push(toDocshelfError(error));
+    return [];
+  });
+  const rankOf = (name: string): number => rank(name, before[join(folder, name)], pin);
+  for (const name of names.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    const file = join(folder, name);
+    try {
+      refuseUnfitName(name);
+      const stamp = await stampOf(file);
+      if (stamp === null) continue;
+      const known = before[file]?.stamp === stamp ? before[file] : null;
+      const digest = known?.digest ?? (await digestOf(file, name, signal));
+      const former = known?.taken ?? null;
+      table[file] = { stamp, digest, taken: former };
+      const isStored = await isWhole(store, digest);
+      if (former !== null && isStored && (await store.label(former.version)) !== null) {
+        releases.push({ ...former, unpacked: false });
+      } else if (former === null || isStored || isWanted(former)) {
+        const { unpacked, ...taken } = await importArchive(file, name, digest);
+        table[file] = { stamp, digest, taken };
+        releases.push({ ...taken, unpacked });
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.push(toDocshelfError(error));
+    }
+  }
+  if (JSON.stringify(table) !== JSON.stringify(before)) await store.setPreloadTable(JSON.stringify(table));
+  return { releases, failures };
+}
+
+/** 0: the pinned version. 1: unknown, its manifest may say. 2: another. */
+function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
+  if (pin.version === null) return 1;
+  const version = known?.taken?.version ?? versionFromFileName(name);
+  if (version === pin.version || (known !== undefined && known.digest === pin.sha256)) return 0;
+  return version === null ? 1 : 2;
+}
+
+async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
+  try {
+    if (!(await store.names()).has(digest)) return false;
+    await store.view(digest, digest);
+    return true;
+  } catch (error) {
+    if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
+    throw error;
+  }
+}
+
+/** All plain files: what is no archive is refused by its content. */
+async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
+  const next = 'Set staticExport.preload to a folder that docshelf may read.';
+  const entries = readdir(folder, { withFileTypes: true });
+  const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
+    rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),
+  );
+  // A mounted ConfigMap or image volume shows its files as links into a dot folder.
+  return (found ?? [])
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+async function readTable(store: SiteStore): Promise<PreloadTable> {
+  return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
+}
+
+/** The preload folder of one site, read beside the loop: by each round, unless a read for the same settings is under way. */
+export class Preload {
+  readonly #context: SiteContext;
+  readonly #importer: Importer;
+  readonly #end: PreloadEnd;
+  #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
+  /** An aborted run may go on for a while: the next one waits for it, and the loop waits for neither. */
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
+    this.#context = context;
+    this.#importer = importer;
+    this.#end = end;
+  }
+
+  get state(): Progress['preload'] {
+    if (this.#run === null) return 'due';
+    return this.#run.found === null ? 'running' : 'done';
+  }
+
+  get newest(): Progress['preloaded'] {
+    return this.#run?.found?.newest ?? null;
+  }
+
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  /** Not reported yet; the caller empties it. */
+  get failures(): DocshelfError[] {
+    return this.#run?.found?.failures ?? [];
+  }
+
+  beginRound(): void {
+    if (this.state === 'running' && this.#run?.key === keyOf(this.#context.settings())) return;
+    this.#run?.abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+    this.#run = null;
+  }
+
+  start(activeCreatedAt: string | null): void {
+    const settings = this.#context.settings();
+    const run = { key: keyOf(settings), abort: new AbortController(), found: null as Found | null };
+    this.#run = run;
+    const signal = AbortSignal.any([run.abort.signal, this.#context.stopping]);
+    this.#done = this.#done.then(async () => {
+      run.found = await this.#read(settings, activeCreatedAt, signal);
+      this.#end.onEnd();
+    });
+  }
+
+  async #read(settings: DeploySettings, activeCreatedAt: string | null, signal: AbortSignal): Promise<Found> {
+    const { store } = this.#context;
+    const { preload, version: pin, sha256 } = settings;
+    const isNewer = ({ createdAt }: PreloadedRelease): boolean => createdAt > (activeCreatedAt ?? '');
+    const failures: DocshelfError[] = [];
+    try {
+      const found = await importPreload({
+        store,
+        folder: preload.dir,
+        mayBeMissing: preload.mayBeMissing,
+        pin: { version: pin, sha256 },
+        signal,
+        importArchive: async (file, fileName, digest) => {
+          const known = { file, fileName, digest, source: 'preload' } as const;
+          const { moved: _, ...imported } = await this.#importer.import({
+            ...known,
+            version: null,
+            linkDigest: null,
+            signal,
+          });
+          await this.#end.onImported();
+          return imported;
+        },
+        isWanted: (release) => (pin === null ? isNewer(release) : release.version === pin || release.digest === sha256),
+      });
+      failures.push(...found.failures);
+      for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
+        // After a rollback, a release that is newer than the active one may be older than a former one.
+        const refusal = pin === null && isNewer(release) ? await stepBackOf(store, release) : null;
+        if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
+        if (unpacked) failures.push(refusal);
+      }
+    } catch (error) {
+      if (!signal.aborted) failures.push(toDocshelfError(error));
+    }
+    return { newest: null, failures };
+  }
+}
+
+interface Found {
+  readonly newest: Progress['preloaded'];
+  readonly failures: DocshelfError[];
+}
+
+interface PreloadEnd {
+  /** Resolves when the imported release is served, if the loop waits for it. */
+  readonly onImported: () => Promise<void>;
+  readonly onEnd: () => void;
+}
+
+function keyOf({ preload, version, sha256 }: DeploySettings): string {
+  return JSON.stringify([preload.dir, preload.mayBeMissing, version, sha256]);
+}

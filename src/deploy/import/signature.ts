@@ -1,0 +1,111 @@
+import { isByProduct } from '../../archive/index.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
+import { SIGNATURE_EXTENSION } from '../../domain/file-name.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { collect, ifThere, openNamed } from '../../files/index.ts';
+import { RETRY_TOOLS, retry } from '../../net/retry.ts';
+import { sourceFor } from '../fetch/fetch.ts';
+import type { BundleSource } from '../ports.ts';
+
+export interface SignatureSettings {
+  readonly required: boolean;
+  /** Texts of minisign public keys; empty: signatures are not looked at. */
+  readonly publicKeys: readonly string[];
+  readonly text: string | null;
+  readonly link: Secret | null;
+}
+
+export function isArchiveName(name: string): boolean {
+  const isOther = name.startsWith('.') || name.endsWith('.part') || name.endsWith(SIGNATURE_EXTENSION);
+  // A share that Windows opens as a folder has such files.
+  return !isOther && !isByProduct(name);
+}
+
+/** Twice what minisign writes at most. */
+const SIGNATURE_BYTES_MAX = 20_000;
+
+export interface SignedArchive {
+  readonly file: string;
+  readonly name: string;
+  readonly signature: string | null;
+}
+
+export interface Signer {
+  readonly keyId: string;
+  readonly trustedComment: string;
+}
+
+/**
+ * By the signature that came along, else the one beside, else the configured one; it must hold, required or not.
+ * @returns null if it has none and needs none
+ * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, the sources' for the link; the signal's reason
+ */
+export async function checkSignature(
+  { file, name, signature }: SignedArchive,
+  settings: SignatureSettings,
+  sources: () => Promise<readonly BundleSource[]>,
+  retriesMax: number,
+  signal: AbortSignal,
+): Promise<Signer | null> {
+  if (settings.publicKeys.length === 0) return null;
+  const text =
+    signature ??
+    (await readBeside(file, name)) ??
+    settings.text ??
+    (settings.link === null ? null : await fetchText(await sources(), settings.link, retriesMax, signal));
+  if (text === null) {
+    if (settings.required) throw noSignature(name);
+    return null;
+  }
+  // Most daemons verify nothing, and a start is to be quick.
+  const { verifyFile } = await import('../../archive/minisign.ts');
+  return verifyFile(file, text, settings.publicKeys, { name, signal });
+}
+
+async function readBeside(file: string, name: string): Promise<string | null> {
+  try {
+    await using handle = await ifThere(openNamed(file + SIGNATURE_EXTENSION));
+    if (handle === null) return null;
+    const buffer = Buffer.alloc(SIGNATURE_BYTES_MAX + 1);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch (cause) {
+    const next = 'Make the signature a file that docshelf may read.';
+    return rethrowAs('cannot_read', `read "${name}${SIGNATURE_EXTENSION}"`, next, errnoState)(cause);
+  }
+}
+
+async function fetchText(
+  sources: readonly BundleSource[],
+  link: Secret,
+  retriesMax: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const source = sourceFor(sources, link);
+  const attempt = async (): Promise<string> => {
+    const opened = await source.open(link, { resume: null, signal });
+    try {
+      const bytes = await collect(opened.stream, SIGNATURE_BYTES_MAX);
+      if (bytes === null) throw tooLarge(link);
+      return bytes.toString();
+    } finally {
+      opened.close();
+    }
+  };
+  return retry(attempt, { retriesMax, signal }, RETRY_TOOLS);
+}
+
+function tooLarge(link: Secret): DocshelfError {
+  const shown = linkWithoutSecrets(link.reveal());
+  const message = `Cannot fetch the signature "${shown}": it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  return new DocshelfError('source_too_large', message, {
+    next: 'Check that staticExport.signature.url leads to the .minisig file and not to the bundle.',
+    fields: { bytesMax: SIGNATURE_BYTES_MAX, retryable: false },
+  });
+}
+
+function noSignature(name: string): DocshelfError {
+  return new DocshelfError('no_signature', `Cannot trust "${name}": it has no signature`, {
+    next: `Put its signature beside it (the archive's name and ${SIGNATURE_EXTENSION}), import it with --signature, or set staticExport.signature.file or .url; without staticExport.signature.required it would be taken in as it is.`,
+  });
+}

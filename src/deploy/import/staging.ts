@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { DocshelfError } from '../../domain/errors.ts';
+import { isAlive, parseOwner, readIfThere, sweepTemporaries, thisProcess } from '../../files/index.ts';
+import type { DataPaths } from '../releases/data-folder.ts';
+import { ReleaseStore } from '../releases/release-store.ts';
+
+const OWNER_FILE = 'owner.json';
+
+/** Another host's folder is left alone for longer than any unpacking takes. */
+const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
+
+export async function createStaging(paths: DataPaths): Promise<string> {
+  const folder = join(paths.staging, randomBytes(8).toString('hex'));
+  await mkdir(folder);
+  await writeFile(join(folder, OWNER_FILE), JSON.stringify(thisProcess()));
+  return folder;
+}
+
+export async function removeStaging(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<void> {
+  for (const name of await readdir(paths.staging)) {
+    const path = join(paths.staging, name);
+    const owner = parseOwner((await readIfThere(join(path, OWNER_FILE)).catch(() => null)) ?? '');
+    const alive = owner === null ? null : isAlive(owner);
+    if (alive === true) continue;
+    if (alive === null) {
+      const info = await stat(path).catch(() => null);
+      if (info === null) continue;
+      // Without a mark: being made this moment, or its maker died before the mark.
+      const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
+      if (nowMs - info.mtimeMs < ageMsMax) continue;
+    }
+    await removeStaging(path);
+  }
+}
+
+/** Removes what killed processes left in the part of a data folder that its sites share. */
+export async function sweepDataFolder(paths: DataPaths): Promise<void> {
+  const now = Date.now();
+  await sweepStaging(paths, now);
+  await sweepTemporaries([paths.dir, paths.daemons], now);
+  await new ReleaseStore(paths).sweepIncomplete();
+}
+
+/** Changes with a file's bytes: size, time and inode. Null if there is no such file. */
+export async function stampOf(file: string): Promise<string | null> {
+  const info = await stat(file, { bigint: true }).catch(() => null);
+  return info?.isFile() === true ? `${info.size}-${info.mtimeNs}-${info.ino}` : null;
+}
+
+/** The file is gone on failure. @throws DocshelfError `source_too_large`; the signal's reason */
+export async function spoolStream(
+  stream: AsyncIterable<Uint8Array>,
+  file: string,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let bytes = 0;
+  const bounded = new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      bytes += chunk.byteLength;
+      if (bytes <= bytesMax) done(null, chunk);
+      else done(tooLarge(bytesMax));
+    },
+  });
+  try {
+    await pipeline(stream, bounded, createWriteStream(file, { flags: 'wx' }), { signal });
+  } catch (error) {
+    await rm(file, { force: true });
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+function tooLarge(bytesMax: number): DocshelfError {
+  return new DocshelfError('source_too_large', `Cannot take in the archive: it is larger than ${bytesMax} bytes`, {
+    next: 'Raise staticExport.limits.bundleBytes if a bundle of this size is meant.',
+  });
+}

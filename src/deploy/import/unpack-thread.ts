@@ -1,0 +1,33 @@
+import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
+import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
+import type { UnpackCalls } from './worker.ts';
+
+/** An abort ends it at once; what was written by then is the caller's to remove. */
+export type Unpack = (
+  request: UnpackRequest,
+  onProgress: UnpackProgress,
+  signal: AbortSignal,
+) => Promise<UnpackSummary>;
+
+/** In threads, so that parsing and hashing never stand in the way of serving. */
+export function unpackInThreads(): Unpack {
+  const options = {
+    task: 'unpack',
+    heap: HEAPS.unpack,
+    // A refusal: tried again, the same bundle would need as much.
+    overMemory: {
+      code: 'total_too_large',
+      next: 'Split the site into several with fewer or smaller files, and export each for itself.',
+    },
+    entry: threadEntry('./worker', import.meta),
+  } as const;
+  const threads = new ThreadPool(() => new Thread<UnpackCalls>(options));
+  return (request, onProgress, signal) =>
+    threads.run((thread) =>
+      thread.call('unpack', request, {
+        task: `unpack "${request.name}"`,
+        signal,
+        onProgress: ({ phase, doneBytes, totalBytes }) => onProgress(phase, doneBytes, totalBytes),
+      }),
+    );
+}

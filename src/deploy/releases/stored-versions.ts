@@ -1,0 +1,97 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import type { KeptRelease, ReleaseInfo, TrailingSlash } from '../../domain/release.ts';
+import type { StoredVersion } from '../../domain/status.ts';
+import { compareVersions } from '../../domain/version.ts';
+import type { LabelPointer, SiteStore } from './site-store.ts';
+
+/** A label of a site, and the release that it leads to, active or not. */
+export interface KeptVersion extends KeptRelease {
+  readonly version: string;
+  readonly trailingSlash: TrailingSlash;
+}
+
+/** Null if no such version is stored. @throws the system's own errors */
+export async function keptVersion(store: SiteStore, version: string): Promise<KeptVersion | null> {
+  const pointer = await store.label(version);
+  const info = pointer && (await store.readable(pointer.digest));
+  if (info === null) return null;
+  return labelled(store, version, pointer, { info, servedAt: await store.servedAt(info.digest) });
+}
+
+/** The newest first. @throws the system's own errors */
+export async function keptVersions(store: SiteStore): Promise<KeptVersion[]> {
+  const served = await store.served();
+  const versions: KeptVersion[] = [];
+  for (const [version, pointer] of await store.labels()) {
+    const info = await store.readable(pointer.digest);
+    if (info === null) continue;
+    versions.push(labelled(store, version, pointer, { info, servedAt: served.get(info.digest) ?? null }));
+  }
+  return versions.sort(newestFirst);
+}
+
+type Aged = Pick<KeptVersion, 'version' | 'createdAt'>;
+
+interface Found {
+  readonly info: ReleaseInfo;
+  readonly servedAt: string | null;
+}
+
+function labelled(
+  store: SiteStore,
+  version: string,
+  pointer: Pick<LabelPointer, 'createdAt'> | null,
+  { info, servedAt }: Found,
+): KeptVersion {
+  const createdAt = pointer?.createdAt ?? info.createdAt;
+  return { ...store.kept({ ...info, createdAt }, servedAt), version, trailingSlash: info.trailingSlash };
+}
+
+/** True if readers may open a kept version. A release that was never active is staged. */
+export function mayBeRead({ servedAt, digest }: KeptVersion, active: Pick<KeptRelease, 'digest'>): boolean {
+  return servedAt !== null || digest === active.digest;
+}
+
+/** An order of versions. */
+export function newestFirst(a: Aged, b: Aged): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
+  return compareVersions(b.version, a.version) ?? (a.version < b.version ? 1 : -1);
+}
+
+/** For the status: the newest first. */
+export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
+  const infos = new Map<string, ReleaseInfo | null>();
+  const versions: StoredVersion[] = [];
+  for (const [version, { digest, createdAt }] of await store.labels()) {
+    const info = infos.get(digest) ?? (await store.readable(digest));
+    infos.set(digest, info);
+    if (info === null) continue;
+    const { pages, files, bytes, source, fetchedAt } = info;
+    versions.push({ version, digest, pages, files, bytes, source, createdAt: createdAt ?? info.createdAt, fetchedAt });
+  }
+  return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+export async function versionNotFound(
+  store: SiteStore,
+  version: string | null,
+  sha256: string | null,
+): Promise<DocshelfError> {
+  const stored = (await storedVersions(store)).map((known) => known.version);
+  const listed = stored.length === 0 ? 'none is stored' : `stored are ${stored.join(', ')}`;
+  if (version === null) {
+    return new DocshelfError('no_version', `Cannot serve: no version is active; ${listed}`, {
+      next:
+        stored.length === 0
+          ? 'Set staticExport.bundleUrl, put an archive into the preload folder or the inbox, or run "docshelf bundle import FILE".'
+          : 'Pin one with staticExport.version, or run "docshelf bundle activate VERSION".',
+      fields: { stored },
+    });
+  }
+  const withDigest = sha256 === null ? '' : ` with digest ${sha256.slice(0, 12)}`;
+  const message = `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`;
+  return new DocshelfError('version_not_found', message, {
+    next: 'Take its bundle in ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a version that is stored.',
+    fields: { version, stored },
+  });
+}

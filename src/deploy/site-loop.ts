@@ -1,0 +1,293 @@
+import { Backoff, isTransient } from '../net/retry.ts';
+import { Activation, type ActivationReason } from './activation.ts';
+import { Fetcher, type FetchTask } from './fetch/fetcher.ts';
+import type { ImportedBundle, Importer } from './import/importer.ts';
+import { relabel } from './import/label.ts';
+import { Preload } from './import/preload.ts';
+import {
+  type Choice,
+  isSame,
+  type ObservedState,
+  type Progress,
+  plan,
+  type ReleaseRef,
+  type Step,
+  type Wanted,
+} from './plan.ts';
+import { versionNotFound } from './releases/stored-versions.ts';
+import type { SiteContext } from './site-context.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** An unpinned start prefers its link and its preload folder. Readers wait this long for the last active version. */
+const SERVE_LAST_AFTER_MS = 3_000;
+
+/** In one pass, which takes some ten: a plan that goes in circles must not take a processor. */
+const STEPS_MAX = 1_000;
+
+/**
+ * The loop of one site: observe the disk, plan, carry one step out, again. A fetch and the preload folder go on beside it and
+ * wake it. A step that fails leaves the served release as it is, goes to the journal, and is retried if that can help.
+ */
+export class SiteLoop {
+  readonly activation: Activation;
+  readonly #context: SiteContext;
+  readonly #fetcher: Fetcher;
+  readonly #preload: Preload;
+  readonly #queue: WorkQueue;
+  readonly #backoff = new Backoff();
+  /** `paused`: between new settings and their round, and on a folder that one command works on. */
+  #phase: 'paused' | 'reconciling' | 'settled' = 'paused';
+  #isReconciled = true;
+  #choiceHasEnded = false;
+  #serveLastAtMs: number | null = null;
+  #fault: Progress['fault'] = null;
+  /** Key of the fetch whose release is served. */
+  #fetchedFor: string | null = null;
+
+  constructor(context: SiteContext, importer: Importer) {
+    this.#context = context;
+    this.activation = new Activation(context);
+    this.#fetcher = new Fetcher(context, importer, {
+      onFetched: (bundle, task, signal) => this.runExclusive(() => this.#finishFetch(bundle, task, signal)),
+      onFailed: (error, { of }) => (of === null ? context.journal.failed('renew', error) : this.#failed(of, error)),
+      wake: () => this.wake(),
+    });
+    this.#preload = new Preload(context, importer, {
+      // Serve an archive that the loop waits for before the next one is read.
+      onImported: () => this.runExclusive(async () => undefined),
+      onEnd: () => {
+        if (this.#phase !== 'reconciling') this.#reportPreloadFailures();
+        this.wake();
+      },
+    });
+    this.#queue = new WorkQueue({
+      pass: () => this.#pass(),
+      isBusy: () => this.#fetcher.current !== null || this.#preload.state === 'running',
+      stopping: context.stopping,
+    });
+  }
+
+  get hasStartedRound(): boolean {
+    return this.#phase !== 'paused';
+  }
+
+  get isReconciled(): boolean {
+    return this.#isReconciled;
+  }
+
+  /** Begins a round. Resolves when it is over, well or not; never rejects. */
+  async reconcile(): Promise<void> {
+    if (this.#context.stopping.aborted) return;
+    this.#beginRound();
+    await this.#queue.whenIdle();
+  }
+
+  settingsChanged(isOtherConfig: boolean): void {
+    this.#phase = 'paused';
+    if (isOtherConfig) this.#choiceHasEnded = true;
+    this.#queue.wake();
+  }
+
+  /** Runs an act between two steps. Resolves when the loop has done all that follows from it at once. */
+  runExclusive<T>(act: () => Promise<T>): Promise<T> {
+    return this.#queue.enqueue(act);
+  }
+
+  /** Serves the release of a command or a delivery. Call it within `runExclusive`. */
+  async activate(release: ReleaseRef, reason: ActivationReason): Promise<void> {
+    await this.#serve(release, reason);
+    if (reason.by === 'operator') this.#choiceHasEnded = false;
+    this.#markReconciled();
+  }
+
+  wake(): void {
+    this.#queue.wake();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#fetcher.done, this.#preload.done]);
+    await this.#queue.whenIdle();
+  }
+
+  /** @returns when something is due next; null: not before the loop is woken */
+  async #pass(): Promise<number | null> {
+    const { stopping, journal, store, opened, settings } = this.#context;
+    try {
+      // Do not open a folder only to stop.
+      if (stopping.aborted) return null;
+      await opened();
+      for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        const before = settings();
+        const wanted = this.#context.wanted();
+        const found = await store.observe(wanted.sha256);
+        const observed = { ...found, choice: this.#expireIfStale(found.choice) };
+        // Do not begin a fetch again that the stop has ended.
+        if (stopping.aborted) return null;
+        // A step for the former settings would be wrong in the round of the new ones.
+        if (settings() !== before) continue;
+        const step = plan(wanted, observed, this.#progress());
+        if (step.do === 'wait') return this.activation.updateRetained().then(() => step.untilMs);
+        await this.#act(step, wanted, observed);
+      }
+      throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
+    } catch (error) {
+      // The folder itself cannot be opened or read: no command can run.
+      this.#isReconciled = false;
+      journal.failed('deploy', error);
+      this.#queue.rejectCommands(error);
+      return this.#backoff.nextMs();
+    }
+  }
+
+  async #act(step: Step, wanted: Wanted, { activeCreatedAt }: ObservedState): Promise<void> {
+    const { store, journal } = this.#context;
+    switch (step.do) {
+      case 'run-command':
+        return this.#queue.runCommand();
+      case 'abort-fetch':
+        return this.#fetcher.abort();
+      case 'turn-off':
+        return this.#attempt(step.of, () => this.activation.turnOff());
+      case 'import-preload':
+        return this.#preload.start(activeCreatedAt);
+      case 'activate':
+        return this.#attempt(step.of, async () => {
+          if (step.relabel) await relabel(store, step.release);
+          const { newest } = this.#preload;
+          // An archive that came since ends an operator's choice, as any delivery does.
+          const isNew = newest?.isNew === true && isSame(newest, step.release);
+          if (step.asFetched === true) await this.#serveFetched(step.release, null);
+          else await this.#serve(step.release, { by: isNew ? 'delivery' : 'settings' });
+          this.#noteFetched(wanted);
+        });
+      case 'serve-last':
+        this.#serveLastAtMs = null;
+        this.#isReconciled = false;
+        return this.#serve(step.release, { by: 'settings' }).catch((error: unknown) => journal.failed('deploy', error));
+      case 'fetch':
+        return this.#fetcher.start({ key: wanted.fetchKey, version: step.version, of: step.of });
+      case 'export':
+        return this.#fetcher.start({ key: wanted.fetchKey, version: null, of: null });
+      case 'report-missing': {
+        // If the only archive was refused, its error says more.
+        const cause = step.version === null ? this.#preload.failures.pop() : undefined;
+        return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
+      }
+      case 'mark-done':
+        this.#noteFetched(wanted);
+        return this.#succeeded();
+      case 'forget-choice':
+        await store.setChoice(null);
+        this.#choiceHasEnded = false;
+        return;
+      case 'retry':
+        return this.#beginRound();
+      case 'prune':
+        return this.activation.prune();
+    }
+  }
+
+  /** Switches to a release. All steps that can fail come before `swap`, so that a failure changes nothing that is served. */
+  async #serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
+    const { activation } = this;
+    const { settings, tracer } = this.#context;
+    const { enabled, version: pin } = settings();
+    if (!enabled || isSame(activation.current, release)) {
+      if (pin === null) await activation.writePointers(release, reason);
+      return;
+    }
+    const facts = { 'docshelf.version': release.version, 'docshelf.bundle.sha256': release.digest };
+    await tracer.span('swap', { facts }, async () => {
+      const next = await activation.prepare(release);
+      await activation.protect(next);
+      const activatedAt = await activation.recordTimes(next);
+      // A pinned daemon leaves the pointers alone.
+      if (pin === null) await activation.writePointers(release, reason);
+      await activation.swap(next, activatedAt);
+    });
+  }
+
+  /** Serves a fetched release; an operator's choice instead, until a fetch gives another digest than the one before. */
+  async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
+    const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
+    await this.#serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
+  }
+
+  async #finishFetch(bundle: ImportedBundle, { key, version }: FetchTask, signal: AbortSignal): Promise<void> {
+    const { store } = this.#context;
+    const { fetchKey, fingerprint } = this.#context.wanted();
+    if (signal.aborted || key !== fetchKey) return;
+    const choice = version === null ? this.#expireIfStale(await store.choice()) : null;
+    await this.#serveFetched(bundle, choice?.fingerprint === fingerprint ? choice : null);
+    this.#fetchedFor = key;
+    this.#succeeded();
+  }
+
+  /** An unpinned link is not fetched again before a start or a change: its release is served. */
+  #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
+    if (pin === null && hasLink) this.#fetchedFor = fetchKey;
+  }
+
+  async #attempt(of: string, act: () => Promise<void>): Promise<void> {
+    await act().then(
+      () => this.#succeeded(),
+      (error: unknown) => this.#failed(of, error),
+    );
+  }
+
+  #markReconciled(): void {
+    if (this.#phase === 'reconciling') this.#phase = 'settled';
+    this.#isReconciled = true;
+    this.#backoff.reset();
+    this.#context.journal.recovered();
+  }
+
+  #succeeded(): void {
+    this.#fault = null;
+    this.#markReconciled();
+    this.#reportPreloadFailures();
+  }
+
+  #failed(of: string, error: unknown): void {
+    this.#isReconciled = false;
+    this.#reportPreloadFailures();
+    this.#context.journal.failed('deploy', error);
+    this.#fault = { of, retryAtMs: isTransient(error) ? this.#backoff.nextMs() : null };
+  }
+
+  #reportPreloadFailures(): void {
+    for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
+  }
+
+  /** A choice ends with the settings that it was made under: changing them back does not bring it back. */
+  #expireIfStale(choice: Choice | null): Choice | null {
+    return choice !== null && this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
+  }
+
+  #progress(): Progress {
+    return {
+      nowMs: Date.now(),
+      hasStartedRound: this.hasStartedRound,
+      hasCommand: this.#queue.hasCommand,
+      served: this.activation.current,
+      preload: this.#preload.state,
+      preloaded: this.#phase === 'settled' ? null : this.#preload.newest,
+      fetching: this.#fetcher.current,
+      fetchedFor: this.#fetchedFor,
+      exportAtMs: this.#fetcher.exportAtMs,
+      isSettled: this.#phase === 'settled',
+      fault: this.#fault,
+      serveLastAtMs: this.#serveLastAtMs,
+      pruneAtMs: this.activation.pruneAtMs,
+    };
+  }
+
+  #beginRound(): void {
+    const settings = this.#context.settings();
+    this.#phase = 'reconciling';
+    this.#fault = null;
+    this.#serveLastAtMs = Date.now() + SERVE_LAST_AFTER_MS;
+    this.#fetcher.exportEvery(settings.enabled ? (settings.renew?.everyMs ?? null) : null);
+    this.#preload.beginRound();
+  }
+}

@@ -1,0 +1,77 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
+import { makeRepackFolder, removePictures, storeFolders } from '../exports-folder.ts';
+import type { StoredJob } from '../ports.ts';
+import { openJobThread, type RunJobOptions } from './run-job.ts';
+
+const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
+
+/**
+ * Packs a completed job's archive again from its manifest and the file store, and puts it into the bundle store.
+ * @throws DocshelfError `bundle_gone` if the manifest or files are missing, or if another version of zlib packs them to other bytes;
+ *   `cannot_write` and other errors, which can be temporary
+ */
+export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
+  const { folder, store, shared, signatures, jobEntry } = options;
+  const { bundle, jobId } = job;
+  if (bundle === null) throw new Error(`job ${jobId} has no bundle`);
+  const workDir = await makeRepackFolder(folder, jobId);
+  const thread = openJobThread(jobEntry, signal);
+  try {
+    const to = join(workDir, 'bundle.tar.gz');
+    await shared?.fetchContent(bundle.contentSha256, signal);
+    const order = { ...storeFolders(folder), contentSha256: bundle.contentSha256, to };
+    const { createdAt, ...packed } = await thread.call('pack', order).catch((error: unknown) => {
+      throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
+    });
+    await thread.terminate();
+    if (packed.sha256 !== bundle.sha256) throw gone(job);
+    if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to, { ...job, createdAt }, signal);
+    await store.put({ ...packed, file: to }, signal);
+  } finally {
+    await thread.terminate();
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+function gone({ jobId }: StoredJob, cause?: unknown): DocshelfError {
+  return new DocshelfError('bundle_gone', `Cannot pack the bundle of "${jobId}" again: what it was made of is gone`, {
+    next: 'Start a new export of the domain.',
+    cause,
+  });
+}
+
+type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'shared' | 'signatures' | 'folder' | 'jobEntry'> & {
+  readonly signal: AbortSignal;
+};
+
+/** Longer than the longest deadline of a job, 7 days. */
+const UNUSED_MS = 8 * 24 * 3_600_000;
+
+/** Removes old ended jobs, then everything that no job names any longer. @param beforeMs Unix time. @returns number of removed jobs */
+export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
+  const { queue, store, shared, signatures, folder, jobEntry, signal } = options;
+  const before = await queue.references();
+  const removed = await queue.prune(beforeMs);
+  // If daemons share jobs, another one may have removed them: this daemon removes its copies by their age.
+  if (removed === 0 && shared === null) return 0;
+  const { bundles, contents } = await queue.references();
+  const isGone = async (jobId: string): Promise<boolean> => (await queue.get(jobId)) === null;
+  for (const sha256 of before.bundles) {
+    if (bundles.has(sha256)) continue;
+    await store.remove(sha256);
+    await signatures.remove(sha256);
+  }
+  if (removed > 0) await shared?.sweep(contents, isGone, UNUSED_MS, signal);
+  await removePictures(folder, isGone);
+  const thread = openJobThread(jobEntry, signal);
+  try {
+    const folders = storeFolders(folder);
+    const keep = shared === null ? [...contents] : [];
+    await thread.call('sweep', { ...folders, keep, recordsDir: folder.crawls, olderThanMs: UNUSED_MS });
+  } finally {
+    await thread.terminate();
+  }
+  return removed;
+}

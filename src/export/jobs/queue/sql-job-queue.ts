@@ -1,0 +1,390 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { Session } from '../../../database/database.ts';
+import type { Statement, StatementValues } from '../../../database/statement.ts';
+import { DocshelfError, type ErrorCode, toDocshelfError } from '../../../domain/errors.ts';
+import { CANCELED, type ExportReport, type JobFault, jobError } from '../../../domain/job.ts';
+import { isRunning, startTicksOf } from '../../../files/index.ts';
+import type { Claim, JobCounts, JobFilter, JobQueue, StoredJob } from '../../ports.ts';
+import type { JobStatements } from './statements.ts';
+
+type JobSession = Pick<Session, 'run'>;
+
+/** PostgreSQL, or a file of SQLite in its thread. */
+export interface JobDatabase extends JobSession {
+  transact<T>(act: (session: JobSession) => Promise<T>): Promise<T>;
+}
+
+interface SqlJobQueueOptions {
+  readonly database: JobDatabase;
+  /** In the dialect of the database. */
+  readonly statements: JobStatements;
+  /** For tests. */
+  readonly wallMs?: () => number;
+}
+
+/** Rows of one transaction. It takes a few milliseconds, so that other calls need not wait long. */
+const PRUNE_MAX = 200;
+const REFERENCES_PER_PAGE = 1000;
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
+/**
+ * The queue of jobs in one table, for any number of processes. A job belongs to its holder until the holder has shown no sign of life for
+ * a lease, by a clock that all processes share; the number of the attempt fences off a former holder.
+ */
+export class SqlJobQueue implements JobQueue {
+  readonly #database: JobDatabase;
+  readonly #sql: JobStatements;
+  readonly #wallMs: () => number;
+  readonly #here = thisHolder();
+  /** Time of the last failed call, by `performance.now()`. */
+  #lastFaultMs = Number.NEGATIVE_INFINITY;
+  /** Jobs of one process are added in the order of the calls. */
+  #adding: Promise<unknown> = Promise.resolve();
+
+  constructor({ database, statements, wallMs = Date.now }: SqlJobQueueOptions) {
+    this.#database = database;
+    this.#sql = statements;
+    this.#wallMs = wallMs;
+  }
+
+  readonly add: JobQueue['add'] = (job, queuedMax) => {
+    const adding = this.#adding.then(() => this.#add(job, queuedMax));
+    this.#adding = adding.catch(() => undefined);
+    return adding;
+  };
+
+  get(jobId: string): Promise<StoredJob | null> {
+    return this.#job(this.#sql.get, { jobId });
+  }
+
+  /** One row more than requested shows whether there is a next page. */
+  async list({ organizationId, domain, status, limit, cursor }: JobFilter) {
+    const { listOfAll, list, listOfDomain, listOfStatus, listOfDomainAndStatus } = this.#sql;
+    const [ofAll, ofDomain] = status === undefined ? [list, listOfDomain] : [listOfStatus, listOfDomainAndStatus];
+    const ofOrganization = domain === undefined ? ofAll : ofDomain;
+    const found = await this.#database.run<JobRow>(organizationId === null ? listOfAll : ofOrganization, {
+      organizationId,
+      domain: domain ?? null,
+      status: status ?? null,
+      before: seqOf(cursor),
+      limit: limit + 1,
+    });
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    const nextCursor = found.length > limit && last !== undefined ? cursorOf(last.seq) : null;
+    return { jobs: rows.map(toStoredJob), nextCursor };
+  }
+
+  claim(leaseMs: number): Promise<Claim | null> {
+    return this.#notingFaults(async () => {
+      await this.#endLeasesOfTheDead();
+      // No holder could renew its lease during an outage: give each the time of a lease to do so.
+      const expiresAfterMs = performance.now() - this.#lastFaultMs < leaseMs ? NEVER_MS : leaseMs;
+      // Most claims find no job. This query waits for no lock.
+      while ((await this.#next(this.#database, expiresAfterMs)) !== null) {
+        const claim = await this.#database.transact((session) => this.#take(session, expiresAfterMs));
+        if (claim !== null) return claim;
+      }
+      return null;
+    });
+  }
+
+  async renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'> {
+    const [held] = await this.#notingFaults(() =>
+      this.#database.run<Pick<JobRow, 'isCanceled'>>(this.#sql.renew, refOf(claim)),
+    );
+    if (held === undefined) return 'lost';
+    return held.isCanceled ? 'canceled' : 'held';
+  }
+
+  readonly advance: JobQueue['advance'] = async (claim, { progress, pageCount, checkpoint = null }) => {
+    if (checkpoint !== null && checkpoint.length > CHECKPOINT_LENGTH_MAX)
+      throw new RangeError(`a checkpoint of ${checkpoint.length} characters, over ${CHECKPOINT_LENGTH_MAX}`);
+    const step = { ...refOf(claim), progress, pageCount, checkpoint };
+    return this.#changes(this.#database, this.#sql.advance, step);
+  };
+
+  readonly complete: JobQueue['complete'] = (claim, bundle, report) =>
+    this.#end(claim, 'completed', this.#sql.complete, {
+      bundleSha256: bundle.sha256,
+      bundleSizeBytes: bundle.sizeBytes,
+      contentSha256: bundle.contentSha256,
+      pageCount: report.pages,
+      report: JSON.stringify(report),
+    });
+
+  readonly fail: JobQueue['fail'] = (claim, fault, report) =>
+    this.#end(claim, 'failed', this.#sql.fail, failure(fault, report));
+
+  async release(claim: Claim): Promise<void> {
+    if (await this.#end(claim, 'queued', this.#sql.release, {})) return;
+    await this.fail(claim, CANCELED, null);
+  }
+
+  async cancel(jobId: string): Promise<StoredJob | null> {
+    await this.#changes(this.#database, this.#sql.cancel, { jobId });
+    return this.get(jobId);
+  }
+
+  async report(jobId: string): Promise<ExportReport | null> {
+    const [row] = await this.#database.run<{ readonly report: string | null }>(this.#sql.report, { jobId });
+    return row === undefined || row.report === null ? null : (JSON.parse(row.report) as ExportReport);
+  }
+
+  async lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null> {
+    const request = { organizationId, domain, version };
+    return (await patiently(() => this.#job(this.#sql.lastCompleted, request))).result;
+  }
+
+  async counts(organizationId?: string): Promise<JobCounts> {
+    const { counts, countsOf } = this.#sql;
+    const [row] =
+      organizationId === undefined
+        ? await this.#database.run<JobCounts>(counts)
+        : await this.#database.run<JobCounts>(countsOf, { organizationId });
+    return row ?? { queued: 0, running: 0 };
+  }
+
+  async revision(): Promise<string> {
+    return JSON.stringify(await this.#database.run(this.#sql.revision));
+  }
+
+  async prune(beforeMs: number): Promise<number> {
+    for (let total = 0; ; await setImmediate()) {
+      const removed = await this.#database.run(this.#sql.prune, { beforeMs, limit: PRUNE_MAX });
+      total += removed.length;
+      if (removed.length < PRUNE_MAX) return total;
+    }
+  }
+
+  async references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }> {
+    const bundles = new Set<string>();
+    const contents = new Set<string>();
+    for (let after = 0; ; await setImmediate()) {
+      const page = { after, limit: REFERENCES_PER_PAGE };
+      const rows = await this.#database.run<
+        { readonly seq: number } & Record<'bundleSha256' | 'contentSha256', string>
+      >(this.#sql.references, page);
+      for (const { seq, bundleSha256, contentSha256 } of rows) {
+        bundles.add(bundleSha256);
+        contents.add(contentSha256);
+        after = seq;
+      }
+      if (rows.length < REFERENCES_PER_PAGE) return { bundles, contents };
+    }
+  }
+
+  /** The database stays open: it belongs to the caller. */
+  async close(): Promise<void> {
+    await this.#adding;
+  }
+
+  async #add(...[job, queuedMax]: Parameters<JobQueue['add']>): Promise<StoredJob> {
+    const { jobId, organizationId, domain, version, paths, traceparent } = job;
+    const request = { organizationId, domain, version, paths: paths === null ? null : JSON.stringify(paths) };
+    return this.#database.transact(async (session) => {
+      await session.run(this.#sql.lockOrganization, { organizationId });
+      const [equal] = await session.run<JobRow>(this.#sql.equalQueued, request);
+      if (equal !== undefined) return toStoredJob(equal);
+      const [counts] = await session.run<JobCounts>(this.#sql.countsOf, { organizationId });
+      if ((counts?.queued ?? 0) >= queuedMax) throw queueFull(domain, queuedMax);
+      const added = { ...request, jobId, traceparent, nowMs: this.#wallMs() };
+      return oneJob(await session.run<JobRow>(this.#sql.add, added));
+    });
+  }
+
+  /** A job whose lease has expired goes before those that wait. */
+  async #next(session: JobSession, leaseMs: number): Promise<Candidate | null> {
+    const [abandoned] = await session.run<Candidate>(this.#sql.nextAbandoned, { leaseMs });
+    if (abandoned !== undefined) return abandoned;
+    const [queued] = await session.run<Candidate>(this.#sql.nextQueued);
+    return queued ?? null;
+  }
+
+  /** Null if the caller should look again. */
+  async #take(session: JobSession, leaseMs: number): Promise<Claim | null> {
+    await session.run(this.#sql.lockClaims);
+    const next = await this.#next(session, leaseMs);
+    if (next === null) return null;
+    const { seq, jobId, attempt, organizationId } = next;
+    if (next.isCanceled) {
+      // Its holder is dead, so end it here.
+      await this.#changes(session, this.#sql.fail, { jobId, attempt, ...failure(CANCELED, null) });
+      return null;
+    }
+    if (next.status === 'queued') await session.run(this.#sql.takeTurn, { organizationId });
+    const holder = this.#here === null ? null : JSON.stringify(this.#here);
+    const job = oneJob(await session.run<JobRow>(this.#sql.begin, { seq, holder, nowMs: this.#wallMs() }));
+    return { job, attempt: job.attempt };
+  }
+
+  async #endLeasesOfTheDead(): Promise<void> {
+    for (const { holder } of await this.#database.run<{ readonly holder: string }>(this.#sql.holders)) {
+      if (isGone(JSON.parse(holder) as Holder, this.#here)) await this.#database.run(this.#sql.endLeases, { holder });
+    }
+  }
+
+  async #notingFaults<T>(act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      this.#lastFaultMs = performance.now();
+      throw error;
+    }
+  }
+
+  /** Waits for an unavailable database, because the work is done. */
+  async #end(claim: Claim, status: string, ending: Statement, values: StatementValues): Promise<boolean> {
+    const end = () => this.#changes(this.#database, ending, { ...refOf(claim), ...values });
+    const { result, faults } = await patiently(end);
+    if (result || faults === 0) return result;
+    // The statement may have succeeded although the connection was lost.
+    const [ended] = await this.#database.run<{ readonly status: string }>(this.#sql.ended, refOf(claim));
+    return ended?.status === status;
+  }
+
+  async #changes(session: JobSession, change: Statement, values: StatementValues): Promise<boolean> {
+    return (await session.run(change, { ...values, nowMs: this.#wallMs() })).length > 0;
+  }
+
+  async #job(query: Statement, values: StatementValues): Promise<StoredJob | null> {
+    const [row] = await this.#database.run<JobRow>(query, values);
+    return row === undefined ? null : toStoredJob(row);
+  }
+}
+
+type Candidate = Pick<JobRow, 'seq' | 'jobId' | 'organizationId' | 'status' | 'attempt' | 'isCanceled'>;
+
+const refOf = ({ job, attempt }: Claim) => ({ jobId: job.jobId, attempt });
+
+const failure = ({ code, message, next }: JobFault, report: ExportReport | null) => ({
+  error: message,
+  errorCode: code,
+  errorNext: next,
+  report: report === null ? null : JSON.stringify(report),
+});
+
+/** Longer than a restart or a failover of the server. */
+const PATIENCE_MS = 120_000;
+const PAUSE_MS = 500;
+
+/** @throws DocshelfError `database_unavailable` after two minutes */
+async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T; readonly faults: number }> {
+  const endMs = performance.now() + PATIENCE_MS;
+  for (let faults = 0; ; faults += 1) {
+    try {
+      return { result: await act(), faults };
+    } catch (error) {
+      if (toDocshelfError(error).code !== 'database_unavailable' || performance.now() > endMs) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Characters. Every reader of a job gets its checkpoint: anything larger is in a file that the checkpoint names. */
+const CHECKPOINT_LENGTH_MAX = 64 * 1024;
+
+function queueFull(domain: string, queuedMax: number): DocshelfError {
+  const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization wait`;
+  const next = 'Wait until one of them has begun, or cancel one.';
+  return new DocshelfError('queue_full', message, { next, fields: { queuedMax } });
+}
+
+interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled' | 'bundle' | 'fault' | 'paths'> {
+  readonly seq: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly isCanceled: 0 | 1;
+  /** The three columns of a bundle are null together. */
+  readonly bundleSha256: string | null;
+  readonly bundleSizeBytes: number | null;
+  readonly contentSha256: string | null;
+  /** Null in a row from before codes were stored. `error` contains the advice there. */
+  readonly errorCode: ErrorCode | null;
+  readonly errorNext: string | null;
+  readonly paths: string | null;
+}
+
+function toStoredJob(row: JobRow): StoredJob {
+  const {
+    seq: _,
+    createdAtMs,
+    updatedAtMs,
+    isCanceled,
+    paths,
+    bundleSha256,
+    bundleSizeBytes,
+    contentSha256,
+    error,
+    errorCode,
+    errorNext,
+    ...same
+  } = row;
+  const isPacked = bundleSha256 !== null && bundleSizeBytes !== null && contentSha256 !== null;
+  const fault = error === null || errorCode === null ? null : { code: errorCode, message: error, next: errorNext };
+  return {
+    ...same,
+    error: fault === null ? error : jobError(fault),
+    fault,
+    paths: paths === null ? null : (JSON.parse(paths) as string[]),
+    createdAt: new Date(createdAtMs).toISOString(),
+    updatedAt: new Date(updatedAtMs).toISOString(),
+    isCanceled: isCanceled === 1,
+    bundle: isPacked ? { sha256: bundleSha256, sizeBytes: bundleSizeBytes, contentSha256 } : null,
+  };
+}
+
+function oneJob([row]: readonly JobRow[]): StoredJob {
+  if (row === undefined) throw new Error('a job was not written');
+  return toStoredJob(row);
+}
+
+/** The cursor at the end of a page: base64url of the `seq` of its last job. */
+function cursorOf(seq: number): string {
+  return Buffer.from(String(seq)).toString('base64url');
+}
+
+/** The next page begins below this `seq`. @throws DocshelfError `bad_request` */
+function seqOf(cursor: string | undefined): number {
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
+  const seq = Number(Buffer.from(cursor, 'base64url').toString());
+  // Node skips characters that are not base64url: a valid cursor is the same after a round trip.
+  if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
+  throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is no cursor`, {
+    next: 'Give the nextCursor of an earlier answer, unchanged, or none to begin with the newest job.',
+    fields: { field: 'cursor' },
+  });
+}
+
+/** The process that runs a job. If it is provably dead, its job need not wait for the lease. */
+export interface Holder {
+  readonly bootId: string;
+  readonly pidNamespace: string;
+  readonly pid: number;
+  readonly startTicks: string;
+}
+
+/** This process. Null if the system cannot name it (no Linux, no /proc). */
+export function thisHolder(): Holder | null {
+  try {
+    // /proc may be mounted for other processes.
+    if (readlinkSync('/proc/self') !== String(process.pid)) return null;
+    const startTicks = startTicksOf(process.pid);
+    if (startTicks === null) return null;
+    return {
+      bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+      pidNamespace: readlinkSync('/proc/self/ns/pid'),
+      pid: process.pid,
+      startTicks,
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** True if the holder is certainly dead. A process of another host or container cannot be judged. @param here `thisHolder()` */
+export function isGone(holder: Holder, here: Holder | null): boolean {
+  if (holder.bootId !== here?.bootId || holder.pidNamespace !== here.pidNamespace) return false;
+  return !isRunning(holder.pid, holder.startTicks);
+}

@@ -1,0 +1,137 @@
+import type { SiteSink } from '../../domain/job.ts';
+import type { Language } from './languages.ts';
+import { orderOfName, type Page, titleOfName } from './page.ts';
+import { type NavigationEntry, SETTINGS_FILE } from './settings.ts';
+
+export type NavigationNode =
+  | { readonly kind: 'page'; readonly title: string; readonly page: Page }
+  | { readonly kind: 'link'; readonly title: string; readonly href: string }
+  | { readonly kind: 'group'; readonly title: string; readonly children: readonly NavigationNode[] };
+
+export function pagesBelow(nodes: readonly NavigationNode[]): readonly Page[] {
+  return nodes.flatMap((node) =>
+    node.kind === 'page' ? [node.page] : node.kind === 'group' ? pagesBelow(node.children) : [],
+  );
+}
+
+export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
+  for (const node of nodes) {
+    const first = node.kind === 'page' ? node.page : node.kind === 'group' ? firstPageIn(node.children) : null;
+    if (first !== null) return first;
+  }
+  return null;
+}
+
+/** The page that a name of `docs.json` means; `excluded`: it is not in this export, which is no fault. */
+type FindPage = (name: string) => Page | 'excluded' | null;
+
+/** One language's navigation: its own, else the site's with pages below the language's folder, else that of the folders. */
+export function navigationOf(
+  language: Language,
+  pages: readonly Page[],
+  site: { readonly navigation: readonly NavigationEntry[] | null; readonly isDefault: boolean },
+  findPage: FindPage,
+  find: SiteSink['find'],
+): readonly NavigationNode[] {
+  const own = language.navigation ?? (site.isDefault ? site.navigation : null);
+  const ofLanguage: FindPage = (name) => {
+    const inFolder = language.folder === '' ? null : findPage(language.folder + name.replace(/^\/+/, ''));
+    return inFolder ?? findPage(name);
+  };
+  if (own !== null) {
+    const nodes = build(own, ofLanguage, (name) => {
+      const detail = `navigation names "${name}", and there is no such page`;
+      find({ kind: 'missing_page', page: SETTINGS_FILE, detail });
+    });
+    const listed = new Set(pagesBelow(nodes));
+    for (const page of pages) {
+      if (listed.has(page) || page.isHidden) continue;
+      find({ kind: 'unlisted_page', page: page.source.path, detail: 'the navigation of docs.json does not name it' });
+    }
+    return nodes;
+  }
+  if (site.navigation !== null && language.folder !== '') {
+    const translated: FindPage = (name) => {
+      const page = ofLanguage(name);
+      return page !== null && page !== 'excluded' && page.language === language.code ? page : null;
+    };
+    const nodes = build(site.navigation, translated, () => {});
+    if (firstPageIn(nodes) !== null) return nodes;
+  }
+  return folderNavigation(
+    pages.filter(({ isHidden }) => !isHidden),
+    language,
+  );
+}
+
+function build(
+  entries: readonly NavigationEntry[],
+  findPage: FindPage,
+  onMissing: (name: string) => void,
+): readonly NavigationNode[] {
+  return entries.flatMap((entry): readonly NavigationNode[] => {
+    if (entry.kind === 'link') return [entry];
+    if (entry.kind === 'group') {
+      const children = build(entry.entries, findPage, onMissing);
+      return children.length === 0 ? [] : [{ kind: 'group', title: entry.title, children }];
+    }
+    const page = findPage(entry.name);
+    if (page === null) onMissing(entry.name);
+    return page === null || page === 'excluded' || page.isHidden ? [] : [nodeOf(page)];
+  });
+}
+
+interface Folder {
+  readonly name: string;
+  index: Page | null;
+  readonly pages: Page[];
+  readonly folders: Map<string, Folder>;
+}
+
+interface Entry {
+  readonly order: number;
+  readonly title: string;
+  readonly name: string;
+  readonly node: NavigationNode;
+}
+
+/** A navigation from the folders: in each the index page first, then by `order`, the number in the name, and the title. */
+function folderNavigation(pages: readonly Page[], language: Language): readonly NavigationNode[] {
+  const root: Folder = { name: '', index: null, pages: [], folders: new Map() };
+  for (const page of pages) place(root, page, language);
+  const compare = new Intl.Collator(language.code, { numeric: true }).compare;
+  return nodesOf(root, (a, b) => a.order - b.order || compare(a.title, b.title) || (a.name < b.name ? -1 : 1));
+}
+
+function place(root: Folder, page: Page, language: Language): void {
+  const inFolder = language.folder !== '' && page.path.startsWith(language.folder);
+  const segments = page.path.slice(inFolder ? language.folder.length : 0).split('/');
+  let folder = root;
+  for (const name of segments.slice(0, -1)) {
+    const next = folder.folders.get(name) ?? { name, index: null, pages: [], folders: new Map() };
+    folder.folders.set(name, next);
+    folder = next;
+  }
+  if (segments.at(-1) === 'index.html') folder.index = page;
+  else folder.pages.push(page);
+}
+
+function nodesOf(folder: Folder, compare: (a: Entry, b: Entry) => number): readonly NavigationNode[] {
+  const pages = folder.pages.map((page): Entry => {
+    const name = page.path.slice(page.path.lastIndexOf('/') + 1);
+    return { order: page.order ?? orderOfName(name), title: page.sidebarTitle, name, node: nodeOf(page) };
+  });
+  const groups = [...folder.folders.values()].map((each): Entry => {
+    const title = each.index?.sidebarTitle ?? titleOfName(each.name);
+    const node: NavigationNode = { kind: 'group', title, children: nodesOf(each, compare) };
+    return { order: each.index?.order ?? orderOfName(each.name), title, name: `${each.name}/`, node };
+  });
+  // At the top, pages come before groups: a page below a group's title would seem to be the group's.
+  const entries =
+    folder.name === '' ? [...pages.sort(compare), ...groups.sort(compare)] : [...pages, ...groups].sort(compare);
+  return [...(folder.index === null ? [] : [nodeOf(folder.index)]), ...entries.map(({ node }) => node)];
+}
+
+function nodeOf(page: Page): NavigationNode {
+  return { kind: 'page', title: page.sidebarTitle, page };
+}

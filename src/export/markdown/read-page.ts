@@ -1,0 +1,192 @@
+import { constants, open, stat } from 'node:fs/promises';
+import { parse, YAMLParseError } from 'yaml';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { badSource, type SiteSink } from '../../domain/job.ts';
+import { ARCHIVE_LIMITS } from '../../domain/limits.ts';
+import { languageTag } from '../../web/language-tag.ts';
+import { type FoundFile, walkFolder } from '../sources/walk-folder.ts';
+
+const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
+/** Packages beside the pages of a documentation with tools of its own. */
+const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
+
+/** A folder's files in the order of their paths, without those of `node_modules`. @throws DocshelfError `bad_source` */
+export async function readFolder(
+  dir: string,
+  find: SiteSink['find'],
+  signal: AbortSignal,
+): Promise<readonly FoundFile[]> {
+  const info = await stat(dir).catch((error: unknown) => {
+    const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
+    throw badSource(dir, isMissing ? 'it is not there' : `it cannot be read (${errnoOf(error)})`, NEXT, error);
+  });
+  if (!info.isDirectory()) throw badSource(dir, 'it is no folder', NEXT);
+  const { files, leftOut } = await walkFolder(dir, ARCHIVE_LIMITS, signal);
+  for (const finding of leftOut) if (!PACKAGES.test(finding.page)) find(finding);
+  return files
+    .filter(({ path }) => !PACKAGES.test(path))
+    .map((file) => ({ ...file, path: file.path.normalize('NFC') }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** @throws DocshelfError `bad_source` if the file cannot be read or is larger than `bytesMax` */
+export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
+  try {
+    // The listing resolved every link; one that stands there now was put there since.
+    await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+    const { size } = await handle.stat();
+    if (size > bytesMax) {
+      throw badSource(path, `it is larger than ${bytesMax / 1024 ** 2} MiB`, 'Part it into several files.');
+    }
+    return await handle.readFile();
+  } catch (error) {
+    if (error instanceof DocshelfError) throw error;
+    throw badSource(path, `it cannot be read (${errnoOf(error) ?? error})`, 'Make it readable for docshelf.', error);
+  }
+}
+
+interface TitledBody {
+  /** Inline Markdown, or null if the text begins with something else. */
+  readonly heading: string | null;
+  readonly body: string;
+}
+
+export interface PageText extends TitledBody {
+  readonly matter: FrontMatter;
+}
+
+/** Bytes of one page's Markdown: a thick book has 2 MiB, and rendering takes some fifty times as much memory. */
+export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
+
+/** @throws DocshelfError `bad_source` */
+export async function readPage(source: FoundFile, find: SiteSink['find']): Promise<PageText> {
+  const { text, isUnicode } = decodeText(await readSource(source, PAGE_BYTES_MAX));
+  if (!isUnicode) find({ kind: 'not_utf8', page: source.path, detail: 'it is no UTF-8, and was read as Windows-1252' });
+  const { matter, body } = readFrontMatter(source.path, text);
+  return { matter, ...splitTitle(body) };
+}
+
+/** UTF-8, UTF-16 by its byte order mark, else Windows-1252 as browsers do (`isUnicode` false). Lines end with `\n`. */
+export function decodeText(bytes: Uint8Array): { readonly text: string; readonly isUnicode: boolean } {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
+  try {
+    return { text: unixLines(new TextDecoder(encoding, { fatal: true }).decode(bytes)), isUnicode: true };
+  } catch {
+    return { text: unixLines(new TextDecoder('windows-1252').decode(bytes)), isUnicode: false };
+  }
+}
+
+function unixLines(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/** UTF-16 code units; patterns are spared a longer first line. */
+const HEADING_LENGTH_MAX = 1_000;
+/** First characters of blocks other than paragraphs, which are no setext headings (CommonMark, section 4.3). */
+const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
+
+/** Finds CommonMark's ATX and setext headings (sections 4.2 and 4.3), of one line. */
+function splitTitle(markdown: string): TitledBody {
+  const start = markdown.search(/\S/);
+  const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
+  if (line.length > HEADING_LENGTH_MAX || /\n {4}|^ {4}|\t/.test(markdown.slice(0, start))) {
+    return { heading: null, body: markdown };
+  }
+  const after = (lines: string) => markdown.slice(start + lines.length + 1);
+  if (/^#\s/.test(line)) {
+    const heading = line.slice(1).trim();
+    return { heading: heading.replace(/(?:^|\s)#+$/, '').trim() || null, body: after(line) };
+  }
+  if (/^=+$/.test(below.trim()) && !OTHER_BLOCK.test(line)) {
+    return { heading: line.trim(), body: after(`${line}\n${below}`) };
+  }
+  return { heading: null, body: markdown };
+}
+
+/** The fields of a page's front matter, null if they are left out. Unknown keys are ignored. */
+export type FrontMatter = ReturnType<typeof readFrontMatter>['matter'];
+
+const FENCED = /^---[ \t]*\n((?:[\s\S]*?\n)?)(?:---|\.\.\.)[ \t]*(?:\n|$)/;
+/** UTF-16 code units; a page's facts are a few lines. */
+const MATTER_LENGTH_MAX = 64 * 1024;
+const TRUE_WORDS = /^(?:true|yes|on)$/i;
+const FALSE_WORDS = /^(?:false|no|off|)$/i;
+
+/** Without a closing `---` there is none. @param text as `decodeText` gives it. @throws DocshelfError `bad_source` */
+export function readFrontMatter(path: string, text: string) {
+  const fenced = FENCED.exec(text);
+  const yaml = fenced?.[1] ?? '';
+  if (yaml.length > MATTER_LENGTH_MAX) throw fault(path, 1, `it is longer than ${MATTER_LENGTH_MAX} characters`);
+  const says = parseYaml(path, yaml);
+  const faultOf = (key: string, state: string) => fault(path, lineOf(yaml, key), `"${key}" ${state}`);
+  const textOf = (key: string): string | null => {
+    const value = Object.hasOwn(says, key) ? says[key] : undefined;
+    if (value === undefined) return null;
+    if (typeof value !== 'string') throw faultOf(key, 'is no text');
+    return value.trim().replace(/\s+/g, ' ') || null;
+  };
+  const flagOf = (key: string): boolean => {
+    const word = textOf(key) ?? '';
+    if (TRUE_WORDS.test(word)) return true;
+    if (FALSE_WORDS.test(word)) return false;
+    throw faultOf(key, 'is neither true nor false');
+  };
+  const order = textOf('order');
+  if (order !== null && !Number.isFinite(Number(order))) throw faultOf('order', 'is no number');
+  const languageKey = Object.hasOwn(says, 'language') ? 'language' : 'lang';
+  const written = textOf(languageKey);
+  const language = written === null ? null : languageTag(written);
+  if (written !== null && language === null) throw faultOf(languageKey, 'is no language tag like fr or pt-BR');
+  // `keywords` is what others call tags: a list, or words parted by commas.
+  const tagsKey = Object.hasOwn(says, 'tags') ? 'tags' : 'keywords';
+  const listed = says[tagsKey];
+  const tags: readonly unknown[] = Array.isArray(listed) ? listed : (textOf(tagsKey) ?? '').split(',');
+  if (!tags.every((tag) => typeof tag === 'string')) throw faultOf(tagsKey, 'is no list of words');
+  return {
+    matter: {
+      title: textOf('title'),
+      sidebarTitle: textOf('sidebarTitle'),
+      description: textOf('description'),
+      tags: [...new Set(tags.map((tag) => tag.trim().replaceAll(',', ' ')).filter((tag) => tag !== ''))],
+      version: textOf('version'),
+      language,
+      order: order === null ? null : Number(order),
+      /** The first version of the documentation that has this page. */
+      since: textOf('since'),
+      isDraft: flagOf('draft'),
+      isHidden: flagOf('hidden'),
+      isNoindex: flagOf('noindex'),
+    },
+    body: text.slice(fenced?.[0].length ?? 0),
+  };
+}
+
+/** Every scalar as the text that was written: the version `1.10` is no number here. */
+function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>> {
+  if (yaml.trim() === '') return {};
+  let says: unknown;
+  try {
+    says = parse(yaml, { schema: 'failsafe', logLevel: 'error' });
+  } catch (error) {
+    const line = error instanceof YAMLParseError ? (error.linePos?.[0].line ?? 1) : 1;
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    throw fault(path, line, reason.replace(/ at line \d+, column \d+:?$/, ''), error);
+  }
+  if (typeof says === 'string' && says.trim() === '') return {};
+  if (typeof says === 'object' && says !== null && !Array.isArray(says)) return says as Record<string, unknown>;
+  throw fault(path, 1, 'it is no list of keys and values');
+}
+
+function lineOf(yaml: string, key: string): number {
+  return yaml.split('\n').findIndex((line) => line.replace(/^["']/, '').startsWith(key)) + 1 || 1;
+}
+
+/** @param line inside the front matter; the file has `---` before it */
+function fault(path: string, line: number, state: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('bad_source', `Cannot read the front matter of "${path}", line ${line + 1}: ${state}`, {
+    next: 'Front matter is YAML between two lines of ---; put a text with a colon in it into quotes.',
+    fields: { path, line: line + 1 },
+    cause,
+  });
+}

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import type { Context } from 'hono';
+import { bareHost } from '../../domain/egress.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { bearerToken, requireToken } from '../bearer.ts';
+import { ClientRates, LateAnswers } from '../limits/client-rates.ts';
+import type { AdminEndpoint, AdminEnv } from './actions.ts';
+
+/** Probes use any name that an orchestrator gives a pod, and reveal nothing. */
+const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
+/**
+ * Rejects requests for the name of another host. With DNS rebinding, a foreign page would be of the same origin as the responses, and
+ * its browser sends that name.
+ * @param hosts names in addition to `localhost`, IP addresses and this machine's name; `*`: all
+ * @throws DocshelfError `misdirected`
+ */
+export function requireOwnName(url: string, hosts: readonly string[]): void {
+  const asked = new URL(url);
+  if (HEALTH.has(asked.pathname)) return;
+  const name = bareHost(asked.hostname).replace(/\.$/, '');
+  const own = ['localhost', hostname(), ...hosts].map((each) => each.toLowerCase());
+  if (isIP(name) !== 0 || own.includes(name) || own.includes('*')) return;
+  throw new DocshelfError('misdirected', `Cannot answer for "${name}": the admin listener has no such name`, {
+    next: 'Ask it by an IP address or localhost, or add the name to admin.hosts.',
+  });
+}
+
+interface TokenGuardOptions {
+  /** Null: none is set. */
+  readonly token: () => Secret | null;
+  readonly onWrong: () => void;
+  readonly rates?: ClientRates;
+  readonly late?: LateAnswers;
+}
+
+/** A few mistyped tokens get their response at once. */
+const WRONG_RATE = { burst: 20, perSecond: 0.1 };
+const HELP = 'The right admin.token is admitted at once, whoever else guesses from this address.';
+
+/** Counts wrong tokens of each client and delays its responses to them. A right token never waits. */
+export class TokenGuard {
+  readonly #options: TokenGuardOptions;
+  readonly #rates: ClientRates;
+  readonly #late: LateAnswers;
+
+  constructor(options: TokenGuardOptions) {
+    this.#options = options;
+    const words = { act: 'sign in', cause: 'wrong tokens', help: HELP };
+    this.#rates = options.rates ?? new ClientRates({ policy: WRONG_RATE, ...words });
+    this.#late = options.late ?? new LateAnswers();
+  }
+
+  /** @throws DocshelfError `forbidden`, `unauthorized`, `rate_limited` */
+  async admit(authorization: string | undefined, client: string): Promise<void> {
+    try {
+      requireToken(this.#options.token(), authorization);
+    } catch (error) {
+      if (bearerToken(authorization) === null || this.#options.token() === null) throw error;
+      this.#options.onWrong();
+      try {
+        this.#rates.take(client);
+      } catch (tooMany) {
+        await this.#late.turnOf(client);
+        throw tooMany;
+      }
+      throw error;
+    }
+  }
+}
+
+/**
+ * The folder may have been renamed under the daemon, with another one under its path: the socket went with the old one.
+ * @throws DocshelfError `daemon_unreachable` if the daemon does not work on the folder that the command names
+ */
+export async function requireFolder(
+  named: string | undefined,
+  folder: (() => Promise<string | null>) | undefined,
+): Promise<void> {
+  if (named === undefined || folder === undefined || named === (await folder())) return;
+  const state = `Cannot act: the daemon ${process.pid} does not work on this data folder, which was renamed or replaced`;
+  throw new DocshelfError('daemon_unreachable', state, {
+    next: 'Restart the daemon, then run the command again.',
+  });
+}
+
+/** Runs before the body: docshelf reads no byte of a refused upload. */
+export function requireAdmin(endpoint: AdminEndpoint, guard: TokenGuard) {
+  return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
+    const client = c.env?.incoming?.socket.remoteAddress ?? '';
+    if (endpoint === 'token') await guard.admit(c.req.header('authorization'), client);
+    await next();
+  };
+}

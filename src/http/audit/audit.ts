@@ -1,0 +1,228 @@
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HttpBindings } from '@hono/node-server';
+import { rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { membersOf, RFC3339, type ShapeOf, text, textOrNull } from '../../domain/shape.ts';
+import { printableJson } from '../../domain/text.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { ifThere, openToAppend, readIfThere } from '../../files/index.ts';
+import { requestIdOf } from '../listener/request.ts';
+
+const ACTOR_KINDS = ['token', 'session', 'socket', 'key'] as const;
+
+/** Who acts, and by which credential: admin token, console session, socket of the daemon, or API key. */
+export interface Actor {
+  readonly by: (typeof ACTOR_KINDS)[number];
+  /** Name of the session or id of the key. Null for other kinds. Never a credential. */
+  readonly id: string | null;
+  /** Remote address. Null through a socket. */
+  readonly client: string | null;
+  readonly requestId: string | null;
+}
+
+export function actorOf(by: Actor['by'], env: Partial<HttpBindings> | undefined, id: string | null = null): Actor {
+  const client = by === 'socket' ? null : (env?.incoming?.socket.remoteAddress ?? null);
+  return { by, id, client, requestId: requestIdOf(env) };
+}
+
+/** A change or an attempt: who, what, from which state to which, and the result. */
+const auditLineSchema = {
+  title: 'AuditLine',
+  type: 'object',
+  required: [
+    'at',
+    'by',
+    'id',
+    'client',
+    'requestId',
+    'action',
+    'site',
+    'organization',
+    'target',
+    'from',
+    'to',
+    'result',
+    'error',
+  ],
+  properties: {
+    at: RFC3339,
+    by: {
+      type: 'string',
+      enum: ACTOR_KINDS,
+      description: 'By the admin token, a session of the console, the socket of the data folder, or an API key.',
+    },
+    id: textOrNull('Of the session or the API key.'),
+    client: textOrNull('Address of the other end; null through the socket.'),
+    requestId: textOrNull('As in `X-Request-Id` and the log.'),
+    action: text(
+      '`activate`, `rollback`, `remove`, `upload`, `signature`, `take-up`, `preview`, `reload`, `key-create`, `key-revoke`, `export-start`, `export-cancel`, `export-link`, `sign-in`, `sign-out` and others.',
+    ),
+    site: textOrNull('The domain.'),
+    organization: textOrNull('Of a key, or of an export.'),
+    target: textOrNull('What was acted on: a version, a file, the name of a key, a job.'),
+    from: textOrNull('What was active before, or the key that there was.'),
+    to: textOrNull('What is active since, or the key that there is.'),
+    result: text('`ok`, or the code of the fault.'),
+    error: textOrNull('The sentence of the fault.'),
+  },
+} as const;
+export const auditPageSchema = {
+  title: 'Audit',
+  type: 'object',
+  required: ['lines', 'before'],
+  properties: {
+    lines: { type: 'array', items: auditLineSchema, description: 'The newest first.' },
+    before: textOrNull('What the next page is asked by; null at the end.'),
+  },
+} as const;
+
+export type AuditLine = ShapeOf<typeof auditLineSchema>;
+export type AuditPage = ShapeOf<typeof auditPageSchema>;
+
+export type AuditFacts = Partial<Pick<AuditLine, 'site' | 'organization' | 'target' | 'from' | 'to'>>;
+
+/** Records each change before the client gets its response: first in the log, then in the store. */
+export class AuditTrail {
+  readonly #store: Pick<AuditFile, 'append' | 'read'>;
+  readonly #log: (line: AuditLine) => void;
+  #count = 0;
+
+  constructor(store: Pick<AuditFile, 'append' | 'read'>, log: (line: AuditLine) => void) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** Number of lines since the start. It changes with each line. */
+  get count(): number {
+    return this.#count;
+  }
+
+  read(limit: number, before: string | null = null): Promise<AuditPage> {
+    return this.#store.read(limit, before);
+  }
+
+  /** Runs `act` and records its result or error. @param after facts that only the result has */
+  async record<Result>(
+    actor: Actor,
+    action: string,
+    facts: AuditFacts,
+    act: () => Promise<Result>,
+    after: (result: Result) => AuditFacts & Partial<Pick<AuditLine, 'result' | 'error'>> = () => ({}),
+  ): Promise<Result> {
+    const line: AuditLine = { ...NOTHING, at: '', ...actor, action, ...facts, result: 'ok', error: null };
+    try {
+      const result = await act();
+      await this.#write({ ...line, ...after(result) });
+      return result;
+    } catch (cause) {
+      const { code, message } = toDocshelfError(cause);
+      await this.#write({ ...line, result: code, error: code === 'internal' ? null : message });
+      throw cause;
+    }
+  }
+
+  async #write(line: AuditLine): Promise<void> {
+    const dated = { ...line, at: new Date().toISOString() };
+    this.#log(dated);
+    await this.#store.append(dated);
+    this.#count += 1;
+  }
+}
+
+const NOTHING = { site: null, organization: null, target: null, from: null, to: null };
+
+interface AuditFileOptions {
+  readonly dir: string;
+  readonly onFault: (error: unknown) => void;
+  readonly bytesMax?: number;
+}
+
+/** About 12,000 lines. */
+const BYTES_MAX = 4 * 1024 ** 2;
+/** Full files to keep besides the current one, 32 MiB in total. */
+const FULL_FILES_MAX = 7;
+const LOCK_MS_MAX = 5_000;
+const CURRENT_FILE = 'audit.jsonl';
+const FULL_FILE = /^audit-\d{8}T\d{9}Z\.jsonl$/;
+
+/**
+ * Lines of JSON that all daemons on the folder append. A full file is renamed with the current time, and the oldest file is
+ * removed. Readers ignore a line that a crash has cut off.
+ */
+export class AuditFile {
+  readonly #options: AuditFileOptions;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: AuditFileOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the line is written. Never rejects: it reports errors, and the line is in the log. */
+  append(line: AuditLine): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#append(line)).catch(this.#options.onFault);
+    return this.#writing;
+  }
+
+  /** Newest lines first. @param before RFC 3339: only lines of an earlier time @throws DocshelfError `cannot_read` */
+  async read(limit: number, before: string | null): Promise<AuditPage> {
+    const { dir } = this.#options;
+    const lines: AuditLine[] = [];
+    for (const name of [CURRENT_FILE, ...(await this.#full()).reverse()]) {
+      const text = await readIfThere(join(dir, name)).catch(rethrowAs('cannot_read', `read "${join(dir, name)}"`));
+      const found = linesOf(text ?? '').filter(({ at }) => before === null || at < before);
+      lines.push(...found.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)));
+      if (lines.length > limit) break;
+    }
+    // Keep lines of one millisecond on one page, because pages are requested by time.
+    const last = lines[limit - 1]?.at;
+    const rest = lines.slice(limit);
+    const end = limit + rest.length - rest.filter(({ at }) => at !== last).length;
+    return { lines: lines.slice(0, end), before: end < lines.length ? (last ?? null) : null };
+  }
+
+  async #append(line: AuditLine): Promise<void> {
+    const file = join(this.#options.dir, CURRENT_FILE);
+    const size = await this.#write(file, `${printableJson(JSON.stringify(line))}\n`);
+    if (size > this.#bytesMax) await this.#putAside(file);
+  }
+
+  /** @returns bytes of the file */
+  async #write(file: string, line: string): Promise<number> {
+    await using handle = await openToAppend(file, 0o600);
+    const { size } = await handle.stat();
+    const last = Buffer.alloc(1, '\n');
+    if (size > 0) await handle.read(last, 0, 1, size - 1);
+    // Write once, so that lines of other daemons cannot come in between.
+    const written = Buffer.from(last.toString() === '\n' ? line : `\n${line}`);
+    await handle.appendFile(written);
+    await handle.datasync();
+    return size + written.length;
+  }
+
+  async #putAside(file: string): Promise<void> {
+    const { dir } = this.#options;
+    await whileLocked(join(dir, 'audit.lock'), { mode: 'exclusive', waitMsMax: LOCK_MS_MAX }, async () => {
+      // Another daemon may have renamed it meanwhile.
+      const info = await ifThere(stat(file));
+      if (info === null || info.size <= this.#bytesMax) return;
+      await rename(file, join(dir, `audit-${new Date().toISOString().replaceAll(/[-:.]/g, '')}.jsonl`));
+      for (const name of (await this.#full()).slice(0, -FULL_FILES_MAX)) await rm(join(dir, name), { force: true });
+    });
+  }
+
+  /** Names of full files, oldest first. */
+  async #full(): Promise<string[]> {
+    return (await readdir(this.#options.dir)).filter((name) => FULL_FILE.test(name)).sort();
+  }
+
+  get #bytesMax(): number {
+    return this.#options.bytesMax ?? BYTES_MAX;
+  }
+}
+
+function linesOf(text: string): AuditLine[] {
+  return text.split('\n').flatMap((line) => {
+    const { at, action } = membersOf<AuditLine>(line);
+    return typeof at === 'string' && typeof action === 'string' ? [JSON.parse(line) as AuditLine] : [];
+  });
+}

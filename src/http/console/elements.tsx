@@ -1,0 +1,193 @@
+import type { Child } from 'hono/jsx';
+import type { DeployState } from '../../domain/status.ts';
+import { nounOf } from '../../domain/text.ts';
+
+const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Formats a size with at most three digits, such as `1.4 MiB`. */
+export function bytesInWords(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < BYTE_UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1;
+  return `${value.toFixed(digits)} ${BYTE_UNITS[unit]}`;
+}
+
+export function countInWords(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function timeInWords(rfc3339: string): string {
+  return `${rfc3339.slice(0, 10)} ${rfc3339.slice(11, 16)} UTC`;
+}
+
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+const DAY_S = 24 * HOUR_S;
+
+/** A time in the future, from a wrong clock, is `just now`. */
+export function agoInWords(rfc3339: string, now: Date): string {
+  const seconds = (now.getTime() - Date.parse(rfc3339)) / 1000;
+  if (seconds < MINUTE_S) return 'just now';
+  if (seconds < HOUR_S) return ago(seconds / MINUTE_S, 'minute');
+  if (seconds < 2 * DAY_S) return ago(seconds / HOUR_S, 'hour');
+  return ago(seconds / DAY_S, 'day');
+}
+
+function ago(amount: number, unit: string): string {
+  const whole = Math.floor(amount);
+  return `${countInWords(whole)} ${nounOf(whole, unit)} ago`;
+}
+
+export function Time({ at }: { readonly at: string }) {
+  return <time datetime={at}>{timeInWords(at)}</time>;
+}
+
+export function TimeAgo({ at, now }: { readonly at: string; readonly now: Date }) {
+  return (
+    <>
+      <Time at={at} /> <small class="ago">{agoInWords(at, now)}</small>
+    </>
+  );
+}
+
+/** Links to the row of the code in the manual. */
+export function FaultCode({ root, code }: { readonly root: string; readonly code: string }) {
+  return (
+    <a href={`${root}manual/errors#${code}`}>
+      <code>{code}</code>
+    </a>
+  );
+}
+
+export type ChipTone = 'good' | 'warn' | 'bad' | 'info' | 'none';
+
+export const STATES: Readonly<Record<DeployState, { readonly tone: ChipTone; readonly meaning: string }>> = {
+  ready: { tone: 'good', meaning: 'What the config asks for is served.' },
+  stale: { tone: 'warn', meaning: 'What the config asks for could not be had: the last good version is served.' },
+  waiting: { tone: 'bad', meaning: 'No version is active yet: readers are told so.' },
+  off: { tone: 'none', meaning: 'Serving is turned off by staticExport.enabled.' },
+};
+
+export function StateChip({ state }: { readonly state: DeployState }) {
+  return (
+    <strong class={`state ${STATES[state].tone}`} title={STATES[state].meaning}>
+      {state}
+    </strong>
+  );
+}
+
+export function Chip({ tone, children }: { readonly tone: ChipTone; readonly children: string }) {
+  return <span class={`chip ${tone}`}>{children}</span>;
+}
+
+/** Longest identifier, in characters, that fits into a column. */
+const SHORT_NAME_MAX = 24;
+
+/** An identifier. It stays on one line and breaks only if it is longer than the line. */
+export function Name({ children: name }: { readonly children: string }) {
+  return <span class={name.length <= SHORT_NAME_MAX ? 'name short' : 'name'}>{name}</span>;
+}
+
+/** A row of a table. The first cell is its heading. */
+export interface RowOfCells {
+  readonly id?: string;
+  readonly cells: readonly Child[];
+}
+
+interface TableProps {
+  readonly id: string;
+  readonly title: string;
+  readonly note?: string;
+  readonly columns: readonly string[];
+  /** Columns whose cells are numbers. */
+  readonly numbers?: readonly string[];
+  readonly empty: string;
+  readonly rows: readonly RowOfCells[];
+}
+
+/** A table with its heading. On a phone, each row is a card whose cells show `data-column` as their label. */
+export function Table({ id, title, note, columns, numbers = [], empty, rows }: TableProps) {
+  const classOf = (name = '') => (numbers.includes(name) ? 'number' : name === 'Actions' ? 'acts' : undefined);
+  return (
+    <section>
+      <div class="title">
+        <h2 id={id}>{title}</h2>
+        {note && <small>{note}</small>}
+      </div>
+      {rows.length === 0 ? (
+        <p class="card empty">{empty}</p>
+      ) : (
+        <div class="table">
+          <table aria-labelledby={id}>
+            <thead>
+              <tr>
+                {columns.map((name) => (
+                  <th scope="col" class={numbers.includes(name) ? 'number' : undefined}>
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <tr id={row.id}>
+                  {row.cells.map((cell, at) =>
+                    at === 0 ? (
+                      <th scope="row">{cell}</th>
+                    ) : (
+                      <td data-column={columns[at]} class={classOf(columns[at])}>
+                        {cell}
+                      </td>
+                    ),
+                  )}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** A link to the page above this one. */
+export function Up({ to, name }: { readonly to: string; readonly name: string }) {
+  return (
+    <p class="up">
+      <a href={to}>{name}</a>
+    </p>
+  );
+}
+
+interface ExplainedProps {
+  readonly root: string;
+  readonly message: string;
+  readonly next: string | null | undefined;
+  readonly code: string;
+  /** Shown after the code. */
+  readonly children?: Child;
+}
+
+/** Why something failed, what to do next, and the code with its link to the manual. */
+export function Explained({ root, message, next, code, children }: ExplainedProps) {
+  return (
+    <>
+      <p>{message}</p>
+      {next && (
+        <p>
+          <strong>Next:</strong> {next}
+        </p>
+      )}
+      <p>
+        <small>
+          <FaultCode root={root} code={code} />
+          {children}
+        </small>
+      </p>
+    </>
+  );
+}

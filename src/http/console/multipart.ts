@@ -1,0 +1,97 @@
+import { DocshelfError } from '../../domain/errors.ts';
+
+/** One field of a form, or one of its files. */
+export interface FormPart {
+  readonly name: string;
+  /** Null for a field. Empty if no file was chosen. */
+  readonly fileName: string | null;
+  /** The caller may stop reading early: the next part skips the rest. */
+  readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
+}
+
+const MULTIPART_TYPE = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
+const HEAD_BYTES_MAX = 16 * 1024;
+/** A form has half a dozen fields and any number of selected files. */
+const PARTS_MAX = 1_000;
+
+/** Reads a form with files (RFC 7578) part by part and chunk by chunk. @throws DocshelfError `unsupported_media_type`, `bad_request` */
+export async function* formParts(request: Request): AsyncGenerator<FormPart, void> {
+  const found = MULTIPART_TYPE.exec(request.headers.get('content-type') ?? '');
+  if (found === null || request.body === null)
+    throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not a form with files');
+  const bytes = new PartBytes(request.body, found[1] ?? found[2] ?? '');
+  for await (const _ of bytes.untilBoundary());
+  for (let count = 0; await bytes.hasPart(); count++) {
+    if (count === PARTS_MAX) throw malformed(`it has more than ${PARTS_MAX} parts`);
+    const head = await bytes.head();
+    const body = bytes.untilBoundary();
+    yield { name: parameterOf(head, 'name') ?? '', fileName: parameterOf(head, 'filename'), body };
+    for await (const _ of body);
+    // Skip the rest if the caller stopped early.
+    for await (const _ of bytes.untilBoundary());
+  }
+}
+
+/** Splits a body at its boundaries. */
+class PartBytes {
+  readonly #chunks: AsyncIterator<Uint8Array<ArrayBuffer>>;
+  readonly #boundary: Buffer;
+  /** Begins with a line break, because the first boundary has none before it. */
+  #kept: Buffer<ArrayBuffer> = Buffer.from('\r\n');
+  #isAtBoundary = false;
+
+  constructor(body: ReadableStream<Uint8Array<ArrayBuffer>>, boundary: string) {
+    this.#chunks = body[Symbol.asyncIterator]();
+    this.#boundary = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  /** The bytes before the next boundary. Empty if that has been reached. */
+  async *untilBoundary(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    while (!this.#isAtBoundary) {
+      const at = this.#kept.indexOf(this.#boundary);
+      this.#isAtBoundary = at >= 0;
+      const end = at >= 0 ? at : Math.max(0, this.#kept.length - this.#boundary.length + 1);
+      const ready = this.#kept.subarray(0, end);
+      this.#kept = this.#kept.subarray(at >= 0 ? at + this.#boundary.length : end);
+      if (ready.length > 0) yield ready;
+      else if (!this.#isAtBoundary) await this.#more();
+    }
+  }
+
+  /** False after the last part. */
+  async hasPart(): Promise<boolean> {
+    while (this.#kept.length < 2) await this.#more();
+    return this.#kept.subarray(0, 2).toString() !== '--';
+  }
+
+  async head(): Promise<string> {
+    for (;;) {
+      const end = this.#kept.indexOf('\r\n\r\n');
+      if (end >= 0) {
+        const head = this.#kept.subarray(0, end).toString();
+        this.#kept = this.#kept.subarray(end + 4);
+        this.#isAtBoundary = false;
+        return head;
+      }
+      if (this.#kept.length > HEAD_BYTES_MAX) throw malformed('the head of a part is too long');
+      await this.#more();
+    }
+  }
+
+  async #more(): Promise<void> {
+    const { value, done } = await this.#chunks.next();
+    if (done === true) throw malformed('the form ends in the middle');
+    this.#kept = Buffer.concat([this.#kept, value]);
+  }
+}
+
+/** Decodes quotes and line breaks, which browsers percent-encode (HTML standard, section 4.10.21.8). */
+function parameterOf(head: string, name: string): string | null {
+  const written = new RegExp(`^content-disposition:[^\\r\\n]*;\\s*${name}="([^"]*)"`, 'im').exec(head)?.[1];
+  if (written === undefined) return null;
+  return written.replaceAll(/%(22|0D|0A)/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+function malformed(state: string): DocshelfError {
+  return new DocshelfError('bad_request', `Cannot read the request: ${state}`);
+}

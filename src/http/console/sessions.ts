@@ -1,0 +1,212 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Context } from 'hono';
+import { LRUCache } from 'lru-cache';
+import { DocshelfError, type Problem } from '../../domain/errors.ts';
+import { BODY_BYTES_MAX } from '../../domain/limits.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { collect } from '../../files/index.ts';
+import { isSame } from '../bearer.ts';
+import type { CreatedKey } from '../keys/key-schemas.ts';
+import { SiteCookie } from '../sign-in/sealed-cookies.ts';
+
+/** A working day. After that, operators sign in again. */
+const SESSION_MS = 12 * 3600_000;
+/** A session with its messages takes 2 KiB. The least recently used one is dropped first. */
+const SESSIONS_MAX = 1_000;
+
+export interface ConsoleSession {
+  /** Identifies the session in audit lines, and does not open it. */
+  readonly name: string;
+  /** Token in each form of the session. */
+  readonly formToken: string;
+  readonly messages: Messages;
+  /** The admin token that opened it. */
+  readonly token: Secret;
+}
+
+interface SessionsOptions {
+  /** The current admin token. Null if none is set. */
+  readonly token: () => Secret | null;
+  readonly now?: () => number;
+}
+
+/** Sessions in memory. A restart ends all, and a changed admin token ends those of the former token. */
+export class Sessions {
+  readonly #token: SessionsOptions['token'];
+  /** Keyed by the digest of the cookie's value, so that a memory dump opens no session. */
+  readonly #kept: LRUCache<string, ConsoleSession>;
+
+  constructor({ token, now = () => performance.now() }: SessionsOptions) {
+    this.#token = token;
+    this.#kept = new LRUCache({ max: SESSIONS_MAX, ttl: SESSION_MS, ttlResolution: 0, perf: { now } });
+  }
+
+  /** @param token an admin token that was just verified. @returns the cookie's value */
+  open(token: Secret): string {
+    const value = randomBytes(32).toString('hex');
+    const key = keyOf(value);
+    const formToken = randomBytes(32).toString('base64url');
+    this.#kept.set(key, { name: key.slice(0, 8), formToken, messages: new Messages(), token });
+    return value;
+  }
+
+  find(values: readonly string[]): ConsoleSession | null {
+    for (const value of values) {
+      const session = this.#kept.get(keyOf(value));
+      if (session?.token.equals(this.#token()) === true) return session;
+    }
+    return null;
+  }
+
+  /** False if the session has ended since it was found: by a sign-out, its age or another token. */
+  isOpen(session: ConsoleSession): boolean {
+    return session.token.equals(this.#token()) && [...this.#kept.values()].includes(session);
+  }
+
+  end(values: readonly string[]): void {
+    for (const value of values) this.#kept.delete(keyOf(value));
+  }
+}
+
+function keyOf(value: string): string {
+  return createHash('sha256').update(value).digest('hex');
+}
+
+/** The result of an action, or of one part of it. */
+export interface Verdict {
+  readonly text: string;
+  /** Null if it succeeded. */
+  readonly problem: Problem | null;
+}
+
+/** The result of an action, for the page that follows it. */
+export interface ActionMessage extends Verdict {
+  /** Results of an action on several files, rejected ones first. */
+  readonly each?: readonly Verdict[];
+  /** A link that is a credential. The page shows it and never loads it. */
+  readonly link?: string;
+  /** Values of a rejected form, so that the operator need not type them again. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly made?: CreatedKey;
+}
+
+const KEPT_MAX = 20;
+
+/** Messages by name. An address carries only the name, so that a foreign link cannot make a page show text. */
+class Messages {
+  readonly #kept = new Map<string, ActionMessage>();
+
+  /** @returns its name */
+  put(message: ActionMessage): string {
+    const name = randomBytes(6).toString('base64url');
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
+    this.#kept.set(name, message);
+    return name;
+  }
+
+  /** Removes the message, so that it is shown once. */
+  take(name: string | undefined): ActionMessage | null {
+    const found = this.find(name);
+    this.#kept.delete(name ?? '');
+    return found;
+  }
+
+  find(name: string | undefined): ActionMessage | null {
+    return this.#kept.get(name ?? '') ?? null;
+  }
+}
+
+const COOKIE_NAME = 'docshelf-console';
+
+/** The name has the port, because cookies do not (RFC 6265, section 8.5) and a host can run several daemons. */
+function cookieOf({ port }: URL, isSecure: boolean): SiteCookie {
+  return new SiteCookie(port === '' ? COOKIE_NAME : `${COOKIE_NAME}-${port}`, '/', isSecure, 'Strict');
+}
+
+/** Values of the request. Over TLS, only those that a page without TLS cannot have set (RFC 6265bis, section 4.1.3.2). */
+export function sessionValues(c: Context): string[] {
+  const url = new URL(c.req.url);
+  const isTls = url.protocol === 'https:';
+  const cookies = [cookieOf(url, true), ...(isTls ? [] : [cookieOf(url, false)])];
+  return cookies.flatMap((cookie) => cookie.valuesIn(c.req.header('cookie')));
+}
+
+/** The origin of the page shows whether a proxy in front uses TLS. */
+export function setSession(c: Context, value: string): void {
+  c.header('Set-Cookie', cookieOf(new URL(c.req.url), isSecure(c)).set(value, SESSION_MS), { append: true });
+}
+
+export function clearSession(c: Context): void {
+  c.header('Set-Cookie', cookieOf(new URL(c.req.url), isSecure(c)).clear(), { append: true });
+}
+
+function isSecure(c: Context): boolean {
+  return c.req.url.startsWith('https:') || (c.req.header('origin') ?? '').startsWith('https:');
+}
+
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
+/** @throws DocshelfError `unsupported_media_type`, `payload_too_large` */
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  if (!FORM_TYPE.test(request.headers.get('content-type') ?? ''))
+    throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not a form');
+  const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, BODY_BYTES_MAX);
+  if (bytes !== null) return new URLSearchParams(bytes.toString());
+  throw new DocshelfError('payload_too_large', 'Cannot read the request: the form is larger than 64 KiB', {
+    fields: { bytesMax: BODY_BYTES_MAX },
+  });
+}
+
+/** Name of the field with the session's form token. */
+export const FORM_TOKEN = 'formToken';
+
+const OWN_PAGE_HELP = 'Open the console in a tab of its own, and act on its own pages.';
+const BEHIND_TLS_HELP =
+  'Behind a proxy that speaks TLS, name it in server.trustedProxies, and have it send X-Forwarded-Proto: https and the Host that it was asked for.';
+
+/**
+ * Rejects requests from other pages: of another site, or of another port of the same host. For a browser, ports are the
+ * same site and get its cookies (contract, section 9.5).
+ * @param own origin of the listener's pages. @throws DocshelfError `forbidden`
+ */
+export function requireOwnPage(request: Request, own: string): void {
+  const fetchSite = request.headers.get('sec-fetch-site');
+  if (fetchSite !== null && fetchSite !== 'same-origin')
+    throw foreign('the browser says that another page has sent it');
+  const origin = request.headers.get('origin');
+  if (origin === null) throw foreign('it does not say which page has sent it');
+  if (origin !== own)
+    throw foreign('a page of another origin has sent it', origin === tlsOrigin(own) ? BEHIND_TLS_HELP : OWN_PAGE_HELP);
+}
+
+/**
+ * The origin of the listener's pages. It has https if the listener uses TLS, or a trusted proxy in front does.
+ * @param isTrusted whether `X-Forwarded-Proto` is used
+ */
+export function ownOrigin({ url, headers }: Request, isTrusted: boolean): string {
+  const isTls = isTrusted && headers.get('x-forwarded-proto')?.toLowerCase() === 'https';
+  return isTls ? tlsOrigin(url) : new URL(url).origin;
+}
+
+const tlsOrigin = (url: string): string => new URL(url.replace(/^http:/, 'https:')).origin;
+
+/** @throws DocshelfError `unauthorized` */
+export function requireSession(session: ConsoleSession | null): ConsoleSession {
+  if (session !== null) return session;
+  throw new DocshelfError('unauthorized', 'Cannot act: nobody is signed in here, or the session has ended', {
+    next: 'Sign in with the admin.token of the config, and act again.',
+  });
+}
+
+/** @throws DocshelfError `forbidden` */
+export function requireFormToken(given: string | null, { formToken }: ConsoleSession): void {
+  if (given === null || !isSame(given, formToken))
+    throw new DocshelfError('forbidden', 'Cannot act: the form is not one of this session', {
+      next: 'Load the page anew, and act again.',
+    });
+}
+
+function foreign(state: string, next = OWN_PAGE_HELP): DocshelfError {
+  return new DocshelfError('forbidden', `Cannot act on this request: ${state}`, { next });
+}

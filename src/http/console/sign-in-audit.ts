@@ -1,0 +1,64 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { DocshelfError } from '../../domain/errors.ts';
+import { counted } from '../../domain/text.ts';
+import { type AuditTrail, actorOf } from '../audit/audit.ts';
+import { ClientRates } from '../limits/client-rates.ts';
+import type { ConsoleSession } from './sessions.ts';
+
+/** Limit of lines for failed sign-ins of all clients: 1,440 a day leave room for two months of changes. */
+const FAILED_RATE = { burst: 20, perSecond: 1 / 60 };
+const ALL = 'all clients';
+
+type Env = Partial<HttpBindings> | undefined;
+
+/** Writes audit lines for sign-ins and sign-outs. Floods of failed sign-ins write one line a minute. */
+export class SignInAudit {
+  readonly #trail: Pick<AuditTrail, 'record'>;
+  readonly #failures: ClientRates;
+  /** Failed sign-ins since the last line. */
+  #unreported = 0;
+
+  constructor(trail: Pick<AuditTrail, 'record'>, now: () => number = () => performance.now()) {
+    this.#trail = trail;
+    this.#failures = new ClientRates({ policy: FAILED_RATE, now });
+  }
+
+  opened(env: Env, session: ConsoleSession | null): Promise<void> {
+    return this.#record(env, 'sign-in', session);
+  }
+
+  ended(env: Env, session: ConsoleSession): Promise<void> {
+    return this.#record(env, 'sign-out', session);
+  }
+
+  async failed(env: Env, { code, message }: DocshelfError): Promise<void> {
+    try {
+      this.#failures.take(ALL);
+    } catch {
+      this.#unreported += 1;
+      return;
+    }
+    const more =
+      this.#unreported === 0
+        ? ''
+        : ` (${counted(this.#unreported, 'other has', 'others have')} failed since the last line of one)`;
+    this.#unreported = 0;
+    await this.#record(env, 'sign-in', null, { result: code, error: message + more });
+  }
+
+  #record(
+    env: Env,
+    action: string,
+    session: ConsoleSession | null,
+    outcome: { readonly result?: string; readonly error?: string } = {},
+  ): Promise<void> {
+    const actor = actorOf('session', env, session?.name ?? null);
+    return this.#trail.record(
+      actor,
+      action,
+      {},
+      () => Promise.resolve(),
+      () => outcome,
+    );
+  }
+}

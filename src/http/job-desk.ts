@@ -1,0 +1,138 @@
+import { DocshelfError } from '../domain/errors.ts';
+import {
+  type ExportOrder,
+  type ExportReport,
+  JOBS_LIMIT_MAX,
+  type Job,
+  type JobFault,
+  jobQuerySchema,
+  jobSchema,
+} from '../domain/job.ts';
+import { EXPORTING_PLAN, type Organization, type OwnedSite, SiteDirectory } from '../domain/organization.ts';
+import { showName } from '../domain/secret.ts';
+import { type ShapeOf, text, textOrNull } from '../domain/shape.ts';
+import type { ExportService } from '../export/index.ts';
+
+export const operatedJobSchema = {
+  ...jobSchema,
+  title: 'OperatedJob',
+  required: [...jobSchema.required, 'organization', 'fault'],
+  properties: {
+    ...jobSchema.properties,
+    organization: text('That owns the site.'),
+    fault: {
+      type: ['object', 'null'],
+      description: '`error` in parts; null where the job has not failed, or did so before docshelf kept them.',
+      required: ['code', 'message', 'next'],
+      properties: {
+        code: text('Name of the fault.'),
+        message: text('What is wrong, one sentence.'),
+        next: textOrNull('What to do next.'),
+      },
+    },
+  },
+} as const;
+export type OperatedJob = Omit<ShapeOf<typeof operatedJobSchema>, 'fault'> & { readonly fault: JobFault | null };
+
+const { cursor } = jobQuerySchema.properties;
+export const boardQuerySchema = { type: 'object', properties: { cursor }, additionalProperties: false } as const;
+
+export const jobBoardSchema = {
+  title: 'JobBoard',
+  type: 'object',
+  required: ['jobs', 'nextCursor', 'domains'],
+  properties: {
+    jobs: {
+      type: 'array',
+      items: operatedJobSchema,
+      maxItems: JOBS_LIMIT_MAX,
+      description: 'Of all organizations, newest first.',
+    },
+    nextCursor: textOrNull('For the next page; null where there is none.'),
+    domains: { type: 'array', items: { type: 'string' }, description: 'Sites that can be exported.' },
+  },
+} as const;
+export type JobBoard = Omit<ShapeOf<typeof jobBoardSchema>, 'jobs'> & { readonly jobs: readonly OperatedJob[] };
+
+export type JobActions = Pick<JobDesk, 'board' | 'get' | 'report' | 'start' | 'retry' | 'cancel'>;
+
+interface JobDeskOptions {
+  /** Null: this daemon has no jobs. */
+  readonly service: () => Promise<ExportService | null>;
+  /** Organizations of the config. */
+  readonly organizations: () => readonly Organization[];
+}
+
+/** Export jobs of all organizations, for the operator. @throws DocshelfError `export_off` if the daemon has no export jobs */
+export class JobDesk {
+  readonly #service: JobDeskOptions['service'];
+  readonly #organizations: JobDeskOptions['organizations'];
+
+  constructor({ service, organizations }: JobDeskOptions) {
+    this.#service = service;
+    this.#organizations = organizations;
+  }
+
+  /** @param cursor of the former page; null: the newest. @throws DocshelfError `bad_request` */
+  async board(cursor: string | null): Promise<JobBoard> {
+    const service = await this.#open();
+    const page = await service.listOwned({ limit: JOBS_LIMIT_MAX, ...(cursor !== null && { cursor }) });
+    const exporting = this.#organizations().filter(({ plan }) => plan === EXPORTING_PLAN);
+    const sites = exporting.flatMap((each) => each.sites.filter(({ source }) => source !== null));
+    return { ...page, domains: sites.map(({ domain }) => domain).sort() };
+  }
+
+  /** @throws DocshelfError `not_found` */
+  async get(jobId: string): Promise<OperatedJob> {
+    return (await this.#open()).owned(jobId);
+  }
+
+  /** @throws DocshelfError `not_found`, `not_completed` */
+  async report(jobId: string): Promise<ExportReport> {
+    const { organization } = await this.get(jobId);
+    return (await this.#open()).report(organization, jobId);
+  }
+
+  /** @throws DocshelfError `not_found` if no organization exports the domain; `queue_full` */
+  async start({ domain, version, paths }: ExportOrder): Promise<OperatedJob> {
+    const service = await this.#open();
+    const site = this.#siteOf(domain);
+    return queued(await service.start(site, { version: version ?? null, paths: paths ?? null }), site);
+  }
+
+  /** Starts the same job again. @throws DocshelfError as `get` and `start` */
+  async retry(jobId: string): Promise<OperatedJob> {
+    const service = await this.#open();
+    const site = this.#siteOf((await this.get(jobId)).domain);
+    return queued(await service.retry(site, jobId), site);
+  }
+
+  /** @throws DocshelfError `not_found` */
+  async cancel(jobId: string): Promise<OperatedJob> {
+    const { organization } = await this.get(jobId);
+    await (await this.#open()).cancel(organization, jobId);
+    return this.get(jobId);
+  }
+
+  async #open(): Promise<ExportService> {
+    const service = await this.#service();
+    if (service !== null) return service;
+    throw new DocshelfError('export_off', 'Cannot answer: this daemon keeps no export jobs', {
+      next: 'Turn them on by exportApi.enabled; with exportApi.role worker, ask the daemon whose role is api.',
+    });
+  }
+
+  #siteOf(name: string): OwnedSite {
+    const site = new SiteDirectory(this.#organizations()).find(name);
+    if (site?.organization.plan === EXPORTING_PLAN) return site;
+    throw new DocshelfError('not_found', `Cannot export "${showName(name)}": no organization exports such a domain`, {
+      next: `Give the domain to an organization whose plan is ${EXPORTING_PLAN}, with its source.`,
+    });
+  }
+}
+
+const queued = (job: Job, { organization }: OwnedSite): OperatedJob => ({
+  ...job,
+  organization: organization.id,
+  fault: null,
+});

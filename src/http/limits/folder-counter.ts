@@ -1,0 +1,206 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
+import { refuseLink } from '../../files/index.ts';
+import { ORGANIZATION_RATE, type RateVerdict, type RequestCounter } from './organization-rates.ts';
+
+interface FolderCounterOptions {
+  readonly dir: string;
+  /** Called when counting in the folder begins to fail. Requests are then counted in memory. */
+  readonly onFault: (error: unknown) => void;
+  readonly policy?: RequestCounter['policy'];
+  /** Milliseconds since 1970, the same for all daemons on the folder. */
+  readonly now?: () => number;
+  /** For tests, which cannot wait. */
+  readonly lockMsMax?: number;
+}
+
+/** Another daemon holds the lock for about 0.1 ms. */
+const LOCK_MS_MAX = 10_000;
+const RETRY_MS_MAX = 4;
+
+/** Result codes of SQLite (sqlite.org/rescode.html). */
+const BUSY = 5;
+const DAMAGED: ReadonlySet<number | undefined> = new Set([11, 26]);
+const codeOf = (error: unknown): number | undefined => (error as { errcode?: number }).errcode;
+
+/** Counts for all daemons on a data folder. If the folder fails, each daemon counts in memory from what it read last. */
+export class FolderCounter implements RequestCounter {
+  readonly policy: RequestCounter['policy'];
+  readonly #options: FolderCounterOptions;
+  readonly #file: string;
+  #shared: RequestTable | null = null;
+  /** Requests that the folder could not store. They count until they expire. */
+  readonly #unstored = new RequestTable(':memory:');
+  /** Count in the folder when it was read last. */
+  readonly #lastRead = new Map<string, Used>();
+  #isFailing = false;
+
+  constructor(options: FolderCounterOptions) {
+    this.policy = options.policy ?? ORGANIZATION_RATE;
+    this.#options = options;
+    this.#file = join(options.dir, 'requests.sqlite');
+  }
+
+  /** Never rejects. */
+  async take(organization: string): Promise<RateVerdict> {
+    try {
+      const verdict = await this.#takeShared(organization);
+      this.#isFailing = false;
+      return verdict;
+    } catch (error) {
+      this.close();
+      if (!this.#isFailing) this.#options.onFault(error);
+      this.#isFailing = true;
+      return this.#judge(organization, null);
+    }
+  }
+
+  close(): void {
+    this.#shared?.close();
+    this.#shared = null;
+  }
+
+  async #takeShared(organization: string): Promise<RateVerdict> {
+    const endMs = performance.now() + (this.#options.lockMsMax ?? LOCK_MS_MAX);
+    for (;;) {
+      const isOpen = this.#shared !== null;
+      try {
+        this.#shared ??= this.#open();
+        const shared = this.#shared;
+        return shared.exclusively(() => this.#judge(organization, shared));
+      } catch (error) {
+        if (codeOf(error) === BUSY && performance.now() < endMs) await delay(Math.random() * RETRY_MS_MAX);
+        else if (DAMAGED.has(codeOf(error))) this.#replaceDamaged(isOpen);
+        else rethrowAs('cannot_write', `count requests in "${this.#file}"`, CANNOT_COUNT)(error);
+      }
+    }
+  }
+
+  #open(): RequestTable {
+    mkdirSync(this.#options.dir, { recursive: true });
+    // Logs of a format that this one has replaced.
+    for (const name of readdirSync(this.#options.dir))
+      if (name.endsWith('.rates')) rmSync(join(this.#options.dir, name));
+    refuseLink(this.#file);
+    return new RequestTable(this.#file);
+  }
+
+  /** Another daemon may have replaced the file since this one opened it: then this one only opens it again. */
+  #replaceDamaged(isOpen: boolean): void {
+    this.close();
+    if (isOpen) return;
+    rmSync(this.#file);
+    const message = `Cannot read the counted requests in "${this.#file}": the file is damaged`;
+    this.#options.onFault(
+      new DocshelfError('cannot_read', message, { next: 'docshelf has removed the file, and counts from zero.' }),
+    );
+  }
+
+  /** @param shared of the folder; null: it fails */
+  #judge(organization: string, shared: RequestTable | null): RateVerdict {
+    const { requestsMax, windowMs } = this.policy;
+    const nowMs = (this.#options.now ?? Date.now)();
+    const inFolder = shared === null ? this.#known(organization, nowMs) : shared.used(organization, nowMs, windowMs);
+    const here = this.#unstored.used(organization, nowMs, windowMs);
+    const used = inFolder.count + here.count;
+    const isAllowed = used < requestsMax;
+    if (isAllowed) (shared ?? this.#unstored).add(organization, nowMs);
+    if (shared !== null)
+      this.#lastRead.set(organization, { count: inFolder.count + (isAllowed ? 1 : 0), oldestMs: nowMs });
+    const oldestMs = Math.min(inFolder.oldestMs, here.oldestMs, nowMs);
+    return {
+      isAllowed,
+      remaining: Math.max(0, requestsMax - used - (isAllowed ? 1 : 0)),
+      resetS: Math.max(1, Math.ceil((oldestMs + windowMs - nowMs) / 1000)),
+    };
+  }
+
+  /** As if all requests had come when they were read: none expires too early. */
+  #known(organization: string, nowMs: number): Used {
+    const last = this.#lastRead.get(organization);
+    return last !== undefined && nowMs < last.oldestMs + this.policy.windowMs ? last : NONE;
+  }
+}
+
+const CANNOT_COUNT = 'Free space on the volume of storage.dir, and make the folder writable.';
+
+interface Used {
+  readonly count: number;
+  readonly oldestMs: number;
+}
+
+const NONE: Used = { count: 0, oldestMs: Number.POSITIVE_INFINITY };
+
+/**
+ * One row for each request. The rows of an organization are numbered in the order of time, so that the first and the last tell how many
+ * there are: counting 10,000 took 1 ms. Nothing is flushed: a power cut may lose seconds of requests, or damage the file.
+ */
+class RequestTable {
+  readonly #database: DatabaseSync;
+  readonly #expire: StatementSync;
+  readonly #clamp: StatementSync;
+  readonly #first: StatementSync;
+  readonly #last: StatementSync;
+  readonly #insert: StatementSync;
+
+  /** @throws Error of SQLite */
+  constructor(file: string) {
+    const database = new DatabaseSync(file, { timeout: 0 });
+    try {
+      database.exec(`
+        PRAGMA synchronous = OFF;
+        PRAGMA journal_mode = TRUNCATE;
+        CREATE TABLE IF NOT EXISTS requests (
+          organization TEXT, at_ms INTEGER, number INTEGER, PRIMARY KEY (organization, at_ms, number)
+        ) WITHOUT ROWID`);
+      const row = 'SELECT number, at_ms AS atMs FROM requests WHERE organization = ? ORDER BY';
+      this.#expire = database.prepare('DELETE FROM requests WHERE organization = ? AND at_ms <= ?');
+      this.#clamp = database.prepare('UPDATE requests SET at_ms = ?2 WHERE organization = ?1 AND at_ms > ?2');
+      this.#first = database.prepare(`${row} at_ms, number LIMIT 1`);
+      this.#last = database.prepare(`${row} at_ms DESC, number DESC LIMIT 1`);
+      this.#insert = database.prepare('INSERT INTO requests VALUES (?, ?, ?)');
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    this.#database = database;
+  }
+
+  /** @throws Error of SQLite */
+  exclusively<Result>(act: () => Result): Result {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = act();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  used(organization: string, nowMs: number, windowMs: number): Used {
+    this.#expire.run(organization, nowMs - windowMs);
+    // After the clock was set back, requests of the future count as made now: nobody is shut out for longer than a window.
+    this.#clamp.run(organization, nowMs);
+    const [first, last] = [this.#first, this.#last].map((statement) => rowOf(statement, organization));
+    return first === undefined || last === undefined
+      ? NONE
+      : { count: last.number - first.number + 1, oldestMs: first.atMs };
+  }
+
+  add(organization: string, nowMs: number): void {
+    this.#insert.run(organization, nowMs, (rowOf(this.#last, organization)?.number ?? 0) + 1);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}
+
+function rowOf(statement: StatementSync, organization: string) {
+  return statement.get(organization) as { readonly number: number; readonly atMs: number } | undefined;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import type { SiteRequest } from '../../site/index.ts';
+import { clientLeft } from '../problem.ts';
+
+/** Value of a field, its lines joined (RFC 9110, section 5.3). @param name in lower case */
+export function requestField(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
+/** Hex, UUIDs, base64. A client cannot forge a log line with it. */
+const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
+
+/** The client's own id if it is one, else a new one. */
+export function requestIdFor(header: string | string[] | undefined): string {
+  return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID();
+}
+
+/** Null if an app is called without a socket. */
+export function requestIdOf(env: Partial<HttpBindings> | undefined): string | null {
+  const id = env?.outgoing?.getHeader(REQUEST_ID_HEADER);
+  return typeof id === 'string' ? id : null;
+}
+
+/** The request with its target as the client sent it. */
+export function siteRequest(raw: Request, env: Partial<HttpBindings> | undefined): SiteRequest {
+  const { incoming } = env ?? {};
+  const { method } = raw;
+  const id = (): string | null => requestIdOf(env);
+  const client = () => untilClientLeaves(raw, env, HALF_OPEN_MS);
+  if (incoming === undefined) {
+    const { pathname, search } = new URL(raw.url);
+    return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id, client };
+  }
+  const header = (name: string): string | undefined => requestField(incoming.headers, name);
+  // `raw` has the method in capitals, but methods have a case (RFC 9110, section 9.1).
+  return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id, client };
+}
+
+/** Clients that only end their half of the connection after a request wait for its answer. */
+const HALF_OPEN_MS = 1_000;
+
+/**
+ * Aborts if the client leaves. A browser that cancels a request first ends its half of the connection.
+ * @param afterMs delay after that end. Default: none
+ */
+export function untilClientLeaves(
+  request: Request,
+  env: Partial<HttpBindings> | undefined,
+  afterMs = 0,
+): Disposable & { readonly signal: AbortSignal } {
+  const left = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const leave = (): void => left.abort(clientLeft('answer'));
+  const onEnd = (): void => {
+    if (afterMs === 0) leave();
+    else timer = setTimeout(leave, afterMs).unref();
+  };
+  env?.incoming?.socket.once('end', onEnd);
+  return {
+    signal: AbortSignal.any([request.signal, left.signal]),
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      env?.incoming?.socket.off('end', onEnd);
+    },
+  };
+}

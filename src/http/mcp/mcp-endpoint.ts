@@ -1,0 +1,209 @@
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import type { HttpBindings } from '@hono/node-server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { hostName } from '../../domain/deployment.ts';
+import { bareHost } from '../../domain/egress.ts';
+import { DocshelfError, statusOf } from '../../domain/errors.ts';
+import { OWN_HEADERS } from '../../site/index.ts';
+import { acceptsType, prefersType } from '../../web/media-type.ts';
+import { ClientRates } from '../limits/client-rates.ts';
+import { peerOf, remoteAddressBehind } from '../listener/remote-address.ts';
+import { requestIdOf, untilClientLeaves } from '../listener/request.ts';
+import { answerFault, type FaultHooks, problemResponse } from '../problem.ts';
+import { jsonText } from '../read-request.ts';
+import type { Documentation } from './documentation.ts';
+import { mcpServer } from './mcp-server.ts';
+
+export interface McpEndpointOptions extends FaultHooks {
+  readonly site: Documentation;
+  readonly place: () => OriginPlace;
+  readonly trustedProxies: readonly string[];
+  readonly programVersion: string;
+  readonly clients?: ClientRates;
+}
+
+type AnswerAssistant = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
+
+/** Only protocol version 2025-03-26 has batches. Each message of a batch counts as a request. */
+const BATCH_MAX = 20;
+/** Tools take seconds at most, but a request that its own batch cancels never ends. */
+const ANSWER_MS_MAX = 60_000;
+
+const HEADERS = { 'Cache-Control': 'no-store', ...OWN_HEADERS, 'Cross-Origin-Resource-Policy': 'same-origin' };
+
+const JSON_TYPE = 'application/json';
+const STREAM_TYPE = 'text/event-stream';
+
+/** Only the listener sets connection headers: HTTP/2 forbids them (RFC 9113, section 8.2.2). */
+const OF_CONNECTION = ['connection', 'x-accel-buffering'];
+
+/** Serves the Model Context Protocol by streamable HTTP. It has no sessions: each request gets one complete response. */
+export function mcpEndpoint(options: McpEndpointOptions): AnswerAssistant {
+  const { site, place, trustedProxies, programVersion, metrics, onError } = options;
+  const { clients = new ClientRates({ act: 'answer the assistant' }) } = options;
+  const remoteAddress = remoteAddressBehind(trustedProxies);
+
+  return async (request, env) => {
+    const requestId = requestIdOf(env);
+    const onFault = (error: DocshelfError): void => {
+      metrics.onError(error.code);
+      if (statusOf(error.code) >= 500) onError?.(error, requestId);
+    };
+    try {
+      requireOwnOrigin(request, place());
+      // Do not count this request: clients of older protocol versions try once to open a stream.
+      if (request.method !== 'POST') return problemResponse(notAllowed(request.method), requestId);
+      const peer = env?.incoming === undefined ? '' : peerOf(env.incoming);
+      const client = remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined);
+      clients.take(client);
+      const parsedBody = parsed(await jsonText(request, env));
+      const form = formOf(request.headers.get('accept'));
+      if (form === null)
+        return protocolFault(-32000, `Not Acceptable: accept ${JSON_TYPE}, ${STREAM_TYPE}, or both`, 406);
+      if (parsedBody === undefined) return protocolFault(-32700, 'Parse error: the body is malformed JSON');
+      const messages = Array.isArray(parsedBody) ? parsedBody.length : 1;
+      if (messages > BATCH_MAX)
+        return protocolFault(-32600, `Invalid Request: a batch has at most ${BATCH_MAX} messages`);
+      // A batch that cancels one of its own requests would never get a response.
+      if (Array.isArray(parsedBody) && parsedBody.some(isCancellation))
+        return protocolFault(-32600, 'Invalid Request: a batch cannot cancel its own requests');
+      for (let message = 1; message < messages; message++) clients.take(client);
+
+      using left = untilClientLeaves(request, env);
+      const late = new AbortController();
+      using _ = inTime(late);
+      const signal = AbortSignal.any([left.signal, late.signal]);
+      const handler = createMcpHandler(() => mcpServer({ site, programVersion, onFault }), {
+        onerror: () => undefined,
+        ...(form === 'stream' ? { responseMode: 'sse' } : {}),
+      });
+      const { url, headers } = request;
+      const answer = await handler.fetch(new Request(url, { method: 'POST', headers: forHandler(headers), signal }), {
+        parsedBody,
+      });
+      return await whole(answer, { signal, isJson: form === 'json', isBatch: Array.isArray(parsedBody) });
+    } catch (cause) {
+      return answerFault(cause, request, requestId, options);
+    }
+  };
+}
+
+/** With `either`, the client accepts both, as the protocol demands, and the package chooses. Null: it accepts neither. */
+type Form = 'json' | 'stream' | 'either';
+
+function formOf(accept: string | null): Form | null {
+  if (!acceptsType(accept, JSON_TYPE)) return acceptsType(accept, STREAM_TYPE) ? 'stream' : null;
+  return prefersType(accept ?? '', STREAM_TYPE, JSON_TYPE) ? 'either' : 'json';
+}
+
+const isCancellation = (message: unknown): boolean =>
+  (message as { readonly method?: unknown } | null)?.method === 'notifications/cancelled';
+
+function inTime(late: AbortController): Disposable {
+  const fault = new DocshelfError('busy', `Cannot answer the assistant: it took longer than ${ANSWER_MS_MAX / 1000} s`);
+  const timer = setTimeout(() => late.abort(fault), ANSWER_MS_MAX);
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
+}
+
+function requireOwnOrigin(request: Request, place: OriginPlace): void {
+  const origin = request.headers.get('origin');
+  if (origin === null || isOwnOrigin(origin, new URL(request.url).host, place)) return;
+  throw new DocshelfError('forbidden', 'Cannot answer: the request comes from a page of another site', {
+    next: 'Send no Origin header, or name the address of this site in server.publicUrl.',
+  });
+}
+
+/** Facts from which a site derives its own origins. */
+interface OriginPlace {
+  /** `server.publicUrl`, whose scheme and port apply to all sites. */
+  readonly publicUrl: string | null;
+  /** Host names of the site. Empty means all hosts that no other site names. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * True for origins of the site's own pages. With DNS rebinding, a foreign page sends its own name both as host and as
+ * origin. So the requested host counts only if the config names it, or if no other party can control it.
+ * @param origin the `Origin` header, as browsers serialise it (RFC 6454, section 6.1)
+ * @param host the `Host` header
+ */
+export function isOwnOrigin(origin: string, host: string | undefined, { publicUrl, hosts }: OriginPlace): boolean {
+  const url = URL.parse(origin);
+  if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) return false;
+  const names = hosts.map(hostName);
+  if (publicUrl !== null) {
+    const own = new URL(publicUrl);
+    const ours = names.length === 0 ? [own.hostname] : names;
+    if (url.protocol === own.protocol && url.port === own.port && ours.includes(url.hostname)) return true;
+  }
+  // Ignore the scheme, because a proxy in front may use TLS.
+  if (URL.parse(`${url.protocol}//${host ?? ''}`)?.host !== url.host) return false;
+  const name = hostName(url.host);
+  return names.includes(name) || isOfThisMachine(name);
+}
+
+function isOfThisMachine(name: string): boolean {
+  return isIP(bareHost(name)) !== 0 || name === 'localhost' || name === hostname().toLowerCase();
+}
+
+function notAllowed(method: string): DocshelfError {
+  const next = 'Assistants send each message with POST; there are no sessions and no streams to open.';
+  return new DocshelfError('method_not_allowed', `Cannot answer ${method}: this address takes POST alone`, {
+    next,
+    fields: { allow: 'POST' },
+  });
+}
+
+/** Undefined for invalid JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same object as the package returns for an unreadable request (JSON-RPC 2.0, section 5.1). */
+function protocolFault(code: number, message: string, status = 400): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers: HEADERS });
+}
+
+/** Removes headers of the body, and accepts both forms, without which the package rejects a request. */
+function forHandler(headers: Headers): Headers {
+  const others = new Headers(headers);
+  for (const name of ['content-length', 'transfer-encoding']) others.delete(name);
+  others.set('Accept', `${JSON_TYPE}, ${STREAM_TYPE}`);
+  return others;
+}
+
+interface WholeForm {
+  readonly signal: AbortSignal;
+  readonly isJson: boolean;
+  readonly isBatch: boolean;
+}
+
+/** Waits for the whole body, so that an error gets its status and a client that leaves ends the work. */
+async function whole(answer: Response, { signal, isJson, isBatch }: WholeForm): Promise<Response> {
+  const text = answer.body === null ? null : await answer.text();
+  signal.throwIfAborted();
+  const headers = new Headers(answer.headers);
+  for (const name of OF_CONNECTION) headers.delete(name);
+  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  const isStream = headers.get('Content-Type')?.startsWith(STREAM_TYPE) === true;
+  const isConverted = isJson && isStream && text !== null;
+  if (isConverted) headers.set('Content-Type', JSON_TYPE);
+  const body = text === null ? null : Buffer.from(isConverted ? jsonOf(text, isBatch) : text);
+  headers.set('Content-Length', String(body?.byteLength ?? 0));
+  return new Response(body, { status: answer.status, headers });
+}
+
+/** Extracts the responses from a stream of events. The notifications between them concern ended requests. */
+function jsonOf(events: string, isBatch: boolean): string {
+  const responses = events
+    .split('\n')
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => line.slice('data: '.length))
+    .filter((data) => !('method' in JSON.parse(data)));
+  return isBatch ? `[${responses.join()}]` : (responses[0] ?? '');
+}

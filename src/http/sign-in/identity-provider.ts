@@ -1,0 +1,185 @@
+import { createRemoteJWKSet, type JWTPayload, errors as joseErrors, customFetch as joseFetch, jwtVerify } from 'jose';
+import * as oidc from 'openid-client';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
+
+export interface IssuerOptions {
+  readonly issuer: string;
+  /** Through the gate. */
+  readonly fetch: oidc.CustomFetch;
+  readonly now?: () => number;
+  /** For tests, which cannot wait. */
+  readonly retryMs?: number;
+}
+
+export interface Discovered {
+  readonly server: oidc.ServerMetadata;
+  readonly keys: ReturnType<typeof createRemoteJWKSet>;
+}
+
+/** A reader waits for it. */
+const REQUEST_S_MAX = 10;
+const DISCOVERY_MS = 3_600_000;
+/** Cache a failed look-up, so that readers do not each retry it. */
+const RETRY_MS = 5_000;
+
+/** Discovery document and keys of an OpenID provider, for all its clients. Reads them when needed, and the keys again for a token with an unknown key. */
+export class Issuer {
+  readonly #options: IssuerOptions;
+  readonly #now: () => number;
+  #discovered: { readonly done: Promise<Discovered>; readonly untilMs: number } | null = null;
+  #last: Discovered | null = null;
+
+  constructor(options: IssuerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** @throws of the network, and what is wrong with its document */
+  discover(): Promise<Discovered> {
+    if (this.#discovered !== null && this.#discovered.untilMs > this.#now()) return this.#discovered.done;
+    const done = this.#read().catch((error: unknown) => {
+      const { retryMs = RETRY_MS } = this.#options;
+      this.#discovered = { done, untilMs: this.#now() + retryMs };
+      // Use the former document until the provider responds again.
+      if (this.#last !== null) return this.#last;
+      throw error;
+    });
+    this.#discovered = { done, untilMs: this.#now() + DISCOVERY_MS };
+    return done;
+  }
+
+  /** How it is asked. */
+  prepare(config: oidc.Configuration): void {
+    config[oidc.customFetch] = this.#options.fetch;
+    config.timeout = REQUEST_S_MAX;
+    for (const act of this.#execute) act(config);
+  }
+
+  /** The config lets a provider be without TLS on loopback alone. */
+  get #execute(): (typeof oidc.allowInsecureRequests)[] {
+    return this.#options.issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [];
+  }
+
+  async #read(): Promise<Discovered> {
+    const { issuer, fetch: ask, retryMs = RETRY_MS } = this.#options;
+    const options = { [oidc.customFetch]: ask, timeout: REQUEST_S_MAX, execute: this.#execute };
+    const found = await oidc.discovery(new URL(issuer), 'docshelf', undefined, oidc.None(), options);
+    const server = found.serverMetadata();
+    if (server.jwks_uri === undefined) {
+      throw new DocshelfError('source_failed', `Cannot use the provider "${issuer}": it names no keys (jwks_uri)`, {
+        next: 'Check server.auth.issuer.',
+      });
+    }
+    const keys = createRemoteJWKSet(new URL(server.jwks_uri), {
+      [joseFetch]: (url, given) => ask(url, given as never),
+      timeoutDuration: REQUEST_S_MAX * 1000,
+      cooldownDuration: retryMs,
+    });
+    this.#last = { server: { ...server }, keys };
+    return this.#last;
+  }
+}
+
+interface ProviderOptions {
+  readonly issuer: Issuer;
+  readonly clientId: string;
+  /** Null: a public client, which PKCE alone protects. */
+  readonly clientSecret: Secret | null;
+}
+
+/** Clocks of two machines. */
+const CLOCKS_APART_S_MAX = 60;
+/** Asymmetric ones: none that a client's secret, or nobody's, could sign. */
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
+
+/** An OpenID provider, as one client has it. */
+export class IdentityProvider {
+  readonly #options: ProviderOptions;
+  #made: { readonly of: Discovered; readonly config: oidc.Configuration } | null = null;
+
+  constructor(options: ProviderOptions) {
+    this.#options = options;
+  }
+
+  /** @throws of the network, and what is wrong with the provider's document */
+  async configuration(): Promise<oidc.Configuration> {
+    const discovered = await this.#options.issuer.discover();
+    if (this.#made?.of !== discovered) this.#made = { of: discovered, config: this.#configure(discovered) };
+    return this.#made.config;
+  }
+
+  /** @throws as `configuration`; a `JOSEError` for which `isBadToken` is true */
+  async verify(token: string): Promise<JWTPayload> {
+    const { keys, server } = await this.#options.issuer.discover();
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer: server.issuer,
+      audience: this.#options.clientId,
+      algorithms: ALGORITHMS,
+      clockTolerance: CLOCKS_APART_S_MAX,
+      requiredClaims: ['exp'],
+    });
+    // Says that a reader has left, and is for another door.
+    if (protectedHeader.typ?.toLowerCase() === 'logout+jwt') throw new joseErrors.JWTInvalid('it is a logout token');
+    return payload;
+  }
+
+  #configure({ server }: Discovered): oidc.Configuration {
+    const { issuer, clientId, clientSecret } = this.#options;
+    const secret = clientSecret?.reveal();
+    const config = new oidc.Configuration(
+      server,
+      clientId,
+      { ...(secret === undefined ? {} : { client_secret: secret }), [oidc.clockTolerance]: CLOCKS_APART_S_MAX },
+      secret === undefined ? oidc.None() : authenticationOf(secret),
+    );
+    issuer.prepare(config);
+    return config;
+  }
+}
+
+/** Basic, unless the provider supports only POST (OpenID Connect Discovery 1.0, section 3). */
+function authenticationOf(secret: string): oidc.ClientAuth {
+  const [basic, post] = [oidc.ClientSecretBasic(secret), oidc.ClientSecretPost(secret)];
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_basic') ? basic : post)(server, ...rest);
+  };
+}
+
+/** False if the token could not be verified, because the provider did not return its keys. */
+export function isBadToken(error: unknown): boolean {
+  if (!(error instanceof joseErrors.JOSEError)) return false;
+  return !['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'].includes(error.code);
+}
+
+/** A sign-in that did not end well. Any client can cause it, so that only a word of the error is kept. */
+export function refusedSignIn(error: unknown): DocshelfError {
+  const word = wordOf(error);
+  const next =
+    word === 'invalid_client'
+      ? 'Compare server.auth.clientId and the content of server.auth.clientSecretFile with the client at the provider.'
+      : 'If readers report it, compare server.auth with the client at the provider, and the clocks of both machines.';
+  return new DocshelfError('unauthorized', `Cannot sign a reader in: the sign-in at the provider failed (${word})`, {
+    next,
+  });
+}
+
+/** A provider that cannot be used is foreseen, whatever library says so. Any other error is returned as it is. */
+export function providerFault(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof DocshelfError) return cause;
+  if (!(isOfLibrary(error) || error instanceof joseErrors.JOSEError)) return error;
+  const state = `the provider does not respond as OpenID Connect demands (${wordOf(error)})`;
+  return new DocshelfError('source_failed', `Cannot sign readers in: ${state}`, {
+    next: 'Check server.auth.issuer and the provider; "docshelf doctor" requests its documents.',
+  });
+}
+
+function isOfLibrary(error: unknown): error is oidc.ClientError | oidc.ResponseBodyError {
+  return error instanceof oidc.ClientError || error instanceof oidc.ResponseBodyError;
+}
+
+function wordOf(error: unknown): string {
+  const { error: word, code } = error as { readonly error?: unknown; readonly code?: unknown };
+  return [word, code].find((each) => typeof each === 'string' && /^[\w.-]{1,64}$/.test(each))?.toString() ?? 'unknown';
+}

@@ -1,0 +1,275 @@
+import type { IncomingMessage } from 'node:http';
+import * as oidc from 'openid-client';
+import { bearerToken } from '../bearer.ts';
+import { type IdentityProvider, isBadToken, providerFault, refusedSignIn } from './identity-provider.ts';
+import { type Seals, SiteCookie } from './sealed-cookies.ts';
+import { CALLBACK, ownPage, SIGN_OUT, type SignIn, type SignInEvents } from './sign-in.ts';
+
+export interface OidcSettings {
+  /** Besides `openid`. */
+  readonly scopes: readonly string[];
+  readonly groupsClaim: string;
+  /** Empty: everybody who signs in. */
+  readonly allowedGroups: readonly string[];
+  readonly sessionTtlMs: number;
+}
+
+interface OidcSignInOptions extends SignInEvents, OidcSettings {
+  readonly provider: IdentityProvider;
+  readonly seals: Seals;
+  /** Sessions of one site are none of another. */
+  readonly site: string;
+  /** With its last slash. */
+  readonly basePath: string;
+  /** Origin of the site for readers, from the config: `https://docs.acme.dev`. */
+  readonly originOf: (host: string | undefined) => string;
+}
+
+interface Flow {
+  readonly id: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+/** The `state` of a request: who comes back with it may read it, and change nothing in it. */
+interface State {
+  readonly id: string;
+  readonly to: string;
+}
+interface Session {
+  /** Groups of `allowedGroups` that the reader was in. */
+  readonly groups: readonly string[];
+}
+
+/** Contract, section 9.7. */
+const FLOW_MS = 600_000;
+
+/** OpenID Connect: authorization code with PKCE, sessions in sealed cookies, bearer tokens for machines. */
+export class OidcSignIn implements SignIn {
+  readonly vary = 'Cookie, Authorization';
+  readonly #options: OidcSignInOptions;
+  readonly #session: SiteCookie;
+  readonly #flow: SiteCookie;
+
+  constructor(options: OidcSignInOptions) {
+    this.#options = options;
+    this.#session = new SiteCookie('docshelf', options.basePath);
+    this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
+  }
+
+  /** @throws DocshelfError `source_*`, `host_not_allowed` and others of the network, if the provider cannot be used */
+  async admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {
+    try {
+      return await this.#admit(incoming, target, begins);
+    } catch (error) {
+      throw providerFault(error);
+    }
+  }
+
+  async #admit(incoming: IncomingMessage, target: string, begins: boolean): Promise<Response | null> {
+    const [path] = target.split('?', 1);
+    if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
+    if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
+    // An Authorization of another scheme is for a proxy, or for another site of the host.
+    const token = bearerToken(incoming.headers.authorization);
+    if (token !== null) return this.#judgeToken(incoming, token);
+    if (this.#hasSession(incoming)) return null;
+    return begins && isNavigation(incoming) ? this.#begin(incoming, target) : this.#challenge(incoming);
+  }
+
+  knows(incoming: IncomingMessage): boolean {
+    return bearerToken(incoming.headers.authorization) === null && this.#hasSession(incoming);
+  }
+
+  #hasSession({ headers }: IncomingMessage): boolean {
+    const { seals, allowedGroups } = this.#options;
+    return this.#session.valuesIn(headers.cookie).some((value) => {
+      const session = seals.open<Session>(this.#purpose('session'), value);
+      // As the config is now: a group that it names no more opens nothing.
+      return session !== null && (allowedGroups.length === 0 || allowedOf(session.groups, allowedGroups).length > 0);
+    });
+  }
+
+  async #judgeToken(incoming: IncomingMessage, token: string): Promise<Response | null> {
+    const { provider, groupsClaim, allowedGroups, onWrong } = this.#options;
+    try {
+      const claims = await provider.verify(token);
+      if (allowedGroups.length === 0 || allowedOf(claims[groupsClaim], allowedGroups).length > 0) return null;
+    } catch (error) {
+      if (!isBadToken(error)) throw error;
+      onWrong();
+      return this.#challenge(incoming, 'invalid_token');
+    }
+    return notAllowed(incoming);
+  }
+
+  #challenge(incoming: IncomingMessage, error?: 'invalid_token'): Response {
+    return ownPage(incoming, {
+      status: 401,
+      words: 'signIn',
+      headers: { 'WWW-Authenticate': `Bearer realm="Documentation"${error === undefined ? '' : `, error="${error}"`}` },
+    });
+  }
+
+  /** To the provider, with what proves on the way back that this browser went there. */
+  async #begin(incoming: IncomingMessage, target: string): Promise<Response> {
+    const { provider, seals, basePath, scopes } = this.#options;
+    const config = await provider.configuration();
+    const flow: Flow = {
+      id: oidc.randomState(),
+      nonce: oidc.randomNonce(),
+      verifier: oidc.randomPKCECodeVerifier(),
+    };
+    const state: State = { id: flow.id, to: returnPath(target, basePath) };
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: this.#callbackOf(incoming),
+      scope: [...new Set(['openid', ...scopes])].join(' '),
+      state: seals.seal(this.#purpose('state'), state, FLOW_MS),
+      nonce: flow.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(flow.verifier),
+      code_challenge_method: 'S256',
+    });
+    return redirect(url.href, [this.#flow.set(seals.seal(this.#purpose('flow'), flow, FLOW_MS), FLOW_MS)]);
+  }
+
+  async #finish(incoming: IncomingMessage, query: string): Promise<Response> {
+    const { seals, provider, sessionTtlMs } = this.#options;
+    if (incoming.method !== 'GET') return unfinished(incoming);
+    const given = new URLSearchParams(query).getAll('state');
+    const [text = ''] = given;
+    const state = given.length === 1 ? seals.open<State>(this.#purpose('state'), text) : null;
+    if (state === null) return unfinished(incoming);
+    const origin = this.#options.originOf(incoming.headers.host);
+    const back = new URL(origin + state.to);
+    const flow = this.#flow
+      .valuesIn(incoming.headers.cookie)
+      .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
+      .find((each) => each?.id === state.id);
+    // If two windows began a sign-in together, the cookie is from the later one.
+    if (flow === undefined || flow === null) {
+      return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
+    }
+    const config = await provider.configuration();
+    let groups: readonly string[] | null;
+    try {
+      groups = await this.#groupsOf(config, new URL(this.#callbackOf(incoming) + query), flow, text);
+    } catch (error) {
+      if (!isProtocolFault(error)) throw error;
+      this.#options.onRefused(refusedSignIn(error));
+      return unfinished(incoming);
+    }
+    if (groups === null) return notAllowed(incoming);
+    const session = seals.seal(this.#purpose('session'), { groups } satisfies Session, sessionTtlMs);
+    return redirect(back.href, [this.#session.set(session, sessionTtlMs), this.#flow.clear()]);
+  }
+
+  /** Null if the reader is in no allowed group. @throws errors of openid-client and jose */
+  async #groupsOf(
+    config: oidc.Configuration,
+    url: URL,
+    { verifier, nonce }: Flow,
+    state: string,
+  ): Promise<readonly string[] | null> {
+    const { provider, groupsClaim, allowedGroups } = this.#options;
+    const tokens = await oidc.authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: verifier,
+      expectedNonce: nonce,
+      expectedState: state,
+      idTokenExpected: true,
+    });
+    // openid-client trusts the connection for what comes by it; the signature holds behind a proxy, too.
+    const claims = await provider.verify(tokens.id_token ?? '');
+    if (allowedGroups.length === 0) return [];
+    let said = claims[groupsClaim];
+    if (said === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
+      said = (await oidc.fetchUserInfo(config, tokens.access_token, claims.sub ?? ''))[groupsClaim];
+    }
+    const allowed = allowedOf(said, allowedGroups);
+    return allowed.length === 0 ? null : allowed;
+  }
+
+  /** A page asks first: a link on any page must not sign a reader out. */
+  async #signOut(incoming: IncomingMessage): Promise<Response> {
+    const { provider, originOf, basePath } = this.#options;
+    const { method, headers } = incoming;
+    const origin = originOf(headers.host);
+    const left = origin + basePath;
+    // Signing out here must not wait for a provider that is away.
+    const config = await provider.configuration().catch(() => null);
+    const end = config?.serverMetadata().end_session_endpoint;
+    const elsewhere = end === undefined ? null : new URL(end).origin;
+    if (method !== 'POST') {
+      const formAction = ["'self'", ...(elsewhere === null ? [] : [elsewhere])].join(' ');
+      return ownPage(incoming, { status: 200, words: 'signOut', form: 'page', formAction });
+    }
+    if (headers.origin !== origin) {
+      return ownPage(incoming, { status: 403, words: 'stillSignedIn' });
+    }
+    const to =
+      config === null || end === undefined
+        ? left
+        : oidc.buildEndSessionUrl(config, { post_logout_redirect_uri: left }).href;
+    return redirect(to, [this.#session.clear(), this.#flow.clear()], 303);
+  }
+
+  #callbackOf({ headers }: IncomingMessage): string {
+    return this.#options.originOf(headers.host) + this.#options.basePath + CALLBACK;
+  }
+
+  #purpose(of: 'session' | 'flow' | 'state'): string {
+    return `${of} ${this.#options.site}`;
+  }
+}
+
+function redirect(location: string, cookies: readonly string[], status: 302 | 303 = 302): Response {
+  const headers = new Headers({ Location: location, 'Content-Length': '0', 'Cache-Control': 'no-store' });
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return new Response(null, { status, headers });
+}
+
+function unfinished(incoming: IncomingMessage): Response {
+  return ownPage(incoming, {
+    status: 400,
+    words: 'signInUnfinished',
+  });
+}
+
+function notAllowed(incoming: IncomingMessage): Response {
+  return ownPage(incoming, {
+    status: 403,
+    words: 'notAllowed',
+  });
+}
+
+/** True if the provider refused, or sent an invalid token. False if it did not respond. */
+function isProtocolFault(error: unknown): boolean {
+  return (
+    error instanceof oidc.AuthorizationResponseError ||
+    (error instanceof oidc.ResponseBodyError && error.status < 500) ||
+    // Without a code: it could not be asked.
+    (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
+    isBadToken(error)
+  );
+}
+
+/** The groups of a claim that may read. A claim is a list, or one name. */
+export function allowedOf(claim: unknown, allowed: readonly string[]): readonly string[] {
+  const said = Array.isArray(claim) ? claim : [claim];
+  return allowed.filter((group) => said.includes(group));
+}
+
+/** A longer path returns to the first page: the provider's address contains it. */
+const PATH_LENGTH_MAX = 1024;
+
+/** True if a browser shows the response as a page. Read from Fetch metadata; older browsers, and plain HTTP, by the Accept header. */
+export function isNavigation({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers['sec-purpose'] !== undefined) return false;
+  const mode = headers['sec-fetch-mode'];
+  if (mode !== undefined) return mode === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  return headers.accept?.includes('text/html') === true;
+}
+
+/** The path of this site to return to. Its first page, if the target could be read as another host. */
+export function returnPath(target: string, basePath: string): string {
+  const isPath = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(target) && target.length <= PATH_LENGTH_MAX;
+  return isPath ? basePath + target.slice(1) : basePath;
+}

@@ -1,0 +1,90 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { generateCookie } from 'hono/cookie';
+
+/** A browser sends the cookies of one name for all paths that fit, and any number that other hosts under the domain have set. */
+const SAME_NAME_MAX = 64;
+/** Lengths of a sealed value: longer than its random part, seal and date, and at most what browsers store. */
+const VALUE_LENGTHS = [64, 4_096] as const;
+
+/** A cookie of one site, for its path only (RFC 6265bis, section 4.1.3). */
+export class SiteCookie {
+  readonly name: string;
+  readonly #path: string;
+  readonly #isSecure: boolean;
+  readonly #sameSite: 'Lax' | 'Strict';
+
+  /** @param path of the site, with its last slash. @param isSecure false: readers come without TLS */
+  constructor(name: string, path: string, isSecure = true, sameSite: 'Lax' | 'Strict' = 'Lax') {
+    const prefix = path === '/' ? '__Host-' : '__Secure-';
+    this.name = isSecure ? prefix + name : name;
+    this.#path = path;
+    this.#isSecure = isSecure;
+    this.#sameSite = sameSite;
+  }
+
+  /** All its values in a request. `getCookie` of hono returns the first, so that a cookie of another host would hide the right one. */
+  valuesIn(header: string | undefined): string[] {
+    const values: string[] = [];
+    for (const pair of header?.split(';') ?? []) {
+      const end = pair.indexOf('=');
+      if (end === -1 || pair.slice(0, end).trim() !== this.name) continue;
+      const value = pair.slice(end + 1).trim();
+      if (value.length >= VALUE_LENGTHS[0] && value.length <= VALUE_LENGTHS[1]) values.push(value);
+      if (values.length === SAME_NAME_MAX) break;
+    }
+    return values;
+  }
+
+  set(value: string, ttlMs: number): string {
+    const [path, secure, sameSite] = [this.#path, this.#isSecure, this.#sameSite];
+    const maxAge = Math.floor(ttlMs / 1000);
+    return generateCookie(this.name, value, { path, maxAge, httpOnly: true, secure, sameSite });
+  }
+
+  clear(): string {
+    return this.set('', 0);
+  }
+}
+
+const CIPHER = 'aes-256-gcm';
+const [IV_BYTES, TAG_BYTES] = [12, 16];
+
+/** Seals texts for one purpose and a time. Only a holder of the key can create or read them. */
+export class Seals {
+  readonly #keys: readonly Buffer[];
+  readonly #now: () => number;
+
+  /** @param keys the first seals, and each opens, so that a key can be changed without signing readers out */
+  constructor(keys: readonly string[], now: () => number = Date.now) {
+    this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
+    this.#now = now;
+  }
+
+  /** @param purpose the text opens only for the same purpose */
+  seal(purpose: string, value: object, ttlMs: number): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));
+    const text = JSON.stringify({ value, expiresMs: this.#now() + ttlMs });
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return sealed.toString('base64url');
+  }
+
+  /** Null if the text was not sealed here for that purpose, or has expired. */
+  open<T extends object>(purpose: string, text: string): T | null {
+    const sealed = Buffer.from(text, 'base64url');
+    if (sealed.length <= IV_BYTES + TAG_BYTES) return null;
+    for (const key of this.#keys) {
+      try {
+        const opening = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+          .setAAD(Buffer.from(purpose))
+          .setAuthTag(sealed.subarray(-TAG_BYTES));
+        const whole = Buffer.concat([opening.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), opening.final()]);
+        const { value, expiresMs } = JSON.parse(whole.toString()) as { value: T; expiresMs: number };
+        return expiresMs > this.#now() ? value : null;
+      } catch {
+        // Sealed with another key, or not at all.
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,148 @@
+import { hostName, normalBasePath } from '../../domain/deployment.ts';
+import { OWN_FOLDER } from '../../domain/release.ts';
+import { decodeUnreserved } from '../../web/escape.ts';
+
+/** Hosts and base path of a site (contract, section 2.1). */
+export interface SiteAddress {
+  readonly domain: string;
+  /** Host names and IP addresses; none: every host that no other site names. */
+  readonly hosts: readonly string[];
+  /** `/`, `/docs/` or `/docs`. */
+  readonly basePath: string;
+}
+
+export type SiteRoute<T> =
+  | { readonly kind: 'site'; readonly site: T }
+  /** The base path without its last slash. `location`: path and query, to answer with 308. */
+  | { readonly kind: 'redirect'; readonly site: T; readonly location: string }
+  /** No site fits, and the path is one of the shelf page's own: `/`, `/_docshelf/…`. */
+  | { readonly kind: 'shelf' }
+  | { readonly kind: 'none' };
+
+/** The sites of one host. */
+interface HostSites<T> {
+  /** By base path, a slash at both ends. */
+  readonly byPath: Map<string, T>;
+  /** Segments of the longest base path: a longer address is not looked at beyond them. */
+  segmentsMax: number;
+}
+
+const SHELF: SiteRoute<never> = { kind: 'shelf' };
+const NONE: SiteRoute<never> = { kind: 'none' };
+
+/**
+ * Sites by host and base path, made once for each config: a request costs one look-up for its host and one for each segment
+ * of the longest base path there, however many sites there are. Of two sites with one place, which the config refuses, the
+ * first counts.
+ */
+export class SiteRoutes<T extends SiteAddress> {
+  readonly #byHost = new Map<string, HostSites<T>>();
+  readonly #otherHosts: HostSites<T> = { byPath: new Map(), segmentsMax: 0 };
+
+  constructor(sites: readonly T[]) {
+    for (const site of sites) {
+      if (site.hosts.length === 0) add(this.#otherHosts, site);
+      for (const host of site.hosts) {
+        const name = hostName(host);
+        const ofHost = this.#byHost.get(name) ?? { byPath: new Map(), segmentsMax: 0 };
+        this.#byHost.set(name, ofHost);
+        add(ofHost, site);
+      }
+    }
+  }
+
+  /**
+   * @param host the Host header; none for HTTP/1.0
+   * @param target the raw request target; the host of an absolute form counts, not the header's (RFC 9112, section 3.2.2)
+   */
+  find(host: string | undefined, target: string): SiteRoute<T> {
+    const asked = splitTarget(target);
+    if (asked === null) return NONE;
+    const { byPath, segmentsMax } = this.#byHost.get(hostName(asked.host ?? host ?? '')) ?? this.#otherHosts;
+    const path = asked.path.includes('%') ? decodeUnreserved(asked.path) : asked.path;
+
+    let site = byPath.get('/');
+    let slash = 0;
+    for (let segment = 0; segment < segmentsMax; segment++) {
+      const end = path.indexOf('/', slash + 1);
+      if (end === -1) {
+        // The location is made of the config's words: nothing that a client wrote leads elsewhere.
+        const base = `${path}/`;
+        const whole = slash + 1 < path.length ? byPath.get(base) : undefined;
+        if (whole !== undefined) return { kind: 'redirect', site: whole, location: base + asked.query };
+        break;
+      }
+      site = byPath.get(path.slice(0, end + 1)) ?? site;
+      slash = end;
+    }
+    if (site !== undefined) return { kind: 'site', site };
+    return path === '/' || path.startsWith(`/${OWN_FOLDER}`) ? SHELF : NONE;
+  }
+}
+
+function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
+  const segments = site.basePath.split('/').filter((segment) => segment !== '');
+  const path = segments.length === 0 ? '/' : `/${segments.join('/')}/`;
+  if (ofHost.byPath.has(path)) return;
+  ofHost.byPath.set(path, site);
+  ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
+}
+
+/** Authority of the absolute form; one with user information names no host here (RFC 9110, section 4.2.4). */
+const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
+
+/** Null for what names no path: `*`, `host:port`, another scheme. */
+function splitTarget(target: string): { host: string | null; path: string; query: string } | null {
+  const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
+  if (absolute === null && !target.startsWith('/')) return null;
+  const relative = target.slice(absolute?.[0].length ?? 0);
+  const end = relative.search(/[?#]/);
+  const path = (end === -1 ? relative : relative.slice(0, end)) || '/';
+  const query = end === -1 ? '' : relative.slice(end).replace(/#.*$/s, '');
+  return { host: absolute?.[1] ?? null, path, query };
+}
+
+/** The address at which the shelf page is read. */
+export interface ShelfPlace {
+  /** The Host header of the request, which is compared and never repeated (contract, section 2). */
+  readonly host: string | undefined;
+  /** Port of the site listener. */
+  readonly port: number;
+  /** `server.publicUrl`; its scheme and port are those of all sites. */
+  readonly publicUrl: string | null;
+}
+
+/**
+ * Address of a site's first page for a reader of the shelf page: a path if the same host serves the site. Else its first host name,
+ * with the listener's port if readers use that port, without a proxy.
+ */
+export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
+  const { host, port, publicUrl } = place;
+  const path = normalBasePath(site.basePath);
+  const here = routes.find(host, path);
+  if (here.kind === 'site' && here.site === site) return path;
+  const [name] = site.hosts;
+  // The site has no host name, and another site has the requested host: only publicUrl has its address.
+  if (name === undefined) return publicUrl === null ? path : new URL(path, publicUrl).href;
+  if (publicUrl !== null) {
+    const { protocol, port: publicPort } = new URL(publicUrl);
+    return `${protocol}//${hostName(name)}${publicPort === '' ? '' : `:${publicPort}`}${path}`;
+  }
+  return `//${hostName(name)}${host?.endsWith(`:${port}`) ? `:${port}` : ''}${path}`;
+}
+
+/**
+ * Origin of a site for readers, with the scheme and port of `publicUrl`. The host is the requested one if it is one of the site's, else
+ * the site's first.
+ */
+export function siteOrigin(publicUrl: string, hosts: readonly string[], asked = ''): string {
+  const url = new URL(publicUrl);
+  const host = hosts.find((each) => hostName(each) === hostName(asked)) ?? hosts[0];
+  if (host !== undefined) url.hostname = hostName(host);
+  return url.origin;
+}
+
+/** Null if the config has no public address. */
+export function publicOrigin(publicUrl: string | null, hosts: readonly string[]): string | null {
+  return publicUrl === null ? null : siteOrigin(publicUrl, hosts);
+}

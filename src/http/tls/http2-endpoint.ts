@@ -1,0 +1,161 @@
+import type { EventEmitter } from 'node:events';
+import {
+  constants,
+  createServer,
+  type Http2ServerRequest,
+  Http2ServerResponse,
+  type Http2Session,
+  type Http2Stream,
+  type ServerOptions,
+} from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { Client, ClientBudget, HeldAnswer, Peer } from '../listener/client-budget.ts';
+
+export interface Http2Options {
+  readonly budget: ClientBudget;
+  readonly headerBytesMax: number;
+  /** Without a request. */
+  readonly idleMsMax: number;
+  /** For all of a request. */
+  readonly receiveMsMax: number;
+  readonly onRequest: (incoming: Http2ServerRequest, outgoing: CountedResponse) => void;
+}
+
+/** As nginx and Apache allow. Browsers use fewer at once. */
+const STREAMS_MAX = 128;
+/** Each field is an allocation, however short. */
+const FIELDS_MAX = 200;
+/** Streams that a client takes back: a reader who leaves a page does with what is in flight, none with this many a second. */
+const RESETS = { streamResetBurst: 512, streamResetRate: 64 };
+/** Memory for one connection, in MB. */
+const SESSION_MEMORY_MAX = 8;
+
+/** An answer that knows how much of it was written, its fields as RFC 9113, section 6.5.2 counts them. */
+export class CountedResponse extends Http2ServerResponse {
+  #bodyBytes = 0;
+
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
+  get bytesWritten(): number {
+    const fields = Object.entries(this.stream.sentHeaders ?? {});
+    return fields.reduce((sum, [name, value]) => sum + name.length + String(value).length + 32, this.#bodyBytes);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: Node's own overloads
+  override writeHead(status: number, ...rest: any[]): this {
+    const headers = rest.at(-1);
+    if (typeof headers !== 'object' || Array.isArray(headers)) return super.writeHead(status, ...rest);
+    // A connection is ended by GOAWAY, and has no field for it (RFC 9113, section 8.2.2).
+    const { connection: _, Connection: __, ...fit } = headers;
+    return super.writeHead(status, fit);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: Node's own overloads
+  override write(chunk: any, ...rest: any[]): boolean {
+    if (this.req.method !== 'HEAD') this.#bodyBytes += Buffer.byteLength(chunk);
+    return super.write(chunk, ...(rest as []));
+  }
+}
+
+/** HTTP/2 on connections that have agreed on it, with the same requests and answers as HTTP/1.1 has. */
+export class Http2Endpoint {
+  readonly #server: EventEmitter;
+  readonly #idleMsMax: number;
+  readonly #budget: ClientBudget;
+  /** Streams that are open on each, and its other end. */
+  readonly #sessions = new Map<Http2Session, { streams: number; readonly peer: Peer }>();
+  #isDraining = false;
+
+  constructor(options: Http2Options) {
+    this.#idleMsMax = options.idleMsMax;
+    this.#budget = options.budget;
+    this.#server = createServer({
+      settings: { maxConcurrentStreams: STREAMS_MAX, maxHeaderListSize: options.headerBytesMax },
+      maxHeaderListPairs: FIELDS_MAX,
+      maxSessionMemory: SESSION_MEMORY_MAX,
+      ...RESETS,
+      Http2ServerResponse: CountedResponse,
+    } as ServerOptions);
+    this.#server.on('session', (session: Http2Session) => this.#follow(session));
+    this.#server.on('stream', (stream: Http2Stream) => this.#bound(stream, options));
+    for (const event of ['request', 'checkContinue', 'checkExpectation', 'connect']) {
+      this.#server.on(event, options.onRequest);
+    }
+  }
+
+  accept(socket: TLSSocket): void {
+    // A client that never ends its own side is not waited for.
+    socket.once('finish', () => socket.destroy());
+    this.#server.emit('connection', socket);
+  }
+
+  /** Null if the client waits for so many answers that it gets no other: it may ask for this one again. */
+  began(incoming: Http2ServerRequest, outgoing: CountedResponse): HeldAnswer | null {
+    const { session } = incoming.stream;
+    const known = session && this.#sessions.get(session);
+    const held =
+      known === undefined ? null : this.#budget.answer(known, known.peer, clientOf(incoming, outgoing), false);
+    if (held === null) incoming.stream.close(REFUSED);
+    else incoming.stream.once('close', () => held.end());
+    return held;
+  }
+
+  /** GOAWAY: what is in flight ends, and the client asks the rest on another connection. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const session of this.#sessions.keys()) end(session);
+  }
+
+  #follow(session: Http2Session): void {
+    const { remoteAddress, remotePort, localPort } = session.socket;
+    this.#sessions.set(session, { streams: 0, peer: { remoteAddress, remotePort, localPort } });
+    session.once('close', () => this.#sessions.delete(session));
+    session.setTimeout(this.#idleMsMax, () => {
+      if (this.#sessions.get(session)?.streams === 0) end(session);
+    });
+    if (this.#isDraining) end(session);
+  }
+
+  #bound(stream: Http2Stream, { receiveMsMax }: Http2Options): void {
+    const { session } = stream;
+    if (session === undefined) return;
+    this.#count(session, 1);
+    const late = setTimeout(() => {
+      if (!stream.readableEnded) stream.close(CANCEL);
+    }, receiveMsMax);
+    stream.once('close', () => {
+      clearTimeout(late);
+      this.#count(session, -1);
+    });
+  }
+
+  #count(session: Http2Session, by: number): void {
+    const known = this.#sessions.get(session);
+    if (known !== undefined) known.streams += by;
+  }
+}
+
+const { NGHTTP2_CANCEL: CANCEL, NGHTTP2_REFUSED_STREAM: REFUSED } = constants;
+/** For a client to take the end of a stream. */
+const CUT_MS = 1_000;
+
+function clientOf({ stream }: Http2ServerRequest, outgoing: CountedResponse): Client {
+  return {
+    unread: () => stream.writableLength,
+    taken: () => outgoing.bodyBytes - stream.writableLength,
+    sent: () => (stream.endAfterHeaders || stream.readableEnded ? null : (stream.state.localWindowSize ?? 0)),
+    cut: () => {
+      const { session } = stream;
+      stream.close(CANCEL);
+      // A client that reads nothing at all does not even get that.
+      const late = setTimeout(() => session?.destroy(), CUT_MS).unref();
+      stream.once('close', () => clearTimeout(late));
+    },
+  };
+}
+
+function end(session: Http2Session): void {
+  if (!session.closed && !session.destroyed) session.close();
+}

@@ -1,0 +1,107 @@
+import { contentRoot } from '../../web/content/content-root.ts';
+import { readPageTree } from '../../web/content/index.ts';
+import { isUnlisted, otherTitle, type PageFacts, pageTitle, TITLE_LENGTH_MAX } from '../../web/content/page-facts.ts';
+import type { Section } from '../ports.ts';
+import { type ContentPart, ContentReader } from './content-reader.ts';
+import { PageAddress, withFragment } from './reader-url.ts';
+
+interface PageInput {
+  readonly path: string;
+  readonly html: string;
+  /** From `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
+  readonly url: string;
+  /** For a page that says none: the bundle's manifest's, or that of Sphinx's options file. */
+  readonly version?: string | null;
+  readonly tags?: readonly string[];
+}
+
+export interface ExtractedPage {
+  readonly page: string;
+  readonly canonical: string | null;
+  readonly title: string;
+  readonly language: string | null;
+  readonly version: string | null;
+  readonly tags: readonly string[];
+  /** At least one; two may share a path. */
+  readonly sections: readonly Section[];
+  /** Paths on this site that the content (not the navigation) links to, each once. */
+  readonly links: readonly string[];
+}
+
+/** Null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
+export function extractPage(input: PageInput): ExtractedPage | null {
+  const tree = readPageTree(input.path, input.html);
+  if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;
+  const { document, body, facts: said } = tree;
+  const facts = {
+    ...said,
+    version: said.version ?? input.version ?? null,
+    tags: [...new Set([...said.tags, ...(input.tags ?? [])])],
+  };
+
+  if (body === null) return null;
+  const address = new PageAddress(input.url, facts.base, facts.canonical);
+  const parts = new ContentReader(document, contentRoot(body, facts.documentTitle), address).read();
+  const { title, sections } = toSections(input.url, parts, facts);
+  if (sections.length === 0) return null;
+  const { language, version, tags } = facts;
+  const { canonical, links } = address;
+  return { page: input.url, canonical, title, language, version, tags, sections, links };
+}
+
+interface Placed {
+  readonly part: ContentPart;
+  readonly headings: readonly string[];
+  /** Its own, else the nearest above. */
+  readonly fragment: string | null;
+  readonly children: string[];
+}
+
+/**
+ * A heading without text says what is below it, pages or headings, or is no section; the page's first one says its
+ * description or title. Text above the page's own heading (a notice, a category) comes last in it.
+ */
+function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
+  const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
+  const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
+  const title = pageTitle(facts, mainHeading, firstHeading) || url.slice(0, TITLE_LENGTH_MAX);
+  const documentTitle = otherTitle(facts, title, firstHeading);
+  const placed = placeParts(parts, title);
+  const first = placed.find(({ part }) => part.level > 0);
+  const preamble = first?.part.level === 1 ? (placed[0]?.part.text.toString() ?? '') : '';
+  const sections = placed.flatMap((place): Section[] => {
+    if (place.part.level === 0 && preamble !== '') return [];
+    const own = place.part.text.toString() || place.part.childPages.toString() || place.children.join('\n');
+    const below = own || (place === first ? facts.description || title : '');
+    const text = place === first && preamble !== '' ? `${below}\n\n${preamble}` : below;
+    if (text === '') return [];
+    const { headings, fragment } = place;
+    const { language, version, tags } = facts;
+    return [{ path: withFragment(url, fragment), title, headings, text, language, version, tags }];
+  });
+  const [own, ...others] = sections;
+  if (own === undefined || documentTitle === null) return { title, sections };
+  return { title, sections: [{ ...own, documentTitle }, ...others] };
+}
+
+function placeParts(parts: readonly ContentPart[], title: string): Placed[] {
+  const above: { level: number; placed: Placed }[] = [];
+  const first = parts.find(({ level }) => level > 0);
+  return parts.map((part) => {
+    // DocBook's pages begin at a lower level; their title's heading is above all others all the same.
+    const level = part === first && part.heading === title ? 1 : part.level;
+    while ((above.at(-1)?.level ?? -1) >= level) above.pop();
+    const parent = above.at(-1)?.placed;
+    const placed: Placed = {
+      part,
+      headings: part.level === 0 ? [] : [...(parent?.headings ?? []), part.heading],
+      fragment: part.fragment ?? parent?.fragment ?? null,
+      children: [],
+    };
+    if (part.level > 0) {
+      parent?.children.push(part.heading);
+      above.push({ level, placed });
+    }
+    return placed;
+  });
+}

@@ -1,0 +1,210 @@
+import { DocshelfError } from '../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
+import type { HttpClient } from '../net/http-client.ts';
+import type { SearchRequest, SearchResult } from './request.ts';
+
+interface HostedSearchSettings {
+  readonly discoveryUrl: string;
+  readonly domain: string;
+  readonly key: Secret;
+}
+
+export interface HostedSearchOptions {
+  /** Its limits hold: allowed hosts, proxy, certificates. */
+  readonly client: Pick<HttpClient, 'post'>;
+  readonly settings: HostedSearchSettings;
+  /** Reports why the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
+  readonly onFault: (error: DocshelfError) => void;
+  readonly now?: () => number;
+  readonly timeoutMs?: number;
+}
+
+/** Beyond this the local engine's answer is worth more. */
+const TIMEOUT_MS = 2_000;
+/** At one that is down, five people wait 2 s each half minute. */
+const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
+/** 50 sections of 80 KB. */
+const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
+
+/** The client of a hosted search. */
+export class HostedSearch {
+  readonly #options: HostedSearchOptions;
+  readonly #url: string;
+  readonly #circuit: CircuitBreaker;
+
+  constructor(options: HostedSearchOptions) {
+    const { settings, now = () => performance.now() } = options;
+    this.#options = options;
+    this.#url = `${settings.discoveryUrl.replace(/\/+$/, '')}/v1/search/${encodeURIComponent(settings.domain)}`;
+    this.#circuit = new CircuitBreaker(CIRCUIT, now);
+  }
+
+  /** @returns null if the local engine has to answer @throws the signal's reason */
+  async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
+    // The hosted search knows no prefixes, and each letter typed would count against its rate limit.
+    if (request.prefixLast || !this.#circuit.admits()) return null;
+    try {
+      const results = await this.#ask(request, signal);
+      this.#circuit.succeeded();
+      return results;
+    } catch (error) {
+      if (signal.aborted) {
+        this.#circuit.givenUp();
+        throw signal.reason;
+      }
+      this.#circuit.failed();
+      this.#options.onFault(this.#faultOf(error));
+      return null;
+    }
+  }
+
+  async #ask(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]> {
+    const { client, settings, timeoutMs = TIMEOUT_MS } = this.#options;
+    const response = await client.post(this.#url, bodyOf(request), {
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        authorization: `Bearer ${settings.key.reveal()}`,
+      },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    if (response.status !== 200) {
+      response.close();
+      throw this.#failed(`it answers ${response.status}`);
+    }
+    const text = await response.text(ANSWER_BYTES_MAX);
+    const results = parseHostedResults(text, request.pageSize);
+    if (results === null) throw this.#failed('its answer is no list of results');
+    return results;
+  }
+
+  #faultOf(error: unknown): DocshelfError {
+    if (error instanceof DocshelfError && OWN_FAULTS.has(error.code)) return error;
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const isTimeout = (error as { name?: unknown } | null)?.name === 'TimeoutError';
+    return this.#failed(isTimeout ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message, error);
+  }
+
+  #failed(state: string, cause?: unknown): DocshelfError {
+    return new DocshelfError('hosted_search_failed', `Cannot search at "${linkWithoutSecrets(this.#url)}": ${state}`, {
+      next: 'Check features.search.discoveryUrl and its keyFile; the local engine answers meanwhile.',
+      cause,
+    });
+  }
+}
+
+const OWN_FAULTS: ReadonlySet<string> = new Set(['host_not_allowed', 'hosted_search_failed']);
+
+function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== null);
+  const ofFilter = given.length === 0 ? {} : { filter: Object.fromEntries(given) };
+  return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
+}
+
+/**
+ * Null if it is no list of results. The published contract fixes `content`, `path` and `score`: without those a
+ * result is none. All else is as each service has it, and what is missing or of another form is empty.
+ */
+export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
+  const answer = parseJson(text);
+  if (!Array.isArray(answer)) return null;
+  const results = answer.map(resultOf);
+  if (results.includes(null)) return null;
+  return (results as SearchResult[]).toSorted((a, b) => b.metadata.score - a.metadata.score).slice(0, resultsMax);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function resultOf(written: unknown): SearchResult | null {
+  if (!isMap(written) || !isMap(written.metadata)) return null;
+  const { content, path, metadata } = written;
+  const { score } = metadata;
+  if (typeof content !== 'string' || typeof path !== 'string') return null;
+  if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return null;
+  return {
+    content,
+    path,
+    metadata: {
+      score,
+      title: textOrNull(metadata.title) ?? '',
+      headings: textsOf(metadata.headings),
+      version: textOrNull(metadata.version),
+      language: textOrNull(metadata.language),
+      tags: textsOf(metadata.tags),
+      highlights: highlightsOf(metadata.highlights, content.length),
+      source: 'hosted',
+    },
+  };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function highlightsOf(value: unknown, contentLength: number): SearchResult['metadata']['highlights'] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((place: unknown) => {
+    if (!isMap(place)) return [];
+    const { start, end } = place;
+    if (!Number.isInteger(start) || !Number.isInteger(end)) return [];
+    const [from, to] = [start as number, end as number];
+    return from >= 0 && from < to && to <= contentLength ? [{ start: from, end: to }] : [];
+  });
+}
+
+interface CircuitSettings {
+  readonly failuresMax: number;
+  readonly openMs: number;
+}
+
+/** Open after failures in a row; then one trial decides. */
+export class CircuitBreaker {
+  readonly #settings: CircuitSettings;
+  readonly #now: () => number;
+  #failures = 0;
+  #openUntilMs: number | null = null;
+  #isTrying = false;
+
+  constructor(settings: CircuitSettings, now: () => number) {
+    this.#settings = settings;
+    this.#now = now;
+  }
+
+  /** True if the call may be made. Its caller then always reports `succeeded`, `failed` or `givenUp`. */
+  admits(): boolean {
+    if (this.#openUntilMs === null) return true;
+    if (this.#isTrying || this.#now() < this.#openUntilMs) return false;
+    this.#isTrying = true;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openUntilMs = null;
+    this.#isTrying = false;
+  }
+
+  failed(): void {
+    this.#failures++;
+    this.#isTrying = false;
+    if (this.#failures >= this.#settings.failuresMax) this.#openUntilMs = this.#now() + this.#settings.openMs;
+  }
+
+  givenUp(): void {
+    this.#isTrying = false;
+  }
+}

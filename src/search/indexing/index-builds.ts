@@ -1,0 +1,323 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { toDocshelfError } from '../../domain/errors.ts';
+import { whileLocked } from '../../files/file-lock.ts';
+import { TABLE_FILE } from '../../files/index.ts';
+import { heapWithin, ProcessorLimit, type Thread, type ThreadOptions } from '../../threads/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import type { IndexedRelease, ReportBuild } from '../ports.ts';
+import type { SearchCalls } from '../worker.ts';
+import type { BuildIndexRequest } from './build-index.ts';
+import { KEYWORD_FILE } from './index-files.ts';
+
+const DERIVED = 'search';
+
+/** Share of the memory of an indexing process for the second one. A small site takes a third (measured). A site that needs more waits. */
+const ASIDE_PART = 0.5;
+const MIB = 1024 ** 2;
+/** Memory for 100,000 pages, and for each thread that reads pages (measured: 50 to 65 MiB). */
+const FIRST_BYTES = 256 * MIB;
+const READER_BYTES = 64 * MIB;
+/** A file of 8 KiB takes some 80 bytes of a file table. */
+const BYTES_A_TABLE_BYTE = 100;
+/** Processor time. The largest pages take 3 s, and as long again in threads that read at the same time (measured). */
+const PAGE_MS_MAX = 20_000;
+/** Maximum per release: each such page ends a process. After so many, all its large pages are left out. */
+const LEFT_OUT_MAX = 3;
+/** Replicas may share the folder. A process that builds for longer counts as dead. Two builds use different folders. */
+const OTHERS_MS_MAX = 600_000;
+
+/** The site that wants an index. */
+export interface BuildAsked {
+  /** Takes turns with other sites. */
+  readonly site: unknown;
+  readonly tell: ReportBuild;
+}
+
+interface IndexBuildsOptions {
+  readonly turns: IndexTurns;
+  /** Maximum of one process. */
+  readonly memoryBytesMax: number;
+  readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
+  /** A page that takes more processor time ends the process, and is left out. Default: 20 s. */
+  readonly pageMsMax?: number;
+}
+
+/** Builds indexes in processes that may die. Each writes to a temporary folder until the index is complete. */
+export class IndexBuilds {
+  readonly #options: IndexBuildsOptions;
+  readonly #threads: Readonly<Record<BuildPlace, Thread<SearchCalls>>>;
+
+  constructor(options: IndexBuildsOptions) {
+    this.#options = options;
+    const threadOf = (bytes: number) =>
+      options.thread({
+        ...{ task: 'build the search index', isProcess: true, heap: heapWithin(bytes), residentBytesMax: bytes },
+      });
+    const { memoryBytesMax } = options;
+    this.#threads = { main: threadOf(memoryBytesMax), aside: threadOf(memoryBytesMax * ASIDE_PART) };
+  }
+
+  /** @returns the number of sections. Null: another process built the index in the meantime @throws the signal's reason */
+  async build(
+    release: IndexedRelease,
+    signal: AbortSignal,
+    asked: BuildAsked = { site: release, tell: () => undefined },
+  ): Promise<number | null> {
+    asked.tell('waiting to index', null);
+    const before = await indexIn(release);
+    const lock = join(release.releaseDir, `.${DERIVED}.lock`);
+    return whileLocked(lock, { mode: 'exclusive', waitMsMax: OTHERS_MS_MAX, signal }, async (isTaken) => {
+      try {
+        if ((await indexIn(release)) !== before) return null;
+        if (!isTaken) await sweep(release.releaseDir);
+        return await this.#inTurn(release, signal, asked);
+      } finally {
+        // A process that waits for the lock creates it again, and finds the index built.
+        if (!isTaken) await rm(lock, { force: true });
+      }
+    });
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
+  }
+
+  async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, tell }: BuildAsked): Promise<number> {
+    const { turns } = this.#options;
+    // The size of the table depends on the files. It exists before the release is sealed.
+    const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
+    const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
+    let place: BuildPlace = 'main';
+    const build = (given: BuildPlace) => {
+      place = given;
+      tell('indexing', null);
+      return this.#build(release, given, signal, tell);
+    };
+    try {
+      return await turns.build(size, build, signal, site);
+    } catch (error) {
+      const isOfPlace = (place as BuildPlace) === 'aside' && toDocshelfError(error).code === 'worker_ended';
+      if (signal.aborted || !isOfPlace) throw error;
+      tell('waiting to index', null);
+      return turns.build(Number.POSITIVE_INFINITY, build, signal, site);
+    }
+  }
+
+  async #build(
+    { releaseDir, trailingSlash }: IndexedRelease,
+    place: BuildPlace,
+    signal: AbortSignal,
+    tell: ReportBuild,
+  ): Promise<number> {
+    const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
+    try {
+      const threadsMax = place === 'main' ? readersWithin(this.#options.memoryBytesMax) : 0;
+      const order = { releaseDir, trailingSlash, searchDir, threadsMax, leftOut: [], leavesOutLarge: false };
+      const sections = await this.#attempt(order, place, signal, tell);
+      await replaceFolder(searchDir, join(releaseDir, DERIVED));
+      return sections;
+    } finally {
+      if (place === 'aside') await this.#threads.aside.terminate();
+      if (this.#options.turns.builds === 1) await this.#threads.main.terminate();
+      await rm(searchDir, { recursive: true, force: true });
+    }
+  }
+
+  /** Retries without the pages that end the process, until the index is complete. */
+  async #attempt(order: BuildIndexRequest, place: BuildPlace, signal: AbortSignal, tell: ReportBuild): Promise<number> {
+    const thread = this.#threads[place];
+    let page: string | null = null;
+    using limit = new ProcessorLimit(thread, this.#options.pageMsMax ?? PAGE_MS_MAX, () => void thread.terminate());
+    const onProgress = (path: string | null): void => {
+      page = path;
+      tell('indexing', path);
+      if (path === null) limit.end();
+      else limit.begin();
+    };
+    try {
+      return await thread.call('build', order, { signal, onProgress });
+    } catch (error) {
+      const isOfPlace = place === 'aside' && !limit.isOver;
+      if (signal.aborted || isOfPlace || toDocshelfError(error).code !== 'worker_ended') throw error;
+      const next = nextAttempt(order, page);
+      if (next === null) throw error;
+      await rm(order.searchDir, { recursive: true, force: true });
+      return this.#attempt(next, place, signal, tell);
+    }
+  }
+}
+
+/** The next attempt leaves out the page that ended the process, at last all large pages. Null if no page ended it. */
+function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexRequest | null {
+  if (page === null || order.leavesOutLarge) return null;
+  const leftOut = [...order.leftOut, page];
+  return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
+}
+
+/** Number of additional threads: on all cores, as far as the memory allows. */
+function readersWithin(bytes: number): number {
+  return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
+}
+
+export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
+
+/** Identity of the index file. It changes with each build. */
+async function indexIn(release: IndexedRelease): Promise<string | null> {
+  return stat(join(searchDirOf(release), KEYWORD_FILE), { bigint: true }).then(
+    ({ ino, mtimeNs }) => `${ino} ${mtimeNs}`,
+    () => null,
+  );
+}
+
+async function sweep(releaseDir: string): Promise<void> {
+  for (const name of await readdir(releaseDir)) {
+    if (name.startsWith(`.${DERIVED}-`)) await rm(join(releaseDir, name), { recursive: true, force: true });
+  }
+}
+
+/** A crash between the two renames leaves no index: then it is built again. */
+async function replaceFolder(from: string, to: string): Promise<void> {
+  const former = `${from}-former`;
+  await rename(to, former).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rename(from, to);
+  await rm(former, { recursive: true, force: true });
+}
+
+/** Far longer than resuming a release takes: 100,000 passages are looked up in 3 s. A small release needs no more. */
+const TURN_MS = 60_000;
+
+/** A swap waits for its index. Most sites need a tenth of this time; while a larger one is indexed, others do not wait for longer. */
+const LONG_BUILD_MS = 5_000;
+
+const BUILDING = 0;
+const EMBEDDING = 1;
+
+/** `aside`: in a second process, while another build takes long. */
+type BuildPlace = 'main' | 'aside';
+
+interface Times {
+  readonly turnMs?: number | undefined;
+  readonly longBuildMs?: number | undefined;
+}
+
+interface Build {
+  readonly size: number;
+  isLong: boolean;
+}
+
+/**
+ * One at a time, so that one bound holds for the memory of all: builds come first, since a version waits for its index, and end the
+ * turn of the release that is being embedded, which resumes after them. Embedding that takes longer than its turn makes
+ * room for other releases. Sites take turns; after as many turns the smallest build is next. Builds of smaller sites run next to a
+ * long build.
+ */
+export class IndexTurns {
+  readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
+  readonly #turnMs: number;
+  readonly #longBuildMs: number;
+  readonly #waiting = new Set<Build>();
+  readonly #running = new Set<Build>();
+  #turn: AbortController | null = null;
+
+  constructor({ turnMs = TURN_MS, longBuildMs = LONG_BUILD_MS }: Times = {}) {
+    this.#turnMs = turnMs;
+    this.#longBuildMs = longBuildMs;
+  }
+
+  /** Number of builds that run or wait. */
+  get builds(): number {
+    return this.#waiting.size + this.#running.size;
+  }
+
+  /** Number of builds and releases to embed that wait for their turn. */
+  get waiting(): number {
+    return this.#scheduler.waiting;
+  }
+
+  /**
+   * @param size in any unit, to be compared with others'
+   * @param site takes turns with other sites. Default: a site of its own
+   * @throws what the work throws; the signal's reason
+   */
+  async build<Result>(
+    size: number,
+    work: (place: BuildPlace) => Promise<Result>,
+    signal: AbortSignal,
+    site: unknown = work,
+  ): Promise<Result> {
+    const build: Build = { size, isLong: false };
+    this.#turn?.abort(OVER);
+    this.#waiting.add(build);
+    const act = async (_: AbortSignal, place: number): Promise<Result> => {
+      this.#waiting.delete(build);
+      this.#running.add(build);
+      const timer = setTimeout(() => {
+        build.isLong = true;
+        this.#scheduler.look();
+      }, this.#longBuildMs).unref();
+      return work(place === 0 ? 'main' : 'aside').finally(() => {
+        clearTimeout(timer);
+        this.#running.delete(build);
+      });
+    };
+    try {
+      return await this.#scheduler.run(act, { key: site, priority: BUILDING, size, signal });
+    } finally {
+      this.#waiting.delete(build);
+    }
+  }
+
+  #mayBuildAside(): boolean {
+    const long = [...this.#running].filter(({ isLong }) => isLong);
+    return [...this.#waiting].some(({ size }) => long.some((other) => size < other.size));
+  }
+
+  /**
+   * @param work goes on from where it was when it is called again; its signal is aborted at the end of the turn. The turn counts
+   *   from `onBegun`: what it takes to go on is none of it, so that each turn gets further
+   * @throws what the work throws; the signal's reason
+   */
+  async embed<Result>(
+    work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
+    signal: AbortSignal,
+    site: unknown = work,
+  ): Promise<Result> {
+    for (;;) {
+      const turn = new AbortController();
+      try {
+        const act = () => this.#embed(turn, work, signal);
+        return await this.#scheduler.run(act, { key: site, priority: EMBEDDING, signal });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!turn.signal.aborted) throw error;
+      }
+    }
+  }
+
+  async #embed<Result>(
+    turn: AbortController,
+    work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    let timer: NodeJS.Timeout | undefined;
+    const onBegun = (): void => {
+      timer ??= setInterval(() => {
+        if (this.#scheduler.waiting > 0) turn.abort(OVER);
+      }, this.#turnMs).unref();
+    };
+    this.#turn = turn;
+    try {
+      return await work(AbortSignal.any([signal, turn.signal]), onBegun);
+    } finally {
+      clearInterval(timer);
+      this.#turn = null;
+    }
+  }
+}
+
+const OVER = new Error('its turn is over');

@@ -1,0 +1,157 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { GrowableUint32Array } from '../compact.ts';
+import type { Passage, Section } from '../ports.ts';
+import { listsOf, SCHEMA, SectionFactsBuilder, seal } from './format.ts';
+import { PostingsBuilder } from './postings.ts';
+import { sequenceOf } from './ranking.ts';
+import { KnownWords } from './vocabulary.ts';
+import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
+
+export interface IndexedSection extends Section {
+  readonly page: string;
+  /** Importance of the page, 0 to 1. Default: 0. */
+  readonly prior?: number;
+}
+
+/** Occurrences of terms kept in memory before they are written, about 30 MB. A term takes as much as 8 occurrences. */
+const OCCURRENCES_PER_RUN = 1_000_000;
+const OCCURRENCES_A_TERM = 8;
+const LENGTH_MAX = 0xffff;
+
+/** Writes an index file. Synchronous. A file without `finish` does not open. */
+export class KeywordIndexWriter implements Disposable {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #insertSection: StatementSync;
+  readonly #insertWords: StatementSync;
+  readonly #insertSequence: StatementSync;
+  readonly #lengths = COLUMNS.map(() => new GrowableUint32Array());
+  readonly #priors: number[] = [];
+  readonly #facts = new SectionFactsBuilder();
+  readonly #pages = new Set<string>();
+  #page: string | null = null;
+  readonly #words = new KnownWords();
+  #postings = new Map<string, PostingsBuilder>();
+  #occurrences = 0;
+  #run = 0;
+
+  /** @param path of a file that does not exist, in an existing folder */
+  constructor(path: string) {
+    this.#path = path;
+    // In defensive mode SQLite would keep a journal (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    this.#database = new DatabaseSync(path, { defensive: false });
+    this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
+    this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA}`);
+    this.#database.exec('BEGIN');
+    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insertWords = this.#database.prepare(
+      'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
+  }
+
+  /** Add a page's own section before the sections under its headings. @returns its number, from 0 */
+  add(section: IndexedSection, passages: readonly Passage[] = []): number {
+    const { page, path, title, documentTitle = null, headings, text, language, version, tags, prior = 0 } = section;
+    const n = this.#priors.length;
+    // Sections of a page mostly follow each other.
+    const isOfPage = page !== this.#page && !this.#pages.has(page);
+    if (isOfPage) this.#pages.add(page);
+    this.#page = page;
+    this.#priors.push(Math.min(1, Math.max(0, prior)));
+    this.#facts.add(language, passages);
+    const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
+    this.#insertSection.run(...[n, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson]);
+    const english = isEnglish(language);
+    const terms = sectionTerms(section, isOfPage, (surface) => {
+      const stemmed = this.#words.note(surface);
+      return english ? stemmed : surface;
+    });
+    const sequences = [...terms.sequences, terms.identifiers];
+    this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
+    for (const [column, sequence] of sequences.entries())
+      this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
+    this.#insertSequence.run(n, bytesOf(sequenceOf(terms.sequences)));
+    terms.each((term, column) => this.#countTerm(term, n, column));
+    for (const list of listsOf(section, isOfPage)) this.#countTerm(list, n, TEXT);
+    if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
+    return n;
+  }
+
+  finish(): void {
+    this.#flush();
+    this.#writeArrays();
+    this.#database.exec("INSERT INTO words (words) VALUES ('optimize')");
+    this.#database.exec('COMMIT');
+    this[Symbol.dispose]();
+    seal(this.#path);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #countTerm(term: string, section: number, column: number): void {
+    let builder = this.#postings.get(term);
+    if (builder === undefined) {
+      builder = new PostingsBuilder();
+      this.#postings.set(term, builder);
+      this.#occurrences += OCCURRENCES_A_TERM;
+    } else this.#occurrences += 1;
+    builder.count(section, column);
+  }
+
+  #flush(): void {
+    const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
+    // The default order is by code units, as SQLite and `<` compare.
+    for (const term of Array.from(this.#postings.keys()).sort()) {
+      const builder = this.#postings.get(term) as PostingsBuilder;
+      insert.run(term, this.#run, builder.sections, builder.bytes());
+    }
+    this.#postings = new Map();
+    this.#occurrences = 0;
+    this.#run += 1;
+  }
+
+  #writeArrays(): void {
+    const { words, counts } = this.#words.vocabulary();
+    const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
+    for (const [column, name] of COLUMNS.entries())
+      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column]?.view ?? [])));
+    insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
+    insert.run('vocabulary', Buffer.from(words.join('\n')));
+    insert.run('vocabulary counts', bytesOf(counts));
+    for (const [name, bytes] of this.#facts.arrays()) insert.run(name, bytes);
+  }
+}
+
+/**
+ * The terms of a section: for title, headings and text one term per position.
+ * @param isOfPage true for the first section of its page, to which the document title belongs
+ */
+function sectionTerms(
+  { title, headings, text, documentTitle }: Section,
+  isOfPage: boolean,
+  termOf: (surface: string) => string,
+) {
+  // The page's first heading is its title on most sites; a title counts once.
+  const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
+  const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
+  const identifiers = columns.flatMap((column) => column.identifiers);
+  return {
+    sequences: columns.map(({ sequence }) => sequence),
+    identifiers,
+    /** Calls `count` for each occurrence, with its column. */
+    each(count: (term: string, column: number) => void): void {
+      for (const [column, { sequence, characters }] of columns.entries()) {
+        for (const term of sequence) count(term, column);
+        for (const term of characters) count(term, column);
+      }
+      for (const term of identifiers) count(term, IDENTIFIERS);
+    },
+  };
+}
+
+function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}

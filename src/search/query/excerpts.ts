@@ -1,0 +1,129 @@
+import type { ScoreReasons } from '../../domain/search.ts';
+import { stem } from '../keyword/english.ts';
+import type { IndexedSection } from '../keyword/index-writer.ts';
+import type { KeywordIndex } from '../keyword/keyword-index.ts';
+import { pairsOf, type Word, wordsOf } from '../keyword/words.ts';
+import type { Passage } from '../ports.ts';
+import type { ResultForm, SearchResult } from '../request.ts';
+import type { RankedSection, RankParts } from './rank.ts';
+
+interface Excerpt {
+  readonly content: string;
+  readonly highlights: readonly Highlight[];
+}
+
+interface QueryFindings {
+  /** Terms of the query that a section contains. */
+  readonly matchedIn: (section: number) => readonly string[];
+  /** Number of the passage that is nearest in meaning. Undefined: the passage with the most words of the query is shown. */
+  readonly passageOf: (section: number) => number | undefined;
+  /** Null: the results have no reasons. */
+  readonly partsOf: ((section: number) => RankParts) | null;
+}
+
+/** The ranked sections as results, each with its best passage and the query's words marked. */
+export function excerptsOf(
+  ranked: readonly RankedSection[],
+  keyword: KeywordIndex,
+  { matchedIn, passageOf, partsOf }: QueryFindings,
+  { root, version: otherwise, source }: ResultForm,
+): SearchResult[] {
+  const read = keyword.sections(ranked.map(({ section }) => section));
+  return ranked.flatMap(({ section, score }) => {
+    const found = read.get(section);
+    if (found === undefined) return [];
+    const matched = matchedIn(section);
+    const { content, highlights } = excerptOf(found, keyword.facts.passages(section), passageOf(section), matched);
+    const { title, headings, language, tags } = found;
+    const version = found.version ?? otherwise;
+    const metadata = { score, title, headings, version, language, tags, highlights, ...(source && { source }) };
+    const result = { content, path: root + found.path, metadata };
+    if (partsOf === null) return result;
+    const reasons = { ...partsOf(section), places: placesOf(found, matched), prior: keyword.priors[section] ?? 0 };
+    return { ...result, reasons };
+  });
+}
+
+function excerptOf(
+  { text, headings, title }: IndexedSection,
+  passages: readonly Passage[],
+  nearest: number | undefined,
+  matched: readonly string[],
+): Excerpt {
+  const passage = passages[nearest ?? -1];
+  if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, matched);
+  // A heading with nothing under it is found by its own words, so they are shown.
+  const whole = text || (headings.at(-1) ?? title);
+  const content = passages.length > 1 && passage !== undefined ? text.slice(passage.start, passage.end) : whole;
+  return { content, highlights: highlightsOf(content, matched) };
+}
+
+/** The first of equal passages. */
+function mostMarked(text: string, passages: readonly Passage[], matched: readonly string[]): Excerpt {
+  const places = highlightsOf(text, matched);
+  const candidates = passages.map(({ start, end }) => ({
+    content: text.slice(start, end),
+    highlights: places
+      .filter((place) => place.start >= start && place.end <= end)
+      .map((place) => ({ start: place.start - start, end: place.end - start })),
+  }));
+  return candidates.reduce((most, each) => (each.highlights.length > most.highlights.length ? each : most));
+}
+
+function placesOf({ title, headings, text }: IndexedSection, matched: readonly string[]): ScoreReasons['places'] {
+  const texts = { title: [title], headings, text: [text] };
+  const isMarked = (each: string): boolean => highlightsOf(each, matched).length > 0;
+  return (['title', 'headings', 'text'] as const).filter((place) => texts[place].some(isMarked));
+}
+
+/** In UTF-16 code units. */
+interface Highlight {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function highlightsOf(text: string, matched: readonly string[]): Highlight[] {
+  const terms = new Set(matched);
+  const isMatched = matcherOf(terms);
+  const places: Highlight[] = [];
+  for (const word of wordsOf(text)) {
+    if (word.kind === 'run') places.push(...placesInRun(word, terms));
+    else if (isMatched(word.folded) || word.parts.some(isMatched)) places.push({ start: word.start, end: word.end });
+  }
+  const merged: Highlight[] = [];
+  for (const place of places.sort((left, right) => left.start - right.start)) {
+    const last = merged.at(-1);
+    if (last === undefined || place.start > last.end) merged.push(place);
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, place.end) };
+  }
+  return merged;
+}
+
+/** Matches words or their stems. A stem begins as its word does, so most words need not be stemmed. */
+function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
+  const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
+  const known = new Map<string, boolean>();
+  return (word) => {
+    if (!initials.has(word.charCodeAt(0))) return false;
+    const before = known.get(word);
+    if (before !== undefined) return before;
+    const isMatched = terms.has(word) || terms.has(stem(word));
+    known.set(word, isMatched);
+    return isMatched;
+  };
+}
+
+function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): Highlight[] {
+  const places: Highlight[] = [];
+  const pairs = pairsOf(folded);
+  let at = start;
+  for (const [number, character] of [...folded].entries()) {
+    const pair = pairs[number];
+    if (terms.has(character)) places.push({ start: at, end: at + character.length });
+    if (pair !== undefined && terms.has(pair)) places.push({ start: at, end: at + pair.length });
+    at += character.length;
+  }
+  // If folding changed the length of the run, its places are unknown: mark the whole run.
+  if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
+  return places;
+}

@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache';
+import { DocshelfError } from '../../domain/errors.ts';
+import { type CallContext, HEAPS, Thread, type ThreadCall, threadEntry } from '../../threads/index.ts';
+import type { Embedder } from '../ports.ts';
+import { readsLanguage } from './scripts.ts';
+import type { ModelCalls, ModelFacts } from './worker.ts';
+
+const BYTES_MAX = 4 * 1024 * 1024;
+const BYTES_PER_ENTRY = 200;
+
+/** Readers ask the same things, and reading takes most of a query's time (0.13 ms a token). */
+export function rememberQueries(embedder: Embedder): Embedder {
+  const vectors = new LRUCache<string, Promise<Float32Array>>({
+    maxSize: BYTES_MAX,
+    sizeCalculation: (_, text) => Float32Array.BYTES_PER_ELEMENT * embedder.dims + 2 * text.length + BYTES_PER_ENTRY,
+  });
+  return {
+    digest: embedder.digest,
+    dims: embedder.dims,
+    reads: (language) => embedder.reads(language),
+    // Several sites get one query at once. No caller aborts it: others may wait for it, and it takes some milliseconds.
+    embedQuery(text) {
+      const known = vectors.get(text);
+      if (known !== undefined) return known;
+      const asked = embedder.embedQuery(text);
+      vectors.set(text, asked);
+      asked.catch(() => vectors.delete(text));
+      return asked;
+    },
+    embedPassages: (texts, signal) => embedder.embedPassages(texts, signal),
+    close: async () => embedder.close?.(),
+  };
+}
+
+/** Calls of a thread whose model is an endpoint: only the parent thread has network access. */
+interface EmbedderCalls {
+  embedQuery(text: string, context: CallContext): Promise<Float32Array>;
+  embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
+}
+
+export type EmbedParentCalls = EmbedderCalls & {
+  /** Number of texts to embed at once, now. */
+  lanes(): number;
+};
+
+export class ParentEmbedder implements Embedder {
+  readonly digest: string;
+  readonly dims: number;
+  readonly #call: ThreadCall<EmbedderCalls>;
+
+  constructor(digest: string, dims: number, call: ThreadCall<EmbedderCalls>) {
+    this.digest = digest;
+    this.dims = dims;
+    this.#call = call;
+  }
+
+  /** An operator who configures an endpoint has chosen its model for the site. */
+  reads(): boolean {
+    return true;
+  }
+
+  embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array> {
+    return this.#call('embedQuery', text, { signal });
+  }
+
+  embedPassages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+    return this.#call('embedPassages', texts, { signal });
+  }
+}
+
+export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls {
+  const given = async (): Promise<Embedder> => {
+    const embedder = await model();
+    if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
+    return embedder;
+  };
+  return {
+    embedQuery: async (text, { signal }) => (await given()).embedQuery(text, signal),
+    embedPassages: async (texts, { signal }) => (await given()).embedPassages(texts, signal),
+  };
+}
+
+/** Not terminated while it loads a model (see `startProcess`), which takes 0.3 s on an idle machine. */
+const ENDING_MS_MAX = 60_000;
+
+/**
+ * A model in as many threads as texts are embedded at once: a run holds its thread, 2.6 ms for a question of 19 tokens. A thread
+ * loads the model with its first text. The next text restarts a thread that died.
+ */
+export class ModelThreads implements Embedder {
+  readonly digest: string;
+  readonly dims: number;
+  readonly #scripts: ReadonlySet<string>;
+  readonly #threads: readonly Thread<ModelCalls>[];
+
+  private constructor({ digest, dims, scripts }: ModelFacts, threads: readonly Thread<ModelCalls>[]) {
+    this.digest = digest;
+    this.dims = dims;
+    this.#scripts = scripts;
+    this.#threads = threads;
+  }
+
+  /** @throws DocshelfError `model_invalid` */
+  static async load(folder: string, count = 1): Promise<ModelThreads> {
+    const threads = Array.from({ length: count }, () => modelThread(folder));
+    try {
+      return new ModelThreads(await leastBusy(threads).call('facts', null), threads);
+    } catch (error) {
+      await endAll(threads);
+      throw error;
+    }
+  }
+
+  reads(language: string): boolean {
+    return readsLanguage(this.#scripts, language);
+  }
+
+  embedQuery(text: string): Promise<Float32Array> {
+    return leastBusy(this.#threads).call('embedQuery', text);
+  }
+
+  embedPassages(texts: readonly string[]): Promise<Float32Array[]> {
+    return leastBusy(this.#threads).call('embedPassages', texts);
+  }
+
+  close(): Promise<void> {
+    return endAll(this.#threads);
+  }
+}
+
+function modelThread(folder: string): Thread<ModelCalls> {
+  return new Thread<ModelCalls>({
+    task: 'embed',
+    heap: HEAPS.model,
+    entry: threadEntry('./worker', import.meta),
+    data: folder,
+    codes: { ended: 'embedder_failed', over: 'embedder_failed' },
+  });
+}
+
+/** The first of equals, so that a thread loads the model only while those before it work. */
+function leastBusy(threads: readonly Thread<ModelCalls>[]): Thread<ModelCalls> {
+  return threads.reduce((least, each) => (each.waiting < least.waiting ? each : least));
+}
+
+async function endAll(threads: readonly Thread<ModelCalls>[]): Promise<void> {
+  await Promise.all(threads.map((thread) => thread.end({ withinMs: ENDING_MS_MAX })));
+}

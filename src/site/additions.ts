@@ -1,0 +1,240 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
+import { escapeToAscii, NO_ADDITIONS, type PageAdditions, startTag } from '../web/additions/page-additions.ts';
+import { encodeAddress } from '../web/escape.ts';
+import { type BundledSearch, failingSearches } from '../web/own-search.ts';
+import { ENGLISH, PAGE_LANGUAGES, type PageLanguage } from '../web/words/index.ts';
+import { readHead, type SiteLanguages } from './first-pages.ts';
+import type { SamePages } from './versions/same-page.ts';
+
+/** The search box as the config has it; plain data. */
+export interface SearchBoxForm {
+  /** Addresses of its scripts, as pages name them. */
+  readonly scripts: Readonly<Record<'loader' | 'replacing', string>>;
+  /** True if it replaces a search box of the site that finds nothing here. */
+  readonly replaces: boolean;
+  /** True if readers may search all sites, too. */
+  readonly isOfShelf: boolean;
+}
+
+/** Addresses of the files of the version switcher, as pages name them; plain data. */
+export type SwitcherFiles = Readonly<Record<'script' | 'style', string>>;
+
+/** Other versions, as far as the switcher depends on them. */
+export interface VersionSurvey {
+  /** True if readers may read another version. */
+  readonly hasOthers: boolean;
+  /** Folders of versions that the bundle contains itself. */
+  readonly own: readonly string[];
+}
+
+/** Labels of a version and of the active one. */
+interface VersionLabels {
+  readonly version: string;
+  readonly active: string;
+}
+
+/** @param version that the box searches. Null searches the active one */
+export function searchBoxAdditions(
+  form: SearchBoxForm | null,
+  own: readonly BundledSearch[],
+  version: string | null = null,
+): PageAdditions {
+  if (form === null) return NO_ADDITIONS;
+  const replaced = form.replaces ? failingSearches(own) : [];
+  const attributes = {
+    type: 'module',
+    src: form.scripts[replaced.length > 0 ? 'replacing' : 'loader'],
+    'data-replace': replaced.map(({ boxes }) => boxes).join() || null,
+    'data-version': version,
+    'data-shelf': form.isOfShelf,
+  };
+  const scripts = PAGE_LANGUAGES.map((language) => {
+    const label = language === ENGLISH ? null : language.words.searchBox.open;
+    return [language.tag, `${startTag('script', { ...attributes, 'data-label': label })}</script>`] as const;
+  });
+  return { head: [...replaced.map(({ head }) => head), Object.fromEntries(scripts)], body: [] };
+}
+
+/** The switcher, unless the bundle contains versions and so has a switcher itself. */
+export function switcherAdditions(
+  { script }: SwitcherFiles,
+  { version, active }: VersionLabels,
+  { hasOthers, own }: VersionSurvey,
+): PageAdditions {
+  if (!hasOthers || own.length > 0) return NO_ADDITIONS;
+  const attributes = { type: 'module', src: script, 'data-version': version };
+  return { head: [`${startTag('script', { ...attributes, 'data-active': active })}</script>`], body: [] };
+}
+
+interface VersionPair {
+  readonly release: ReleaseView;
+  readonly active: ReleaseView;
+  readonly languages: SiteLanguages;
+  /** Base path of the site. */
+  readonly basePath: string;
+  readonly pages: SamePages;
+}
+
+/** Adds to each page of a version that is not active a notice that links to the same page of the active one. */
+export function versionNotice(files: SwitcherFiles, { release, active, languages, basePath, pages }: VersionPair) {
+  const labels = { version: release.version, active: active.version };
+  return async (path: string): Promise<PageAdditions> => {
+    const page = await pages.find(addressAsked(path), release, active);
+    return noticeIn(await languages.at(path), files, labels, basePath + encodeAddress(page));
+  };
+}
+
+/** Address of a file as readers request it. A 404 page is shown at any address, so its address is the root. */
+function addressAsked(path: string): string {
+  return path.replace(/(?:^|(?<=\/))index\.html?$/i, '').replace(/^(?:.*\/)?404(?:\.html|\/)$/, '');
+}
+
+function noticeIn(
+  { tag, direction, words: { versions: words } }: PageLanguage,
+  { style }: SwitcherFiles,
+  { version, active }: VersionLabels,
+  address: string,
+): PageAdditions {
+  const text = (sentence: string, label: string): string => escapeToAscii(sentence.replace('{version}', () => label));
+  const host = startTag('docshelf-versions', {
+    role: 'navigation',
+    'aria-label': words.list,
+    lang: tag,
+    dir: direction,
+  });
+  // Client-side routers ignore a link with a target.
+  const link = `${startTag('a', { href: address, target: '_self' })}${text(words.lead, active)}</a>`;
+  return {
+    head: [startTag('link', { rel: 'stylesheet', href: style })],
+    body: [
+      `${host}<p>${text(words.notice, version)} ${link}</p><span>${text(words.version, version)}</span></docshelf-versions>`,
+    ],
+  };
+}
+
+/** Notices for operators about search boxes of a version's pages that find nothing here. */
+export function ownSearchNotices(version: string, own: readonly BundledSearch[], form: SearchBoxForm | null): string[] {
+  return failingSearches(own).map(({ kind, state, needs }) => {
+    const lack = state === 'hosted' ? `asks a service elsewhere, ${needs}` : `lacks its index, ${needs}`;
+    const then = form?.replaces
+      ? "docshelf's stands in its place"
+      : `"search.widget: replace" puts docshelf's in its place`;
+    return `The search box of version "${version}" (${kind}) ${lack}: ${then}.`;
+  });
+}
+
+/** Notice for operators if the bundle contains versions itself. */
+export function switcherNotice(version: string, { own }: VersionSurvey): string | null {
+  if (own.length === 0) return null;
+  const [first, second, ...others] = own;
+  const named = [first, second].filter((folder) => folder !== undefined).join(', ');
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return `The pages of version "${version}" have no switcher of docshelf's: the bundle holds versions of its own (${named}${more}).`;
+}
+
+/** Entries of a file table that are read before other requests have their turn. */
+const ENTRIES_A_TURN = 2_048;
+
+/** Search boxes that releases contain, read once for each release. */
+export class OwnSearches {
+  readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
+
+  /** Empty if they cannot be read: a box that stays must not prevent a version from being served. */
+  searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
+    const known = this.#known.get(release);
+    if (known !== undefined) return known;
+    const read = readOwnSearches(release).catch(() => {
+      this.#known.delete(release);
+      return [];
+    });
+    this.#known.set(release, read);
+    return read;
+  }
+}
+
+async function readOwnSearches({ files, pages, siteDir }: ReleaseView): Promise<readonly BundledSearch[]> {
+  const { BundledSearchSurvey } = await import('../web/own-search.ts');
+  const survey = new BundledSearchSurvey(pages);
+  let turn = 0;
+  for (const { path } of files.values()) {
+    turn = (turn + 1) % ENTRIES_A_TURN;
+    if (turn === 0) await setImmediate();
+    survey.add(path);
+  }
+  const texts: string[] = [];
+  for (const path of survey.pages) texts.push((await readHead(join(siteDir, path))).toString('latin1'));
+  return survey.judge(texts);
+}
+
+/** Folders of versions as Docusaurus, mike and Read the Docs create them: at the root, in a language, in `docs/`. */
+const VERSION_FOLDER =
+  /^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?\/)?(?:docs\/)?)(latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\d*)?)\/(.+)$/;
+/** A year is a folder of a blog. */
+const YEAR = /^(?:19|20)\d\d$/;
+
+/** Pages of a folder that are compared with those of another. */
+const PAGES_COMPARED = 40;
+/** Pages in common. One may be the start page of each. */
+const PAGES_MIN = 2;
+const FOLDERS_MAX = 64;
+const LIST = 'versions.json';
+const LIST_BYTES_MAX = 256 * 1024;
+
+interface VersionFolder {
+  /** Folder with its last slash. Empty for the root. */
+  readonly container: string;
+  readonly name: string;
+  /** The first pages in the folder. */
+  readonly pages: string[];
+}
+
+/** Folders of the versions that a release contains itself, like `docs/next/`. Such a release has a switcher. */
+export async function ownVersions({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<string[]> {
+  const listed = await listedByMike(files, siteDir);
+  return listed.length > 1 ? listed : foundByPages(files);
+}
+
+/** The list of mike, at the root. Only entries with a folder count. */
+async function listedByMike(files: FileTable, siteDir: string): Promise<string[]> {
+  if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
+  try {
+    const rows: unknown = JSON.parse(await readFile(join(siteDir, LIST), 'utf8'));
+    if (!Array.isArray(rows)) return [];
+    const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
+    return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
+  } catch {
+    // Another list, or an unreadable volume, which serving reports itself.
+    return [];
+  }
+}
+
+/** Folders called as versions, which have the pages of one beside them, or of the folder that they are in: the current version of Docusaurus has none of its own. */
+async function foundByPages(files: FileTable): Promise<string[]> {
+  const folders = new Map<string, VersionFolder>();
+  let turn = 0;
+  for (const { path } of files.values()) {
+    turn = (turn + 1) % ENTRIES_A_TURN;
+    if (turn === 0) await setImmediate();
+    if (!isPage(path)) continue;
+    const [, container, name, page] = VERSION_FOLDER.exec(path) ?? [];
+    if (container === undefined || name === undefined || page === undefined || YEAR.test(name)) continue;
+    const known = folders.get(container + name);
+    if (known === undefined && folders.size === FOLDERS_MAX) continue;
+    const folder = known ?? { container, name, pages: [] };
+    folders.set(container + name, folder);
+    if (folder.pages.length < PAGES_COMPARED) folder.pages.push(page);
+  }
+  const all = [...folders.values()];
+  return all
+    .filter(({ container, name, pages }) => {
+      const others = all.filter((other) => other.container === container && other.name !== name);
+      return ['', ...others.map((other) => `${other.name}/`)].some((place) => {
+        const shared = pages.filter((page) => files.has(container + place + page)).length;
+        return shared >= PAGES_MIN && shared * 2 >= pages.length;
+      });
+    })
+    .map(({ container, name }) => `${container}${name}/`);
+}

@@ -1,0 +1,143 @@
+import { type HeaderRules, NO_HEADERS, type SiteHeaders } from '../web/rules/index.ts';
+
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
+
+/**
+ * Of docshelf's own responses that are no page. A page of the same origin can open any of them in a frame and run its scripts in there:
+ * the frame must not be allowed more than the page.
+ */
+export const OWN_HEADERS: AnswerHeaders = {
+  ...COMMON_HEADERS,
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Headers that the operator sets (contract, section 4.1). */
+export interface HeaderForm {
+  readonly preset: 'none' | 'recommended';
+  /** Wins over preset and site; an empty value takes a header away. */
+  readonly set: AnswerHeaders;
+  /**
+   * Sent with every file, in addition to the policies of the site and the operator: each can only forbid more. A script may become a
+   * worker, and any file the document of a frame, in which the page then runs its scripts.
+   */
+  readonly policy: AnswerHeaders;
+}
+
+export const RECOMMENDED: HeaderForm = { preset: 'recommended', set: {}, policy: {} };
+
+/** Headers of documents: files that a browser shows by themselves, and runs scripts in. */
+const DOCUMENT_PRESET: AnswerHeaders = {
+  'Referrer-Policy': 'same-origin',
+  'X-Frame-Options': 'SAMEORIGIN',
+  'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+};
+const PAGE = /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/;
+/** A Markdown file of the bundle may be sent instead of a page. */
+const MARKDOWN = /^text\/markdown(?:;|$)/;
+/** `Vary` of files that clients may get as Markdown. */
+export const VARIES = 'Accept-Encoding, Accept';
+const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
+
+/** Headers of a file besides those that describe it. Files with the same headers share one object. */
+export interface ExtraHeaders {
+  /** Unique in a snapshot. Empty for the headers that most files have. */
+  readonly id: string;
+  readonly headers: AnswerHeaders;
+  /** Null if neither site nor operator sets it: then the name of the file decides. */
+  readonly cacheControl: string | null;
+}
+
+interface SentByKind {
+  readonly page: ExtraHeaders;
+  readonly markdown: ExtraHeaders;
+  readonly document: ExtraHeaders;
+  readonly other: ExtraHeaders;
+}
+
+/** Names and values without case, in the order of their first mention. */
+class Headers {
+  readonly #byName = new Map<string, readonly [name: string, value: string]>();
+
+  set(name: string, value: string): void {
+    if (value === '') this.#byName.delete(name.toLowerCase());
+    else this.#byName.set(name.toLowerCase(), [name, value]);
+  }
+
+  add(name: string, value: string): void {
+    const former = this.take(name);
+    this.set(name, former === null ? value : `${former}, ${value}`);
+  }
+
+  take(name: string): string | null {
+    const found = this.#byName.get(name.toLowerCase());
+    this.#byName.delete(name.toLowerCase());
+    return found?.[1] ?? null;
+  }
+
+  toObject(): AnswerHeaders {
+    return Object.fromEntries(this.#byName.values());
+  }
+}
+
+/** Preset, then the rules of the site, then those of the operator. Each combination of rules is computed once. */
+export class HeaderPolicy {
+  readonly #form: HeaderForm;
+  readonly #rules: HeaderRules;
+  readonly #hasMarkdown: boolean;
+  readonly #made = new WeakMap<SiteHeaders, SentByKind>();
+  readonly #usual: SentByKind;
+  #count = 0;
+
+  /** @param hasMarkdown true if clients may get pages as Markdown */
+  constructor(form: HeaderForm, rules: HeaderRules, hasMarkdown = false) {
+    this.#form = form;
+    this.#rules = rules;
+    this.#hasMarkdown = hasMarkdown;
+    this.#usual = this.#make(NO_HEADERS, '');
+  }
+
+  /** @param asked path of the request, decoded, with its first slash, as the site was built */
+  headersFor(asked: string, type: string): ExtraHeaders {
+    const { page, markdown, document, other } = this.#byKind(asked);
+    if (PAGE.test(type)) return page;
+    if (MARKDOWN.test(type)) return markdown;
+    return DOCUMENT.test(type) ? document : other;
+  }
+
+  #byKind(asked: string): SentByKind {
+    if (this.#rules.isEmpty) return this.#usual;
+    const own = this.#rules.headersFor(asked);
+    if (own === NO_HEADERS) return this.#usual;
+    const known = this.#made.get(own);
+    if (known !== undefined) return known;
+    this.#count += 1;
+    const made = this.#make(own, `${this.#count}`);
+    this.#made.set(own, made);
+    return made;
+  }
+
+  #make(own: SiteHeaders, id: string): SentByKind {
+    const document = this.#sent(own, id, true);
+    const other = this.#sent(own, id, false);
+    const varying = (sent: ExtraHeaders): ExtraHeaders =>
+      this.#hasMarkdown ? { ...sent, headers: { Vary: VARIES, ...sent.headers } } : sent;
+    return { page: varying(document), markdown: varying(other), document, other };
+  }
+
+  #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
+    const { preset, set, policy, ...unsent } = this.#form;
+    // Another part of the form does not compile until it is sent below.
+    unsent satisfies Record<string, never>;
+    const headers = new Headers();
+    const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };
+    for (const [name, value] of Object.entries(usual)) if (!own.removed.has(name)) headers.set(name, value);
+    for (const [name, value] of own.set) headers.set(name, value);
+    for (const [name, value] of Object.entries(set)) headers.set(name, value);
+    for (const [name, value] of Object.entries(policy)) headers.add(name, value);
+    const cacheControl = headers.take('Cache-Control');
+    return { id, headers: headers.toObject(), cacheControl };
+  }
+}

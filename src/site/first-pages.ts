@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { ARCHIVE_LIMITS } from '../domain/limits.ts';
+import type { ReleaseView } from '../domain/release.ts';
+import { readBeginning } from '../files/index.ts';
+import { Scheduler } from '../threads/scheduler.ts';
+import { encodeSegments, percentDecode } from '../web/escape.ts';
+import type { FirstPage } from '../web/first-page.ts';
+import { pageText } from '../web/media-type.ts';
+import { resolvePath } from '../web/resolve.ts';
+import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
+
+/** Bytes read from the beginning of a page. Heads with all their styles inline have 100 KB. */
+const HEAD_BYTES = 512 * 1024;
+/** Concurrent reads: their pages are in memory. */
+const READS_MAX = 4;
+/** Refreshes of a root that only sends its readers to a language or version. */
+const REFRESHES_MAX = 3;
+
+const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
+
+/** Title, description and language from the first pages of releases. Each page is read once, by the first request. */
+export class FirstPages {
+  readonly #scheduler = new Scheduler(READS_MAX);
+  readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
+
+  /**
+   * All null if there is no first page, it sends its readers out of the site, or it cannot be read. The next call tries again.
+   */
+  pageOf(release: ReleaseView): Promise<FirstPage> {
+    const known = this.#known.get(release);
+    if (known !== undefined) return known;
+    const read = this.#scheduler
+      .run(() => readFirstAt(release, ''))
+      .catch(() => {
+        this.#known.delete(release);
+        return NOTHING;
+      });
+    this.#known.set(release, read);
+    return read;
+  }
+}
+
+/** Reads the first page of a folder. @param path of the folder, without its last slash; empty for the root */
+export async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
+  // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
+  const { readFirstPage } = await import('../web/first-page.ts');
+  let asked = path;
+  let before = '';
+  let page = NOTHING;
+  for (let refreshes = 0; refreshes <= REFRESHES_MAX; refreshes++) {
+    const found = resolvePath(release.files, asked, 'never');
+    const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
+    if (entry === undefined) return NOTHING;
+    // The page only reloads itself from time to time.
+    if (entry.path === before) return page;
+    page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
+    const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
+    if (next === null) return page.refresh === null ? page : NOTHING;
+    before = entry.path;
+    asked = next;
+  }
+  return NOTHING;
+}
+
+const ORIGIN = 'http://site.invalid';
+
+/** The path in the site to which an address on a page resolves. Null if it is elsewhere. */
+function siteAddress(address: string, pagePath: string): string | null {
+  const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
+  return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
+}
+
+/** The beginning of a page, with its head. */
+export function readHead(file: string): Promise<Buffer> {
+  return readBeginning(file, HEAD_BYTES);
+}
+
+/** Folders whose language is kept: 100 bytes each. A `maxSize`, which reserves no memory. */
+const FOLDERS_MAX = 1024;
+
+/** The language of docshelf's own words on a site: that of the first page of the nearest folder that has one. */
+export class SiteLanguages {
+  readonly #release: ReleaseView;
+  /** By first page. `said` is null if docshelf has no words in its language. */
+  readonly #known = new LRUCache<string, { readonly said: PageLanguage | null }>({
+    maxSize: FOLDERS_MAX,
+    sizeCalculation: () => 1,
+  });
+  /** Concurrent requests read a page once. */
+  readonly #scheduler = new Scheduler(1);
+
+  constructor(release: ReleaseView) {
+    this.#release = release;
+  }
+
+  /** Undefined if a page must be read first. @param path decoded, without a leading slash */
+  known(path: string): PageLanguage | undefined {
+    for (const { page } of this.#folders(path)) {
+      const known = this.#known.get(page);
+      if (known === undefined) return undefined;
+      if (known.said !== null) return known.said;
+    }
+    return ENGLISH;
+  }
+
+  /** English also if a page cannot be read. The next call tries again. */
+  async at(path: string): Promise<PageLanguage> {
+    for (const { folder, page } of this.#folders(path)) {
+      const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);
+      if (said !== null) return said;
+    }
+    return ENGLISH;
+  }
+
+  async #read(folder: string, page: string): Promise<PageLanguage | null> {
+    const known = this.#known.get(page);
+    if (known !== undefined) return known.said;
+    const { language } = await readFirstAt(this.#release, folder);
+    const said = language === null ? null : languageOf(language);
+    this.#known.set(page, { said });
+    return said;
+  }
+
+  /** Folders with first pages, the deepest first. */
+  *#folders(path: string): Iterable<{ folder: string; page: string }> {
+    // No release is deeper.
+    const names = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
+    for (let depth = names.length; depth >= 0; depth--) {
+      const folder = names.slice(0, depth).join('/');
+      const found = resolvePath(this.#release.files, folder, 'never');
+      if (found.kind === 'file') yield { folder, page: found.path };
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import type { PageLanguage } from '../web/words/index.ts';
+import type { MissingAnswers } from './notice.ts';
+import type { SiteRequest } from './request.ts';
+import type { FastAnswer } from './site-bytes.ts';
+import { SiteFile } from './site-file.ts';
+import type { SnapshotFile } from './transform/make-file.ts';
+
+/** Facts of a request besides its path. */
+export interface SiteRequestFacts {
+  /** Query with its `?`, or empty. */
+  readonly query: string;
+  readonly host: string | undefined;
+  readonly accept?: string | undefined;
+  /** The script of a service worker, which no older release has to offer (contract, section 3). Default false. */
+  readonly isWorker?: boolean;
+}
+
+export const NOTHING_ELSE: SiteRequestFacts = { query: '', host: undefined };
+
+export function requestFactsOf(request: SiteRequest, query: string): SiteRequestFacts {
+  const isWorker = isServiceWorkerScript(request.header('service-worker'));
+  return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
+}
+
+/** @param field `Service-Worker`, which browsers send with the script itself and not with its imports (Service Workers, section 4.4) */
+export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
+
+export type Found =
+  /** `isPassing`: other requests for the path may get another file: it is of an older release, or depends on the host. */
+  | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
+  /** `location`: with the query of the request. */
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
+  /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
+  | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
+
+export type Missing = Extract<Found, { readonly kind: 'missing' }>;
+
+/** The 404 page of the site, sent in the accepted encoding, or that of docshelf. */
+export type MissingAnswer = SiteFile | FastAnswer;
+
+/** The number of files that a snapshot keeps: about 1 KiB each. */
+const FILES_MAX = 8192;
+/** Missing addresses have no bound, but some are requested again and again. At most 150 KB. */
+const MISSING_MAX = 512;
+const MISSING_LENGTH_MAX = 256;
+
+/** Files and 404 responses of a snapshot by raw target, for every query. */
+export class PreparedTargets {
+  readonly #files = new Map<string, SiteFile>();
+  readonly #missing = new Map<string, MissingAnswer>();
+
+  fileAt(target: string): SiteFile | undefined {
+    return this.#files.get(withoutQuery(target));
+  }
+
+  missingAt(target: string): MissingAnswer | undefined {
+    return this.#missing.get(withoutQuery(target));
+  }
+
+  /** @param path of the target. Other spellings of the target have no bound, and are not kept */
+  keepFile(target: string, path: string, file: SiteFile): void {
+    const written = withoutQuery(target);
+    if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
+  }
+
+  keepMissing(target: string, missing: MissingAnswer): void {
+    const written = withoutQuery(target);
+    if (written.length <= MISSING_LENGTH_MAX) keep(this.#missing, written, missing, MISSING_MAX);
+  }
+}
+
+function withoutQuery(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}
+
+function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: number): void {
+  if (kept.size >= countMax) kept.clear();
+  kept.set(target, value);
+}
+
+/** Null if the page must be read first. @param language of docshelf's own words. Undefined if it is not known yet */
+export function missingAs(
+  { page, isAsset }: Missing,
+  language: PageLanguage | undefined,
+  own: MissingAnswers,
+): MissingAnswer | null {
+  if (!isAsset && page !== null) return page instanceof SiteFile ? page : null;
+  return language === undefined ? null : own.of(language, isAsset);
+}

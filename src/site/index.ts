@@ -1,0 +1,313 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { isAssetPath } from '../web/media-type.ts';
+import { isWithheld } from '../web/resolve.ts';
+import { type Body, type BodyCache, StreamCompressor } from './body-cache.ts';
+import { type Encoding, FORMS, type Form, namesMarkdown } from './encoding.ts';
+import { type Found, type Missing, type MissingAnswer, missingAs, requestFactsOf } from './found.ts';
+import { NOTICES, type Notice, noticeResponse, protocolLine } from './notice.ts';
+import { type ByteRange, evaluatePreconditions, matchesWeakly, parseRange, rangeHolds } from './preconditions.ts';
+import { canonicalise, type SiteRequest } from './request.ts';
+import type { Sibling } from './sibling.ts';
+import {
+  bytesResponse,
+  type FastAnswer,
+  type FilePart,
+  fileResponse,
+  openFilePart,
+  redirect,
+  type SiteFileOnDisk,
+  toResponse,
+  WHOLE_BYTES_MAX,
+} from './site-bytes.ts';
+import { SiteFile } from './site-file.ts';
+import type { SiteSnapshot } from './snapshot.ts';
+import { LazyTransform, type SnapshotFile } from './transform/make-file.ts';
+
+export type { SearchBoxForm, SwitcherFiles, VersionSurvey } from './additions.ts';
+export { ownVersions } from './additions.ts';
+export { type HeaderForm, OWN_HEADERS } from './answer-headers.ts';
+export { BodyCache } from './body-cache.ts';
+export { SiteLanguages } from './first-pages.ts';
+export { isServiceWorkerScript as isWorkerScript } from './found.ts';
+export { type PageMarkdownText, readMarkdown } from './markdown-pages/markdown-pages.ts';
+export * from './notice.ts';
+export type { PagePaths } from './page-paths.ts';
+export type { SiteRequest } from './request.ts';
+export { BytesResponse, type FastAnswer as PlainAnswer, FileResponse, redirect } from './site-bytes.ts';
+export * from './site-switch.ts';
+export type { SnapshotOptions as SnapshotForm, SnapshotSettings } from './snapshot.ts';
+export { loadSiteRules, SiteSnapshot } from './snapshot.ts';
+export { SamePages } from './versions/same-page.ts';
+
+export interface ServeEvents {
+  onCache?(hit: boolean): void;
+  /** A file could not be read, and 503 was answered or the stream broken off: `cannot_read` or `release_damaged`. */
+  onFault?(error: DocshelfError, requestId: string | null): void;
+}
+
+/** Null: no version is active. */
+export interface SnapshotReference {
+  readonly current: SiteSnapshot | null;
+}
+
+type Answer = Response | Promise<Response>;
+
+/** `plain` responds from memory; `respond` handles all other requests, and prepares the file for `plain`. */
+export class SiteServer {
+  readonly #bodies: BodyCache;
+  readonly #compressor: StreamCompressor;
+  readonly #events: ServeEvents;
+  readonly #site: SnapshotReference;
+
+  /**
+   * @param bodies by content, so that sites may share it
+   * @param site read for each request: a request in flight ends on the snapshot with which it began
+   */
+  constructor(bodies: BodyCache, site: SnapshotReference, events: ServeEvents = {}) {
+    this.#bodies = bodies;
+    this.#compressor = new StreamCompressor(bodies);
+    this.#site = site;
+    this.#events = events;
+  }
+
+  get current(): SiteSnapshot | null {
+    return this.#site.current;
+  }
+
+  /**
+   * For a GET without a body: a whole file from memory, `not modified`, or a 404. Null for all other requests, which `respond`
+   * handles.
+   */
+  fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
+    if (headers.range !== undefined) return null;
+    if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
+    const snapshot = this.current;
+    if (snapshot === null) return null;
+    const file = snapshot.prepared.fileAt(target);
+    if (file === undefined) return this.#plainMissing(snapshot, target, headers);
+    return file.isPage && namesMarkdown(headers.accept) ? null : this.#plainFile(file, headers);
+  }
+
+  #plainFile(file: SiteFile, headers: IncomingHttpHeaders): FastAnswer | null {
+    const wanted = FORMS[file.encodingFor(headers['accept-encoding'])];
+    const known = headers['if-none-match'];
+    if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
+    const body = this.#bodies.get(file, wanted.encoding);
+    if (body === undefined || body.bytes.length > WHOLE_BYTES_MAX) return null;
+    this.#events.onCache?.(true);
+    const isOther = body.tag !== wanted.tag;
+    if (isOther && known !== undefined && matchesWeakly(known, file.etag(body))) return file.notModified(body);
+    return file.whole(body);
+  }
+
+  #plainMissing(snapshot: SiteSnapshot, target: string, headers: IncomingHttpHeaders): FastAnswer | null {
+    const known = snapshot.prepared.missingAt(target);
+    if (known !== undefined) return this.#plainNotFound(known, headers);
+    const asked = canonicalise(target);
+    // A hidden path may be one of docshelf.
+    if (asked.kind !== 'path' || isWithheld(asked.path)) return null;
+    const found = snapshot.needsNoOtherRelease(asked.path)
+      ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
+      : null;
+    if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
+    const missing = missingAs(found, snapshot.languages.known(asked.path), snapshot.missing);
+    if (missing === null) return null;
+    if (!snapshot.hasRedirects) snapshot.prepared.keepMissing(target, missing);
+    return this.#plainNotFound(missing, headers);
+  }
+
+  #plainNotFound(missing: MissingAnswer, headers: IncomingHttpHeaders): FastAnswer | null {
+    if (!(missing instanceof SiteFile)) return missing;
+    const body = this.#bodies.get(missing, missing.encodingFor(headers['accept-encoding']));
+    if (body === undefined || body.bytes.length > WHOLE_BYTES_MAX) return null;
+    this.#events.onCache?.(true);
+    return missing.missing(body);
+  }
+
+  /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
+  respond(request: SiteRequest): Answer {
+    const { method } = request;
+    const snapshot = this.current;
+    if (method !== 'GET' && method !== 'HEAD') {
+      // Respond at once: the rest of the request may be malformed, which ends the connection.
+      return noticeResponse(request, { ...NOTICES.readOnly, language: snapshot?.languages.known('') ?? null });
+    }
+    if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
+    const target = canonicalise(request.target);
+    if (target.kind === 'malformed') return this.#notice(NOTICES.malformed, '', request);
+    const path = target.kind === 'path' ? target.path : null;
+    const query = target.kind === 'path' ? target.query : '';
+    const found = snapshot.find(path, requestFactsOf(request, query));
+    const answer = (each: Found): Answer => {
+      if (path !== null) this.#prepare(snapshot, request.target, path, each);
+      return this.#found(each, path ?? '', request, snapshot);
+    };
+    if (!(found instanceof Promise)) return answer(found);
+    return found.then(answer, (error: unknown) => this.#unreadable({ path: path ?? '' }, request, error));
+  }
+
+  #found(found: Found, path: string, request: SiteRequest, snapshot: SiteSnapshot): Answer {
+    if (found.kind === 'file') return this.#answer(found.file, request);
+    if (found.kind === 'missing') return this.#missing(found, path, request, snapshot);
+    return redirect(found.status, found.location);
+  }
+
+  /** Keeps only files that every request for the path gets. A file of an older release is not one: the release may be removed. */
+  #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
+    if (found.kind !== 'file' || found.isPassing || found.file instanceof LazyTransform) return;
+    if (this.#isStreamed(found.file)) return;
+    snapshot.prepared.keepFile(target, path, found.file);
+  }
+
+  #answer(file: SnapshotFile, request: SiteRequest): Answer {
+    return file instanceof LazyTransform ? this.#unmade(file, request) : this.#file(file, request);
+  }
+
+  async #unmade(file: LazyTransform, request: SiteRequest): Promise<Response> {
+    using client = request.client?.();
+    try {
+      return await this.#file(await file.make(this.#bodies, client?.signal), request);
+    } catch (error) {
+      return this.#unreadable(file, request, error, client?.signal);
+    }
+  }
+
+  #file(file: SiteFile, request: SiteRequest): Answer {
+    const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
+    if (rangeHeader !== undefined) {
+      const range = parseRange(rangeHeader, file.size);
+      // Ranges are of the uncompressed file: a client could not resume the download of an encoding made on the fly.
+      if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
+        return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
+      }
+    }
+    const encoding = file.encodingFor(request.header('accept-encoding'));
+    // A client that has the compressed form needs no other. Other conditions depend on the body.
+    const conditional = this.#conditional(file, FORMS[encoding], request);
+    if (conditional?.status === 304) return conditional;
+    const body = this.#cached(file, encoding);
+    if (body !== undefined) return this.#whole(file, body, request);
+    if (this.#isStreamed(file)) return this.#streamed(file, encoding, request);
+    return this.#bodies.load(file, encoding).then(
+      (loaded) => this.#whole(file, loaded, request),
+      (error: unknown) => this.#unreadable(file, request, error),
+    );
+  }
+
+  /** Rewritten bytes are not on disk. The rewriter bounds their size. */
+  #isStreamed(file: SiteFile): boolean {
+    return file.size > this.#bodies.bodyBytesMax && !file.isMade;
+  }
+
+  #cached(file: SiteFile, encoding: Encoding): Body | undefined {
+    const body = this.#bodies.get(file, encoding);
+    this.#events.onCache?.(body !== undefined);
+    return body;
+  }
+
+  #conditional(file: SiteFile, form: Form, request: SiteRequest): Response | null {
+    const verdict = evaluatePreconditions(request, file.validators(form));
+    if (verdict === 'proceed') return null;
+    if (verdict === 'not-modified') return toResponse(file.notModified(form), request.method);
+    return protocolLine(request.method, 412, 'Precondition failed');
+  }
+
+  #whole(file: SiteFile, body: Body, request: SiteRequest): Response {
+    const conditional = this.#conditional(file, body, request);
+    if (conditional !== null) return conditional;
+    return toResponse(file.whole(body), request.method);
+  }
+
+  async #streamed(file: SiteFile, wanted: Encoding, request: SiteRequest): Promise<Response> {
+    try {
+      const sibling = wanted === 'identity' ? null : await this.#bodies.siblingOf(file, wanted);
+      if (sibling !== null) return await this.#sibling(file, sibling, request);
+      const conditional = this.#conditional(file, FORMS[wanted], request);
+      if (conditional !== null) return conditional;
+      const part = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
+      const encoding = this.#compressor.isFull ? 'identity' : wanted;
+      const headers = file.headers(FORMS[encoding], encoding === 'identity' ? file.size : null);
+      if (part === null || encoding === 'identity') return fileResponse(part, { headers });
+      return new Response(this.#compressor.compress(file, part.toStream(), encoding), { headers });
+    } catch (error) {
+      return this.#unreadable(file, request, error);
+    }
+  }
+
+  /** The bundle's own compressed file, from memory if it is small enough. */
+  async #sibling(file: SiteFile, sibling: Sibling, request: SiteRequest): Promise<Response> {
+    const { onDisk, encoding } = sibling;
+    if (onDisk.size <= this.#bodies.bodyBytesMax) {
+      return this.#whole(file, await this.#bodies.load(file, encoding), request);
+    }
+    const conditional = this.#conditional(file, sibling, request);
+    if (conditional !== null) return conditional;
+    const part = request.method === 'HEAD' ? null : await this.#open(onDisk, 0, onDisk.size, request);
+    return fileResponse(part, { headers: file.headers(sibling, onDisk.size) });
+  }
+
+  async #range(file: SiteFile, range: ByteRange | 'unsatisfiable', request: SiteRequest): Promise<Response> {
+    if (range === 'unsatisfiable') {
+      const headers = { 'Content-Range': `bytes */${file.size}`, 'Accept-Ranges': 'bytes' };
+      return protocolLine('GET', 416, 'Range not satisfiable', headers);
+    }
+    const { start, length } = range;
+    try {
+      const cached = this.#cached(file, 'identity') ?? (file.isMade ? await this.#bodies.load(file, 'identity') : null);
+      const bytes = cached?.bytes.subarray(start, start + length);
+      const headers = {
+        ...file.headers(FORMS.identity, length),
+        'Content-Range': `bytes ${start}-${start + length - 1}/${file.size}`,
+      };
+      if (bytes !== undefined) return bytesResponse(bytes, { status: 206, headers });
+      return fileResponse(await this.#open(file, start, length, request), { status: 206, headers });
+    } catch (error) {
+      return this.#unreadable(file, request, error);
+    }
+  }
+
+  #open(file: SiteFileOnDisk, start: number, length: number, request: SiteRequest): Promise<FilePart> {
+    return openFilePart(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
+  }
+
+  /** 404 with the site's own page, if any. */
+  async #missing(
+    { page, isAsset }: Missing,
+    path: string,
+    request: SiteRequest,
+    { languages, missing }: SiteSnapshot,
+  ): Promise<Response> {
+    const own = async (): Promise<Response> =>
+      toResponse(missing.of(await languages.at(path), isAsset), request.method);
+    if (isAsset || page === null) return own();
+    using client = request.client?.();
+    try {
+      const file = page instanceof LazyTransform ? await page.make(this.#bodies, client?.signal) : page;
+      if (this.#isStreamed(file)) return own();
+      const encoding = file.encodingFor(request.header('accept-encoding'));
+      const body = this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding));
+      return toResponse(file.missing(body), request.method);
+    } catch (error) {
+      return this.#unreadable(page, request, error, client?.signal);
+    }
+  }
+
+  /** The file table has the file, so an error of the storage is a 503 and never a 404. */
+  #unreadable(
+    { path }: Pick<SiteFile, 'path'>,
+    request: SiteRequest,
+    error: unknown,
+    client?: AbortSignal,
+  ): Promise<Response> {
+    // Do not report a client that has left.
+    if (client?.aborted !== true) this.#events.onFault?.(toDocshelfError(error), request.id());
+    const form = isAssetPath(path) ? 'line' : 'page';
+    return this.#notice({ ...NOTICES.unavailable, form }, path, request);
+  }
+
+  async #notice(notice: Omit<Notice, 'language'>, path: string, request: SiteRequest): Promise<Response> {
+    const language = await this.current?.languages.at(path);
+    return noticeResponse(request, { ...notice, language: language ?? null });
+  }
+}

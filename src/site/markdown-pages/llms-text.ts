@@ -1,0 +1,92 @@
+import { encodeSegments } from '../../web/escape.ts';
+import { pageStem } from '../../web/resolve.ts';
+import { twinOf } from '../page-paths.ts';
+
+/** Facts from the head of a page. */
+export interface ListedPage {
+  /** Path in the site: `guides/start.html`. */
+  readonly path: string;
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly language: string | null;
+}
+
+export interface SiteOutline {
+  /** Pages in the order of the site. */
+  readonly pages: readonly ListedPage[];
+  /** Paths in the order that the site's navigation names them. */
+  readonly navigation: readonly string[];
+  /** Base path at which the site is served, with its last slash. */
+  readonly basePath: string;
+  /** Null uses the title of the first page. */
+  readonly title: string | null;
+}
+
+export interface ListAnswer {
+  readonly text: string;
+  /** Paths of pages, as they are listed. */
+  readonly order: readonly string[];
+}
+
+/** UTF-16 code units. The list says that it omits further pages. */
+const LIST_LENGTH_MAX = 2 * 1024 ** 2;
+export const MORE_PAGES = '\nMore pages are left out here: the list is too long.\n';
+/** Depth of the folders that are sections: `docs/guides`. */
+const SECTION_DEPTH = 2;
+const START_PAGE = /^index\.x?html?$/i;
+
+interface Section {
+  readonly folder: string;
+  readonly pages: ListedPage[];
+}
+
+/** `docs/guides` of `docs/guides/start.html` and of `docs/guides/start/index.html`. */
+export function sectionOf(path: string): string {
+  const stem = pageStem(path);
+  return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
+}
+
+/** Pages by sections, both as the navigation has them, those of the site's own language first. */
+export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
+  const rank = new Map(navigation.map((path, at) => [path, at]));
+  const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));
+  const start = pages.find(({ path }) => START_PAGE.test(path));
+  const isOther = ({ language }: ListedPage): number =>
+    Number(start?.language != null && language !== null && language !== start.language);
+  const sorted = pages.toSorted((a, b) => isOther(a) - isOther(b) || rankOf(a) - rankOf(b));
+  const sections = Map.groupBy(sorted, ({ path }) => sectionOf(path));
+  return Array.from(sections, ([folder, inside]) => ({ folder, pages: inside }));
+}
+
+/** The index of a site for language models, in the format of llmstxt.org: links lead to the Markdown of its pages. */
+export function llmsText(site: SiteOutline): string {
+  const sections = orderPages(site);
+  const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));
+  const title = oneLine(site.title ?? start?.title ?? 'Documentation');
+  const byStem = new Map(site.pages.map((page) => [pageStem(page.path), page]));
+  let text = `# ${title}\n`;
+  if (start?.description) text += `\n> ${oneLine(start.description)}\n`;
+  for (const { folder, pages } of sections) {
+    text += `\n## ${oneLine((folder === '' ? null : byStem.get(folder)?.title) ?? titleOf(folder))}\n\n`;
+    for (const page of pages) {
+      if (text.length > LIST_LENGTH_MAX) return text + MORE_PAGES;
+      text += lineOf(page, site.basePath);
+    }
+  }
+  return text;
+}
+
+function lineOf({ path, title, description }: ListedPage, basePath: string): string {
+  const label = oneLine(title ?? pageStem(path)).replace(/[[\]\\]/g, '\\$&');
+  const address = basePath + encodeSegments(twinOf(path));
+  const about = description === null ? '' : `: ${oneLine(description)}`;
+  return `- [${label}](${address.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))})${about}\n`;
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** `getting-started` -> `Getting started`. */
+function titleOf(folder: string): string {
+  const words = folder.split('/').map((name) => name.replace(/[-_]+/g, ' '));
+  return words.map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join(' / ') || 'Pages';
+}

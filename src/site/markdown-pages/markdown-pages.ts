@@ -1,0 +1,291 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf } from '../../domain/errors.ts';
+import { type FileEntry, isPage, type ReleaseView, type TrailingSlash } from '../../domain/release.ts';
+import { replaceFile } from '../../files/write.ts';
+import { threadEntry } from '../../threads/index.ts';
+import { encodeSegments } from '../../web/escape.ts';
+import type { Mount } from '../../web/mount/base-path.ts';
+import { type ExtraHeaders, type HeaderPolicy, VARIES } from '../answer-headers.ts';
+import type { BodyCache } from '../body-cache.ts';
+import type { Found } from '../found.ts';
+import { ownTwin, type PagePaths, pageOfTwin, twinOf } from '../page-paths.ts';
+import { canonicalise } from '../request.ts';
+import { readSiteFile } from '../site-bytes.ts';
+import { SiteFile } from '../site-file.ts';
+import {
+  LazyTransform,
+  NOTHING_ADDED,
+  type SnapshotFile,
+  type TransformedFile,
+  transformFile,
+} from '../transform/make-file.ts';
+import { OverlongFiles, TransformThreads } from '../transform/making-limits.ts';
+import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
+import type { TwinAnswer, TwinCalls } from './worker.ts';
+
+/** Larger pages are data, and have no Markdown. */
+const PAGE_BYTES_MAX = 2 * 1024 ** 2;
+/** For the heads of 20,000 pages, on a busy disk. */
+const LIST_MS_MAX = 300_000;
+/** A site works on one page and one list at a time, and leaves a place for another site. */
+const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
+const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
+const listers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'list the pages of a site', msMax: LIST_MS_MAX });
+
+const MARKDOWN_TYPE = 'text/markdown; charset=utf-8';
+const LIST_TYPE = 'text/plain; charset=utf-8';
+
+const LISTS = ['llms.txt', 'llms-full.txt'] as const;
+type ListName = (typeof LISTS)[number];
+/** Lists are derived data beside the files of a release. Increase the number if their text changes. */
+const LISTS_FOLDER = 'markdown';
+const LISTS_FORMAT = 'DSM2';
+/** Pages of a list, in the order of their paths. */
+const LISTED_MAX = 20_000;
+/** Bytes of `llms-full.txt`. The first page that does not fit ends it. */
+const FULL_BYTES_MAX = 16 * 1024 ** 2;
+
+interface TwinsForm {
+  readonly mount: Mount;
+  /** Title of the site. Null uses the title of its first page. */
+  readonly title: string | null;
+  /** The site, which takes turns with others. */
+  readonly site: string;
+  readonly trailingSlash: TrailingSlash;
+  readonly headers: HeaderPolicy;
+  /** Files of the snapshot, whose own keys never end in a line feed. */
+  readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
+  readonly fileAt: (path: string, built: string) => SnapshotFile | null;
+  /** Pages that readers can reach at an address. */
+  readonly pages: PagePaths;
+}
+
+/** Pages of the active release as Markdown. */
+export class MarkdownPages {
+  readonly #release: ReleaseView;
+  readonly #form: TwinsForm;
+  /** Pages that have no Markdown. */
+  readonly overlong = new OverlongFiles();
+
+  constructor(release: ReleaseView, form: TwinsForm) {
+    this.#release = release;
+    this.#form = form;
+  }
+
+  /** The file at `guide/start.md` or `llms.txt`. Null if no page has this path. @param built path as the site was built */
+  at(path: string, built: string | null): SnapshotFile | null {
+    const list = LISTS.find((name) => name === path);
+    if (list !== undefined) return this.#list(list, built ?? this.#form.mount.from + path);
+    const page = pageOfTwin(this.#release.files, path);
+    return page === null || !this.#form.pages.isOpen(page) ? null : this.of(page, built);
+  }
+
+  /** Markdown of a page; a file of the bundle goes first. Null if the path is no page, or the page is too large. */
+  of(page: string, built: string | null = null): SnapshotFile | null {
+    const { files } = this.#release;
+    const { mount, headers, kept, fileAt } = this.#form;
+    const entry = isPage(page) ? files.get(page) : undefined;
+    if (entry === undefined) return null;
+    const own = ownTwin(files, page);
+    if (own !== null) return fileAt(own, mount.from + own);
+    if (!this.#mayBeMade(entry)) return null;
+    const { id, headers: sent, cacheControl } = headers.headersFor(built ?? mount.from + page, MARKDOWN_TYPE);
+    const key = `${id}\n${page}\n`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    // In search engines, a second copy would compete with the page.
+    const made = this.#make(
+      entry,
+      { id, cacheControl, headers: { Vary: VARIES, 'X-Robots-Tag': 'noindex', ...sent } },
+      key,
+    );
+    kept.set(key, made);
+    return made;
+  }
+
+  /** The Markdown of a page that was found. Everything else stays as it was found. */
+  readonly insteadOf = (found: Found): Found => {
+    const twin = found.kind === 'file' ? this.of(found.file.path) : null;
+    return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
+  };
+
+  #list(name: ListName, built: string): SnapshotFile {
+    const { headers, kept } = this.#form;
+    const given = headers.headersFor(built, LIST_TYPE);
+    const key = `${given.id}\n${name}\n`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const sent = { ...given, headers: { 'X-Robots-Tag': 'noindex', ...given.headers } };
+    const list = new LazyTransform(name, sent, async () => {
+      const made = await this.#makeList(name, sent);
+      kept.set(key, made.file);
+      return made;
+    });
+    kept.set(key, list);
+    return list;
+  }
+
+  /** Created with the first request and kept with the release. Created to its end, also if the reader leaves. */
+  async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
+    const { mount, title, trailingSlash } = this.#form;
+    const folder = join(dirname(this.#release.siteDir), LISTS_FOLDER);
+    const form = createHash('sha256').update(`${LISTS_FORMAT}\n${mount.to}\n${trailingSlash}\n${title ?? ''}`);
+    const path = `${form.digest('hex').slice(0, 16)}-${name}`;
+    const known = await readFile(join(folder, path)).catch(() => null);
+    const bytes = known ?? Buffer.from(await this.#listText(name));
+    const isKept = known !== null || (await keepList(folder, path, bytes));
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const entry = { path, size: bytes.length, sha256, type: LIST_TYPE };
+    const release = { siteDir: folder, createdAt: this.#release.createdAt };
+    const again = isKept ? null : async () => Buffer.from(await this.#listText(name));
+    return { file: new SiteFile(entry, release, sent, false, again), bytes: isKept ? null : bytes };
+  }
+
+  async #listText(name: ListName): Promise<string> {
+    const { siteDir, files, builtFor } = this.#release;
+    const { mount, title, site } = this.#form;
+    const all = Iterator.from(files.values()).filter(({ path }) => isPage(path));
+    const { open, isCut } = await this.#form.pages.openOf(all);
+    const pages = open.slice(0, LISTED_MAX).map(({ path, type }) => ({ path, type }));
+    const order = { siteDir, pages, builtFor, basePath: mount.to, title };
+    const list = await listers.run({ path: 'llms.txt', size: 0 }, { key: site }, (call) => call('list', order));
+    if (name !== 'llms.txt') return this.#fullText(list);
+    const { text } = list;
+    return (isCut || open.length > LISTED_MAX) && !text.endsWith(MORE_PAGES) ? text + MORE_PAGES : text;
+  }
+
+  /** Title and summary of the site, then all pages, each with its address. */
+  async #fullText({ text, order }: ListAnswer): Promise<string> {
+    const parts = [text.split('\n## ', 1)[0]?.trimEnd() ?? ''];
+    let bytes = 0;
+    for (const path of order) {
+      const markdown = await this.#textOf(path);
+      if (markdown === null) continue;
+      bytes += Buffer.byteLength(markdown);
+      if (bytes > FULL_BYTES_MAX) {
+        parts.push('---', 'More pages are left out here: llms.txt lists them.');
+        break;
+      }
+      parts.push('---', `Source: ${this.#form.mount.to}${twinOf(path)}`, markdown.trimEnd());
+    }
+    return `${parts.join('\n\n')}\n`;
+  }
+
+  /** Null for a page that is left out. */
+  async #textOf(page: string): Promise<string | null> {
+    const { files, siteDir } = this.#release;
+    const entry = files.get(page);
+    if (entry === undefined) return null;
+    const own = files.get(ownTwin(files, page) ?? '');
+    if (own !== undefined && own.size <= PAGE_BYTES_MAX) {
+      return (await readSiteFile({ diskPath: join(siteDir, own.path), size: own.size })).toString('utf8');
+    }
+    if (!this.#mayBeMade(entry)) return null;
+    const sent = this.#form.headers.headersFor(this.#form.mount.from + page, MARKDOWN_TYPE);
+    const made = await this.#markdown(entry, sent).catch((error: unknown) => {
+      if (this.#mayBeMade(entry)) throw error;
+      return null;
+    });
+    return made === null || made.isLeftOut ? null : made.markdown;
+  }
+
+  #mayBeMade(entry: FileEntry): boolean {
+    return entry.size <= PAGE_BYTES_MAX && this.overlong.allows(entry);
+  }
+
+  #make(entry: FileEntry, sent: ExtraHeaders, key: string): LazyTransform {
+    const path = twinOf(entry.path);
+    const read = async (signal?: AbortSignal): Promise<Buffer<ArrayBuffer>> =>
+      Buffer.from((await this.#markdown(entry, sent, signal)).markdown);
+    return new LazyTransform(path, sent, async (signal) => {
+      const bytes = await read(signal);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const made = { path, size: bytes.length, sha256, type: MARKDOWN_TYPE };
+      const file = new SiteFile(made, this.#release, sent, false, () => read());
+      this.#form.kept.set(key, file);
+      return { file, bytes };
+    });
+  }
+
+  async #markdown(entry: FileEntry, sent: ExtraHeaders, wanted?: AbortSignal): Promise<TwinAnswer> {
+    const { mount, site } = this.#form;
+    const { to } = mount;
+    const plain = new SiteFile(entry, this.#release, sent, false);
+    const mounted = { release: this.#release, basePath: to, added: NOTHING_ADDED, site, overlong: this.overlong };
+    const bytes = (await transformFile(plain, entry, mounted, wanted)).bytes ?? (await plain.read());
+    const order = { path: entry.path, type: entry.type, bytes, address: this.#addressOf(entry.path) };
+    try {
+      return await makers.run(entry, { key: site, signal: wanted }, (call) => call('markdown', order));
+    } catch (error) {
+      if (wanted?.aborted !== true) this.overlong.note(entry.path, error, 1);
+      throw error;
+    }
+  }
+
+  /** The address that readers see: links of the page are relative to it. */
+  #addressOf(path: string): string {
+    const { mount, trailingSlash } = this.#form;
+    const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
+    const end = stem === path || stem === '' || trailingSlash === 'never' ? '' : '/';
+    return mount.to + encodeSegments(stem) + end;
+  }
+}
+
+/** False if the list cannot be written. A release that was removed is not created again. */
+async function keepList(folder: string, name: string, bytes: Buffer): Promise<boolean> {
+  try {
+    await mkdir(folder).catch((error: unknown) => {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+    });
+    await replaceFile(join(folder, name), bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The part of a snapshot that Markdown is read from. */
+interface DocumentedSnapshot {
+  readonly pages: PagePaths;
+  markdownOf(page: string): SnapshotFile | null;
+}
+
+export interface PageMarkdownText {
+  /** Path of its file. */
+  readonly page: string;
+  /** Empty if the page has none. */
+  readonly title: string;
+  readonly markdown: string;
+}
+
+/**
+ * The Markdown of the page that readers get at an address, after redirects within the site. Null if they get none.
+ *
+ * @param path in the site, raw, with or without its first slash, query and fragment aside
+ * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason
+ */
+export async function readMarkdown(
+  snapshot: DocumentedSnapshot,
+  bodies: BodyCache,
+  path: string,
+  signal?: AbortSignal,
+): Promise<PageMarkdownText | null> {
+  const target = canonicalise(path.startsWith('/') ? path : `/${path}`);
+  const page = target.kind === 'path' ? snapshot.pages.pageAt(target.path) : null;
+  const found = page === null ? null : snapshot.markdownOf(page);
+  if (page === null || found === null) return null;
+  const file = found instanceof LazyTransform ? await found.make(bodies, signal) : found;
+  const { bytes } = bodies.get(file, 'identity') ?? (await bodies.load(file, 'identity'));
+  const markdown = bytes.toString('utf8');
+  return { page, title: titleOf(markdown), markdown };
+}
+
+const FRONT_MATTER = /^---\r?\n([\s\S]{0,10000}?)\r?\n---\r?\n/;
+
+function titleOf(markdown: string): string {
+  const matter = FRONT_MATTER.exec(markdown)?.[1] ?? '';
+  const said = /^title:[ \t]*(['"]?)(.*?)\1[ \t]*$/m.exec(matter)?.[2];
+  return said || (/^# +(.+)$/m.exec(markdown)?.[1] ?? '').replace(/\\([!-/:-@[-`{-~])/g, '$1').trim();
+}

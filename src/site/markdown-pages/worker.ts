@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { readBeginning } from '../../files/index.ts';
+import { serve } from '../../threads/index.ts';
+import { encodeSegments, percentDecode } from '../../web/escape.ts';
+import { readFirstPage } from '../../web/first-page.ts';
+import { type MarkdownInput, markdownOf } from '../../web/markdown/index.ts';
+import { pageText } from '../../web/media-type.ts';
+import { findLinks } from '../../web/references.ts';
+import { type Resolution, resolvePath } from '../../web/resolve.ts';
+import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
+
+/** Bytes read from the beginning of a page. Heads with all their styles inline have 100 KB. */
+const HEAD_BYTES = 128 * 1024;
+/** Bytes read of a page whose links give the order of the navigation. */
+const NAVIGATION_BYTES = 1024 ** 2;
+/** Sections whose first page is read for its links. */
+const SECTIONS_MAX = 200;
+
+const ORIGIN = 'http://site.invalid';
+/** Pages that readers do not read: not found, the whole book in one, searches, listings of code and words. */
+const UNLISTED =
+  /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
+const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
+
+export interface HeadsOrder {
+  readonly siteDir: string;
+  readonly pages: readonly { readonly path: string; readonly type: string }[];
+  /** Base paths for which the site was built, and at which it is served, with their last slash. */
+  readonly builtFor: string;
+  readonly basePath: string;
+  /** The configured title. */
+  readonly title: string | null;
+}
+
+/** Title and description of each page, and the order in which the start page and those of the sections link to them. */
+async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
+  const types = new Map(pages.map(({ path, type }) => [path, type]));
+  const listed: ListedPage[] = [];
+  for (const { path, type } of pages) {
+    if (UNLISTED.test(path)) continue;
+    const html = pageText(await readBeginning(join(siteDir, path), HEAD_BYTES), type);
+    const { title, description, language, refresh } = readFirstPage(html);
+    if (refresh === null && !NOINDEX.test(html)) listed.push({ path, title, description, language });
+  }
+  const firsts = new Map(listed.map(({ path }) => [sectionOf(path), path]).toReversed() as [string, string][]);
+  const start = listed.find(({ path }) => /^index\.x?html?$/i.test(path));
+  const tellers = [...(start === undefined ? [] : [start.path]), ...firsts.values()].slice(0, SECTIONS_MAX);
+  const navigation = new Set<string>();
+  for (const path of new Set(tellers)) {
+    const html = pageText(await readBeginning(join(siteDir, path), NAVIGATION_BYTES), types.get(path) ?? 'text/html');
+    for (const page of linkedPages(html, path, builtFor, types)) navigation.add(page);
+  }
+  return { pages: listed, navigation: [...navigation], basePath, title };
+}
+
+function* linkedPages(
+  html: string,
+  from: string,
+  builtFor: string,
+  files: { has(path: string): boolean },
+): Generator<string> {
+  const { base, references } = findLinks(html);
+  const own = `${ORIGIN}${builtFor}${encodeSegments(from)}`;
+  const folder = base === null ? own : (URL.parse(base, own)?.href ?? own);
+  for (const { kind, tag, url } of references) {
+    const target = kind === 'link' && tag === 'a' ? URL.parse(url, folder) : null;
+    if (target?.origin !== ORIGIN || !target.pathname.startsWith(builtFor)) continue;
+    const path = percentDecode(target.pathname.slice(builtFor.length));
+    const found: Resolution | null = path === null ? null : resolvePath(files, path, 'never');
+    if (found?.kind === 'file') yield found.path;
+  }
+}
+
+/** Makes Markdown of pages: one of 400 KiB takes 200 ms (measured), for which no request may wait. */
+
+export interface TwinOrder extends Omit<MarkdownInput, 'html'> {
+  readonly bytes: Uint8Array;
+  /** Media type with its charset. */
+  readonly type: string;
+}
+
+export interface TwinAnswer {
+  readonly markdown: string;
+  /** Search lists it neither. */
+  readonly isLeftOut: boolean;
+}
+
+const handlers = {
+  markdown: ({ bytes, type, ...page }: TwinOrder): TwinAnswer => {
+    const { markdown, isLeftOut } = markdownOf({ ...page, html: pageText(bytes, type) });
+    return { markdown, isLeftOut };
+  },
+  list: async (order: HeadsOrder): Promise<ListAnswer> => {
+    const site = await readHeads(order);
+    return { text: llmsText(site), order: orderPages(site).flatMap(({ pages }) => pages.map(({ path }) => path)) };
+  },
+};
+export type TwinCalls = typeof handlers;
+
+serve(handlers);

@@ -1,0 +1,165 @@
+import { escapeHtml } from '../web/escape.ts';
+import { type PageLanguage, preferredLanguage, type ReaderWords } from '../web/words/index.ts';
+import { type AnswerHeaders, OWN_HEADERS } from './answer-headers.ts';
+import type { SiteRequest } from './request.ts';
+import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
+
+/** A response in docshelf's own words. */
+export interface Notice {
+  readonly status: number;
+  readonly words: keyof ReaderWords['notices'];
+  /** Language of the site. Null if it is unknown: then the reader's language counts. */
+  readonly language: PageLanguage | null;
+  /** A page for readers, one line for scripts and pictures. Default: the form that the request accepts. */
+  readonly form?: 'page' | 'line';
+  readonly headers?: AnswerHeaders;
+  /** Origins for `form-action`: the button posts to this page, whose response may redirect there. */
+  readonly formAction?: string;
+  /** Shown under the words. Null: none. */
+  readonly search?: SearchForm | null;
+}
+
+/** The search of a site, as a form on a page offers it. */
+export interface SearchForm {
+  /** Address of the results page: `/docs/_docshelf/search`. */
+  readonly address: string;
+  /** Version to search. Null searches the active one. */
+  readonly version: string | null;
+}
+
+export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
+
+const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
+
+/** Only the page's own style runs: markup in a sentence stays text. */
+const policyOf = (formAction = "'none'"): string =>
+  `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
+
+const STYLE = `:root{color-scheme:light dark}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:canvas;color:canvastext;font:1rem/1.6 system-ui,sans-serif}
+main{max-width:34rem;padding:2rem}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
+p{margin:0;overflow-wrap:anywhere}
+button{margin-top:1.5rem;padding:.5rem 1.25rem;font:inherit}
+[role=search]{display:flex;flex-wrap:wrap;gap:.5rem;margin-top:1.5rem}
+[role=search] *{margin:0;font:inherit}
+label{flex:1 0 100%}
+input{flex:1;min-width:0;padding:.5rem}`;
+
+function plain(status: number, headers: AnswerHeaders, text: string): FastAnswer {
+  const body = Buffer.from(text);
+  const own = { 'Content-Length': String(body.length) };
+  return { status, headers: flatHeaders({ ...BASE_HEADERS, ...headers, ...own }), body };
+}
+
+type InLanguage = Omit<Notice, 'language' | 'form'> & { readonly language: PageLanguage };
+
+function searchForm({ address, version }: SearchForm, { searchBox }: ReaderWords): string {
+  const hidden = version === null ? '' : `<input type="hidden" name="version" value="${escapeHtml(version)}">`;
+  return `
+<form role="search" action="${escapeHtml(address)}">${hidden}<label for="q">${escapeHtml(searchBox.label)}</label>
+<input id="q" name="q" type="search" maxlength="1000"><button>${escapeHtml(searchBox.open)}</button></form>`;
+}
+
+function plainPage({ status, words, language, headers, formAction, search = null }: InLanguage): FastAnswer {
+  const { tag, direction } = language;
+  const said = language.words.notices[words];
+  const button = 'button' in said ? `\n<form method="post"><button>${escapeHtml(said.button)}</button></form>` : '';
+  const html = `<!doctype html>
+<html lang="${tag}" dir="${direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(said.title)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${escapeHtml(said.title)}</h1>
+<p>${escapeHtml(said.text)}</p>${button}${search === null ? '' : searchForm(search, language.words)}
+</main>
+</body>
+</html>
+`;
+  const own = {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Language': tag,
+    Vary: 'Accept-Encoding',
+    'Content-Security-Policy': policyOf(formAction ?? (search === null ? undefined : "'self'")),
+  };
+  return plain(status, { ...own, ...headers }, html);
+}
+
+function plainLine({ status, words, language, headers }: InLanguage): FastAnswer {
+  const own = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Language': language.tag,
+    Vary: 'Accept-Encoding',
+  };
+  return plain(status, { ...own, ...headers }, `${language.words.notices[words].title}\n`);
+}
+
+export function noticeResponse(request: NoticeRequest, notice: Notice): Response {
+  return toResponse(noticeAnswer(request, notice), request.method);
+}
+
+export function noticeAnswer(
+  { header }: Pick<NoticeRequest, 'header'>,
+  { form, language, headers, ...notice }: Notice,
+): FastAnswer {
+  const vary = ['Accept-Encoding'];
+  if (form === undefined) vary.push('Accept');
+  if (language === null) vary.push('Accept-Language');
+  const isPage = form === undefined ? header('accept')?.includes('text/html') === true : form === 'page';
+  return (isPage ? plainPage : plainLine)({
+    ...notice,
+    language: language ?? preferredLanguage(header('accept-language')),
+    headers: { Vary: vary.join(', '), ...headers },
+  });
+}
+
+/** One line in the words of HTTP, for programs. */
+export function protocolLine(method: string, status: number, line: string, headers: AnswerHeaders = {}): Response {
+  const own = { 'Content-Type': 'text/plain; charset=utf-8', Vary: 'Accept-Encoding' };
+  return toResponse(plain(status, { ...own, ...headers }, `${line}\n`), method);
+}
+
+export const NOTICES = {
+  readOnly: { status: 405, words: 'readOnly', headers: { Allow: 'GET, HEAD' } },
+  malformed: { status: 400, words: 'badAddress', form: 'page' },
+  unavailable: { status: 503, words: 'unavailable', headers: { 'Retry-After': '5' } },
+} as const;
+
+interface Made {
+  readonly page: FastAnswer;
+  readonly asset: FastAnswer;
+}
+
+const NO_REQUEST = { header: (): undefined => undefined };
+
+/** docshelf's own 404 responses of a site, created once: the number of missing addresses has no bound. */
+export class MissingAnswers {
+  readonly #search: SearchForm | null;
+  readonly #made = new Map<PageLanguage, Made>();
+
+  /** @param search shown on the page. Null: none */
+  constructor(search: SearchForm | null) {
+    this.#search = search;
+  }
+
+  of(language: PageLanguage, isAsset: boolean): FastAnswer {
+    const made = this.#made.get(language) ?? this.#make(language);
+    return isAsset ? made.asset : made.page;
+  }
+
+  #make(language: PageLanguage): Made {
+    const notice = { status: 404, words: 'notFound', language } as const;
+    const made = {
+      page: noticeAnswer(NO_REQUEST, { ...notice, form: 'page', search: this.#search }),
+      asset: noticeAnswer(NO_REQUEST, { ...notice, form: 'line' }),
+    };
+    this.#made.set(language, made);
+    return made;
+  }
+}

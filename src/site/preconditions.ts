@@ -1,0 +1,107 @@
+import type { SiteRequest } from './request.ts';
+
+export interface Validators {
+  /** Strong, quotes included. */
+  readonly etag: string;
+  /** Milliseconds since 1970, whole seconds. */
+  readonly lastModifiedMs: number;
+}
+
+type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
+
+/** Entity tags of a list. A tag may contain a comma. Empty if the list contains anything else. */
+function tagsOf(list: string): readonly string[] {
+  const tags: string[] = [];
+  const rest = list.replace(/(?:W\/)?"[^"]*"/g, (tag) => {
+    tags.push(tag);
+    return '';
+  });
+  return /^[\s,]*$/.test(rest) ? tags : [];
+}
+
+const opaque = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);
+
+/** `If-None-Match` compares weakly. */
+export function matchesWeakly(list: string, etag: string): boolean {
+  return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
+}
+
+function matchesStrongly(list: string, etag: string): boolean {
+  return list.trim() === '*' || tagsOf(list).includes(etag);
+}
+
+/**
+ * Evaluates preconditions in the order of RFC 9110, section 13.2.2. No date says that content is unchanged: that of a release
+ * is the same before and after a correction, and older after a rollback.
+ */
+export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
+  const ifMatch = request.header('if-match');
+  if (ifMatch !== undefined) {
+    if (!matchesStrongly(ifMatch, etag)) return 'failed';
+  } else {
+    const unmodifiedSinceMs = parseHttpDate(request.header('if-unmodified-since'));
+    if (unmodifiedSinceMs !== null && lastModifiedMs > unmodifiedSinceMs) return 'failed';
+  }
+  const ifNoneMatch = request.header('if-none-match');
+  return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
+}
+
+/** True without `If-Range`, or if it is the entity tag of exactly this content (RFC 9110, section 13.1.5). */
+export function rangeHolds(ifRange: string | undefined, { etag }: Validators): boolean {
+  return ifRange === undefined || ifRange === etag;
+}
+
+export interface ByteRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
+
+/** RFC 9110, section 14.1.2. `whole`: several ranges, other units, garbage; `unsatisfiable`: past the end. */
+export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const match = SINGLE_RANGE.exec(header);
+  if (match === null) return 'whole';
+  const [, first, last, suffix] = match;
+  if (suffix !== undefined) {
+    const length = Math.min(Number(suffix), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, length };
+  }
+  const start = Number(first);
+  const end = last === undefined || last === '' ? size - 1 : Number(last);
+  if (last !== '' && end < start) return 'whole';
+  if (start >= size) return 'unsatisfiable';
+  return { start, length: Math.min(end, size - 1) - start + 1 };
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const MONTH = `(?<month>${MONTHS.join('|')})`;
+/** 60 is a leap second. */
+const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
+
+/** RFC 9110, section 5.6.7: the preferred form and the two obsolete ones, which a recipient must take. */
+const FORMS = [
+  new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
+  new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d{2})-${MONTH}-(?<year>\\d{2}) ${TIME} GMT$`),
+  new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
+];
+
+/** Milliseconds since 1970. Null for text that is no HTTP date: `Date.parse` accepts many others. */
+function parseHttpDate(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
+  if (parts === undefined) return null;
+  const { year = '', month = '', day, hour, minute, second } = parts;
+  const date = new Date(0);
+  date.setUTCFullYear(year.length === 2 ? wholeYear(Number(year)) : Number(year), MONTHS.indexOf(month), Number(day));
+  // There is no 31 February.
+  if (date.getUTCDate() !== Number(day)) return null;
+  return date.setUTCHours(Number(hour), Number(minute), Number(second));
+}
+
+/** The year of two digits in this century, or in the last one if that is more than fifty years ahead. */
+function wholeYear(digits: number): number {
+  const now = new Date().getUTCFullYear();
+  const year = now - (now % 100) + digits;
+  return year > now + 50 ? year - 100 : year;
+}

@@ -1,0 +1,262 @@
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { DocshelfError, nextFor } from '../domain/errors.ts';
+import { counted } from '../domain/text.ts';
+import { Scheduler } from '../threads/scheduler.ts';
+
+export interface SiteFileOnDisk {
+  readonly diskPath: string;
+  readonly size: number;
+}
+
+const CHUNK_BYTES = 64 * 1024;
+
+function unreadable(file: SiteFileOnDisk, cause: unknown): DocshelfError {
+  if (cause instanceof DocshelfError) return cause;
+  return new DocshelfError('cannot_read', `Cannot read "${file.diskPath}": ${(cause as Error).message}`, {
+    next: nextFor(cause, 'Check that the volume of storage.dir is mounted and readable.'),
+    cause,
+  });
+}
+
+function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
+  return new DocshelfError(
+    'release_damaged',
+    `Cannot serve "${file.diskPath}": it has ${counted(size, 'byte')}, its release says ${file.size}`,
+    { next: 'Import the bundle again: something changed the files of the release.' },
+  );
+}
+
+/** Reads a whole file without a check of its digest. @throws DocshelfError `cannot_read`; `release_damaged` if it has another size */
+export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
+  const bytes = await readFile(file.diskPath).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+  if (bytes.length !== file.size) throw otherSize(file, bytes.length);
+  return bytes;
+}
+
+/**
+ * Part of a file, exactly `length` bytes or an error: a short file breaks the connection.
+ * @param onFault called for errors after the first byte, when the status is already sent
+ * @throws DocshelfError as `readSiteFile`, before the first byte
+ */
+export async function openFilePart(
+  file: SiteFileOnDisk,
+  start: number,
+  length: number,
+  onFault: (error: DocshelfError) => void,
+): Promise<FilePart> {
+  const part = new FilePart(file, { start, end: start + length, onFault });
+  await part.open();
+  return part;
+}
+
+interface PartRange {
+  readonly start: number;
+  readonly end: number;
+  readonly onFault: (error: DocshelfError) => void;
+}
+
+/** Files that stay open between two reads of slow clients. */
+const OPEN_MAX = 256;
+/** Concurrent reads, in addition. */
+const READS_MAX = 64;
+
+/** The file handles of a process for parts of files. */
+class OpenFiles {
+  readonly #reads = new Scheduler(READS_MAX);
+  /** The part that was read least recently comes first. */
+  readonly #idle = new Set<FilePart>();
+
+  async use<Result>(part: FilePart, act: () => Promise<Result>): Promise<Result> {
+    const result = await this.#reads.run(() => {
+      this.#idle.delete(part);
+      return act();
+    });
+    this.#idle.add(part);
+    const [first] = this.#idle;
+    if (first !== undefined && this.#idle.size > OPEN_MAX) await first.leave();
+    return result;
+  }
+
+  left(part: FilePart): void {
+    this.#idle.delete(part);
+  }
+}
+const files = new OpenFiles();
+
+/** Part of a file for one reader, who closes it if he leaves before the end. */
+export class FilePart {
+  #handle: FileHandle | null = null;
+  #inode: bigint | null = null;
+  readonly #file: SiteFileOnDisk;
+  readonly #range: PartRange;
+  #at: number;
+  #isClosed = false;
+
+  constructor(file: SiteFileOnDisk, range: PartRange) {
+    this.#file = file;
+    this.#range = range;
+    this.#at = range.start;
+  }
+
+  /** @throws DocshelfError as `readSiteFile` */
+  async open(): Promise<void> {
+    try {
+      await this.#use(async () => undefined);
+    } catch (error) {
+      await this.close();
+      throw unreadable(this.#file, error);
+    }
+  }
+
+  /** Zero bytes are the end. @throws DocshelfError as `readSiteFile` */
+  async read(into: Buffer): Promise<number> {
+    const { end, onFault } = this.#range;
+    const wanted = Math.min(into.length, end - this.#at);
+    try {
+      if (wanted === 0) {
+        await this.close();
+        return 0;
+      }
+      const bytesRead = await this.#use(async (handle) => {
+        const found = await handle.read(into, 0, wanted, this.#at);
+        if (found.bytesRead === 0) throw otherSize(this.#file, (await handle.stat()).size);
+        return found.bytesRead;
+      });
+      this.#at += bytesRead;
+      return bytesRead;
+    } catch (error) {
+      await this.close();
+      const fault = unreadable(this.#file, error);
+      onFault(fault);
+      throw fault;
+    }
+  }
+
+  async #use<Result>(act: (handle: FileHandle) => Promise<Result>): Promise<Result> {
+    const result = await files.use(this, async () => {
+      this.#handle ??= await this.#opened();
+      return act(this.#handle);
+    });
+    if (this.#isClosed) await this.leave();
+    return result;
+  }
+
+  /** Rejects another file under the same name. */
+  async #opened(): Promise<FileHandle> {
+    const handle = await open(this.#file.diskPath);
+    try {
+      const { size, ino } = await handle.stat({ bigint: true });
+      if (Number(size) !== this.#file.size) throw otherSize(this.#file, Number(size));
+      if (this.#inode !== null && ino !== this.#inode) throw new Error('it was replaced while it was sent');
+      this.#inode = ino;
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Closes its handle until the next read. */
+  async leave(): Promise<void> {
+    files.left(this);
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.leave();
+  }
+
+  /** A stream with backpressure. */
+  toStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull: async (controller) => {
+          const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+          const bytes = await this.read(chunk);
+          if (bytes > 0) controller.enqueue(chunk.subarray(0, bytes));
+          else controller.close();
+        },
+        cancel: () => this.close(),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+}
+
+/** The listener sends the part without its stream, which would cost five times as much. */
+export class FileResponse extends Response {
+  readonly part: FilePart;
+
+  constructor(part: FilePart, init: ResponseInit) {
+    super(part.toStream(), init);
+    this.part = part;
+  }
+}
+
+/** Larger bodies are sent in parts, because TLS and HTTP/2 copy their input. */
+export const WHOLE_BYTES_MAX = 128 * 1024;
+
+/** The listener sends the bytes in parts. */
+export class BytesResponse extends Response {
+  readonly whole: Buffer<ArrayBuffer>;
+
+  constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
+    // Its own body would be a copy, which the socket's writer does not use.
+    super(streamOf(bytes), init);
+    this.whole = bytes;
+  }
+}
+
+function streamOf(bytes: Buffer<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream(
+    {
+      pull: (controller) => {
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** @param bytes null for a HEAD request */
+export function bytesResponse(bytes: Buffer<ArrayBuffer> | null, init: ResponseInit): Response {
+  const isLarge = bytes !== null && bytes.length > WHOLE_BYTES_MAX;
+  return isLarge ? new BytesResponse(bytes, init) : new Response(bytes, init);
+}
+
+/** @param part null for a HEAD request */
+export function fileResponse(part: FilePart | null, init: ResponseInit): Response {
+  return part === null ? new Response(null, init) : new FileResponse(part, init);
+}
+
+/** A response that is in memory as a whole, and is written to the socket unchanged. */
+export interface FastAnswer {
+  readonly status: number;
+  /** Names and values alternate, as Node expects them. */
+  readonly headers: readonly string[];
+  readonly body: Buffer<ArrayBuffer> | null;
+}
+
+export function flatHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flat();
+}
+
+export function toResponse({ status, headers, body }: FastAnswer, method: string): Response {
+  const fields = new Headers();
+  for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
+  return bytesResponse(method === 'HEAD' ? null : body, { status, headers: fields });
+}
+
+/** With `no-cache`: browsers otherwise keep a 301 or 308 forever, and another version may not redirect. */
+export function redirect(status: number, location: string): Response {
+  return new Response(null, {
+    status,
+    headers: { Location: location, 'Content-Length': '0', 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' },
+  });
+}

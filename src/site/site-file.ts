@@ -1,0 +1,193 @@
+import { dirname, join } from 'node:path';
+import { type FileEntry, type FileTable, isPage, type ReleaseView } from '../domain/release.ts';
+import { isCompressibleType } from '../web/media-type.ts';
+import type { AnswerHeaders, ExtraHeaders } from './answer-headers.ts';
+import type { Body } from './body-cache.ts';
+import { type Coding, type Encoding, FORMS, type Form, negotiateEncoding } from './encoding.ts';
+import type { Validators } from './preconditions.ts';
+import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
+import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
+
+/** Hex digits of the SHA-256 in an entity tag: 128 bits. */
+const ETAG_DIGITS = 32;
+/** Hex digits of a sibling's SHA-256 in an entity tag: bytes of another compressor have another tag. */
+const SIBLING_TAG_DIGITS = 8;
+/** Smaller files fit one packet: compression would save nothing. */
+export const COMPRESSED_BYTES_MIN = 1024;
+const YEAR_S = 365 * 24 * 3600;
+
+export class SiteFile implements SiteFileOnDisk {
+  readonly path: string;
+  readonly type: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly diskPath: string;
+  /** True if the bytes are computed from those on disk. */
+  readonly isMade: boolean;
+  /** True if clients may get Markdown instead. */
+  readonly isPage: boolean;
+  readonly sent: ExtraHeaders;
+  readonly releaseDir: string;
+  readonly #siblings: { [coding in Coding]?: Promise<Sibling | null> } = {};
+  readonly #siteDir: string;
+  readonly #files: FileTable | null;
+  readonly #read: () => Promise<Buffer<ArrayBuffer>>;
+  readonly #lastModifiedMs: number;
+  readonly #cacheControl: string;
+  readonly #mayShrink: boolean;
+  /** Prepared with the first request that asks for it. */
+  readonly #etags: { [tag: string]: string } = {};
+  readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
+  readonly #whole: { [tag: string]: readonly string[] } = {};
+  readonly #notModified: { [tag: string]: FastAnswer } = {};
+  readonly #missing: { [tag: string]: readonly string[] } = {};
+
+  /**
+   * @param entry of the bytes that are sent
+   * @param sent with it, besides what describes it
+   * @param isImmutable true if no release has other bytes under this name
+   * @param make those bytes, if they are not the ones on disk
+   * @param files of the release, among which it looks for compressed siblings
+   */
+  constructor(
+    entry: FileEntry,
+    release: Pick<ReleaseView, 'siteDir' | 'createdAt'>,
+    sent: ExtraHeaders,
+    isImmutable: boolean,
+    make: (() => Promise<Buffer<ArrayBuffer>>) | null = null,
+    files: FileTable | null = null,
+  ) {
+    this.path = entry.path;
+    this.type = entry.type;
+    this.sha256 = entry.sha256;
+    this.size = entry.size;
+    this.diskPath = join(release.siteDir, entry.path);
+    this.releaseDir = dirname(release.siteDir);
+    this.#siteDir = release.siteDir;
+    this.#files = files;
+    this.sent = sent;
+    this.isMade = make !== null;
+    this.isPage = isPage(entry.path);
+    this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
+    this.#read = make ?? (() => readSiteFile(this));
+    // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its answer (section 8.8.2.1).
+    const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
+    this.#lastModifiedMs = Math.floor(modifiedMs / 1000) * 1000;
+    this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
+  }
+
+  /** Reads all bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
+  read(): Promise<Buffer<ArrayBuffer>> {
+    return this.#read();
+  }
+
+  /** The encoding to try; the bytes may still turn out not to shrink. */
+  encodingFor(acceptEncoding: string | undefined): Encoding {
+    return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
+  }
+
+  /** The bundle's own compressed file. Null if there is none, or it decodes to other bytes. Checked once. Never rejects. */
+  findSibling(coding: Coding): Promise<Sibling | null> {
+    const known = this.#siblings[coding];
+    if (known !== undefined) return known;
+    const found = this.#checkSibling(coding);
+    this.#siblings[coding] = found;
+    return found;
+  }
+
+  async #checkSibling(coding: Coding): Promise<Sibling | null> {
+    const entry = this.isMade ? undefined : this.#files?.get(`${this.path}${SIBLING_EXTENSION[coding]}`);
+    if (entry === undefined || entry.size >= this.size) return null;
+    const onDisk = { diskPath: join(this.#siteDir, entry.path), size: entry.size };
+    const tag = `${FORMS[coding].tag}-${entry.sha256.slice(0, SIBLING_TAG_DIGITS)}`;
+    return (await decodesTo(this, onDisk, coding)) ? { onDisk, encoding: coding, tag } : null;
+  }
+
+  etag({ tag }: Form): string {
+    const made = this.#etags[tag];
+    if (made !== undefined) return made;
+    const etag = `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
+    this.#etags[tag] = etag;
+    return etag;
+  }
+
+  /** Kept: hashing a key that was just put together costs four times the look-up. */
+  bodyKey(encoding: Encoding): string {
+    const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
+    this.#bodyKeys[encoding] = key;
+    return key;
+  }
+
+  validators(form: Form): Validators {
+    return { etag: this.etag(form), lastModifiedMs: this.#lastModifiedMs };
+  }
+
+  /** Headers of the 200 that a 304 repeats (RFC 9110, section 15.4.5). */
+  validatorHeaders(form: Form): AnswerHeaders {
+    return {
+      ETag: this.etag(form),
+      'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
+      'Cache-Control': this.#cacheControl,
+      Vary: 'Accept-Encoding',
+      // A cache takes them from a 304: the operator may have changed them since.
+      ...this.sent.headers,
+    };
+  }
+
+  /** @param bytes null if their number is not known yet */
+  headers(form: Form, bytes: number | null): AnswerHeaders {
+    const { encoding } = form;
+    return {
+      'Content-Type': this.type,
+      ...(bytes === null ? {} : { 'Content-Length': String(bytes) }),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+      ...this.validatorHeaders(form),
+      'Accept-Ranges': 'bytes',
+    };
+  }
+
+  whole(body: Body): FastAnswer {
+    const { tag, bytes } = body;
+    const headers = this.#whole[tag] ?? flatHeaders(this.headers(body, bytes.length));
+    this.#whole[tag] = headers;
+    return { status: 200, headers, body: bytes };
+  }
+
+  /** A 404 with this page. It has no entity tag: a 404 is never `not modified`. */
+  missing({ encoding, tag, bytes }: Body): FastAnswer {
+    const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
+    this.#missing[tag] = headers;
+    return { status: 404, headers, body: bytes };
+  }
+
+  #missingHeaders(encoding: Encoding, bytes: number): AnswerHeaders {
+    return {
+      'Content-Type': this.type,
+      'Content-Length': String(bytes),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+      'Cache-Control': 'no-cache',
+      Vary: 'Accept-Encoding',
+      ...this.sent.headers,
+    };
+  }
+
+  notModified(form: Form): FastAnswer {
+    const made = this.#notModified[form.tag];
+    if (made !== undefined) return made;
+    const answer: FastAnswer = { status: 304, headers: flatHeaders(this.validatorHeaders(form)), body: null };
+    this.#notModified[form.tag] = answer;
+    return answer;
+  }
+}
+
+const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
+
+/** The value of the site or the operator. A file that may change is never immutable, whatever they say. */
+function cacheControlOf(isImmutable: boolean, said: string | null): string {
+  if (said !== null && (isImmutable || !saysImmutable(said))) return said;
+  return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
+}
+
+export function saysImmutable(cacheControl: string | null): boolean {
+  return cacheControl !== null && IMMUTABLE.test(cacheControl);
+}

@@ -1,0 +1,229 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type KeptRelease, type ReleaseView, versionRoot } from '../domain/release.ts';
+import { allowsOwnScripts, joinAdditions, NO_ADDITIONS } from '../web/additions/page-additions.ts';
+import type { BundledSearch } from '../web/own-search.ts';
+import type { SiteRules } from '../web/rules/index.ts';
+import {
+  OwnSearches,
+  ownSearchNotices,
+  type SearchBoxForm,
+  type SwitcherFiles,
+  searchBoxAdditions,
+  switcherAdditions,
+  switcherNotice,
+  type VersionSurvey,
+  versionNotice,
+} from './additions.ts';
+import { SiteLanguages } from './first-pages.ts';
+import { loadSiteRules, SiteSnapshot, type SnapshotOptions } from './snapshot.ts';
+import type { SamePages } from './versions/same-page.ts';
+
+/** Settings of a site that its pages depend on; plain data. */
+export interface SiteForm extends SnapshotOptions {
+  /** Null: pages get no search box. */
+  readonly searchBox?: SearchBoxForm | null;
+  /** Added if there are versions to choose from. Null: never. */
+  readonly switcher?: SwitcherFiles | null;
+}
+
+interface VersionParts {
+  readonly release: ReleaseView;
+  /** The site's other releases, the one active last first. */
+  readonly retained: readonly KeptRelease[];
+  /** Rules that the release contains. */
+  readonly rules: SiteRules;
+  /** Decides on additions to pages, as far as the form asks for them. */
+  readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
+}
+
+/** A version with all that it is served with. Immutable. */
+export interface ServedVersion extends VersionParts {
+  readonly snapshot: SiteSnapshot;
+}
+
+/** The active version of a site. */
+interface LiveVersion extends ServedVersion {
+  /** RFC 3339, UTC. */
+  readonly activatedAt: string;
+}
+
+/** Settings of a site, and the version that it serves. Immutable: a switch or a reload replaces it as a whole. */
+export interface SiteState<Settings> {
+  readonly settings: Settings;
+  /** Null: no version is active. */
+  readonly version: LiveVersion | null;
+}
+
+/** A version that is served beside the active one, at an address under `_docshelf/v/`. */
+export interface Beside {
+  readonly active: ReleaseView | null;
+  /** Finds the same page of the active version. Null: pages get no notice about it. */
+  readonly pages: SamePages | null;
+}
+
+type SurveyVersions = (release: ReleaseView) => Promise<VersionSurvey>;
+
+const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
+const surveyNone: SurveyVersions = async () => NO_VERSIONS;
+
+/** Reads what a version is built from. @throws DocshelfError `cannot_read`, `release_damaged` */
+export async function readVersion(
+  release: ReleaseView,
+  retained: readonly KeptRelease[],
+  form: SiteForm,
+  surveyVersions = surveyNone,
+  searches = new OwnSearches(),
+): Promise<VersionParts> {
+  const survey = await surveyOf(release, form, surveyVersions, searches);
+  return { release, retained, rules: await loadSiteRules(release), survey };
+}
+
+/** Never rejects: a missing switcher must not prevent a version from being served. */
+async function surveyOf(
+  release: ReleaseView,
+  { switcher, searchBox }: SiteForm,
+  surveyVersions: SurveyVersions,
+  searches: OwnSearches,
+): Promise<VersionParts['survey']> {
+  const versions = switcher ? await surveyVersions(release).catch(() => NO_VERSIONS) : NO_VERSIONS;
+  return { versions, searches: searchBox?.replaces ? await searches.searchesOf(release) : [] };
+}
+
+/** Builds the state of a version: of the active one, or of one beside it. */
+export function buildVersion<Parts extends VersionParts>(
+  parts: Parts,
+  { switcher = null, searchBox = null, ...form }: SiteForm,
+  beside: Beside | null = null,
+): Parts & ServedVersion {
+  const { release, retained, rules, survey } = parts;
+  const { version } = release;
+  const { basePath = '/', search = null, additions = NO_ADDITIONS } = form;
+  const active = beside === null ? release : beside.active;
+  const toAll = [
+    searchBoxAdditions(searchBox, survey.searches, beside && version),
+    additions,
+    switcher && active
+      ? switcherAdditions(switcher, { version, active: active.version }, survey.versions)
+      : NO_ADDITIONS,
+  ];
+  const pages = beside?.pages ?? null;
+  const languages = new SiteLanguages(release);
+  const place = beside && {
+    basePath: versionRoot(basePath, version),
+    search: search && { ...search, version },
+    additionsOf:
+      switcher && active && pages && versionNotice(switcher, { release, active, languages, basePath, pages }),
+  };
+  const settings = { ...form, additions: joinAdditions(toAll), ...place };
+  return { ...parts, snapshot: new SiteSnapshot(release, retained, settings, rules) };
+}
+
+/** Notice for operators if a version's policy blocks scripts of its site. Null if docshelf adds none. */
+function policyNotice(version: string, { searchBox = null, switcher = null }: SiteForm): string | null {
+  const added = [searchBox && 'the search box', switcher && 'the switcher of versions'].filter(Boolean);
+  if (added.length === 0) return null;
+  return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
+}
+
+/** Notice for operators. The usual cause is an archive with more than one top-level folder. */
+const startPageNotice = (version: string): string =>
+  `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
+
+interface SwitchOptions<Settings> {
+  readonly settings: Settings;
+  /** Default: there is no other version. */
+  readonly surveyVersions?: SurveyVersions;
+  /** Called in the tick of the replacement. */
+  readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
+}
+
+/** The only reference to the state of a site. */
+export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
+  readonly #searches = new OwnSearches();
+  readonly #surveyVersions: SurveyVersions;
+  readonly #onChange: SwitchOptions<Settings>['onChange'];
+  #state: SiteState<Settings>;
+
+  constructor({ settings, surveyVersions = surveyNone, onChange }: SwitchOptions<Settings>) {
+    this.#state = { settings, version: null };
+    this.#surveyVersions = surveyVersions;
+    this.#onChange = onChange;
+  }
+
+  get state(): SiteState<Settings> {
+    return this.#state;
+  }
+
+  get served(): LiveVersion | null {
+    return this.#state.version;
+  }
+
+  get current(): SiteSnapshot | null {
+    return this.#state.version?.snapshot ?? null;
+  }
+
+  /** Builds the next version. The returned function only replaces the state. @throws as `readVersion` */
+  async prepare(
+    release: ReleaseView,
+    retained: readonly KeptRelease[],
+  ): Promise<(activatedAt: string) => Promise<void>> {
+    const { form } = this.#state.settings;
+    const parts = await readVersion(release, retained, form, this.#surveyVersions, this.#searches);
+    const version = buildVersion(parts, form);
+    return async (activatedAt) => {
+      // A reload may have come in between.
+      if (form !== this.#state.settings.form) return this.#rebuild({ ...parts, activatedAt });
+      this.#replace({ version: { ...version, activatedAt } });
+    };
+  }
+
+  /** Updates the releases beside the active one. */
+  updateRetained(retained: readonly KeptRelease[]): void {
+    const { version } = this.#state;
+    if (version !== null) void this.#rebuild({ ...version, retained });
+  }
+
+  turnOff(): void {
+    this.#replace({ version: null });
+  }
+
+  /** Takes new settings, and rebuilds the version if its pages depend on the change. */
+  applySettings(settings: Settings): void {
+    const { settings: former, version } = this.#state;
+    if (isDeepStrictEqual(settings.form, former.form)) this.#replace({ settings: { ...settings, form: former.form } });
+    else if (version === null) this.#replace({ settings });
+    else void this.#rebuild(version, settings);
+  }
+
+  /** Notices for operators: a missing start page, invalid rules, a missing switcher, searches that find nothing, blocked scripts. */
+  async notices(): Promise<readonly string[]> {
+    const { settings, version } = this.#state;
+    if (version === null) return [];
+    const { release, rules, survey, snapshot } = version;
+    const { switcher, searchBox = null } = settings.form;
+    const why = switcher ? switcherNotice(release.version, survey.versions) : null;
+    const searches = ownSearchNotices(release.version, await this.#searches.searchesOf(release), searchBox);
+    const blocked = allowsOwnScripts(snapshot.contentPolicy) ? null : policyNotice(release.version, settings.form);
+    const start = (await snapshot.find('')).kind === 'missing' ? startPageNotice(release.version) : null;
+    const own = [start, ...rules.notices, why, blocked, ...searches, ...snapshot.notices];
+    return own.filter((notice) => notice !== null);
+  }
+
+  /** Serves at once, and again if the survey has changed. */
+  async #rebuild(
+    parts: VersionParts & Pick<LiveVersion, 'activatedAt'>,
+    settings = this.#state.settings,
+  ): Promise<void> {
+    this.#replace({ settings, version: buildVersion(parts, settings.form) });
+    const survey = await surveyOf(parts.release, settings.form, this.#surveyVersions, this.#searches);
+    const { version, settings: now } = this.#state;
+    if (version?.release !== parts.release || isDeepStrictEqual(survey, version.survey)) return;
+    this.#replace({ version: buildVersion({ ...version, survey }, now.form) });
+  }
+
+  #replace(changed: Partial<SiteState<Settings>>): void {
+    const former = this.#state;
+    this.#state = { ...former, ...changed };
+    this.#onChange?.(former, this.#state);
+  }
+}

@@ -1,0 +1,376 @@
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { DocshelfError } from '../domain/errors.ts';
+import { type FileEntry, isPage, type KeptRelease, type ReleaseView, type TrailingSlash } from '../domain/release.ts';
+import { NO_ADDITIONS, type PageAdditions } from '../web/additions/page-additions.ts';
+import { ImmutableNames } from '../web/immutable-names.ts';
+import { isAssetPath, isPagePart } from '../web/media-type.ts';
+import { type Mount, rebase } from '../web/mount/base-path.ts';
+import { isInternalPath, isWithheld, resolvePath } from '../web/resolve.ts';
+import {
+  isAt,
+  type MatchedRule,
+  NO_RULES,
+  type RedirectRules,
+  RULE_FILE_BYTES_MAX,
+  RULE_FILES,
+  readSiteRules,
+  type SiteRules,
+  Work,
+} from '../web/rules/index.ts';
+import { type ExtraHeaders, type HeaderForm, HeaderPolicy, RECOMMENDED } from './answer-headers.ts';
+import { prefersMarkdown } from './encoding.ts';
+import { SiteLanguages } from './first-pages.ts';
+import { type Found, NOTHING_ELSE, PreparedTargets, type SiteRequestFacts } from './found.ts';
+import { MarkdownPages } from './markdown-pages/markdown-pages.ts';
+import { MissingAnswers, type SearchForm } from './notice.ts';
+import { PagePaths } from './page-paths.ts';
+import { readSiteFile } from './site-bytes.ts';
+import { SiteFile, saysImmutable } from './site-file.ts';
+import {
+  type Added,
+  isTransformed,
+  LazyTransform,
+  NOTHING_ADDED,
+  type SnapshotFile,
+  transformFile,
+} from './transform/make-file.ts';
+import { OverlongFiles } from './transform/making-limits.ts';
+
+/** Plain data. */
+export interface SnapshotOptions {
+  /** Identifier of the site, which takes turns with others. Default: the release. */
+  readonly site?: string;
+  /** `auto` asks each release; the others overrule it. */
+  readonly trailingSlash: 'auto' | TrailingSlash;
+  /** Title of the site. Default: the title of its first page. */
+  readonly title?: string | null;
+  /** Base path of the site, with its last slash. Default: `/`. A release that was built for another one is rewritten. */
+  readonly basePath?: string;
+  readonly headers?: HeaderForm;
+  /** Serves the start page for paths without an extension that match nothing else. */
+  readonly spaFallback?: boolean;
+  /** Serves pages as Markdown to clients that request it. */
+  readonly markdown?: boolean;
+  /** Additions to each page. Default: none. */
+  readonly additions?: PageAdditions;
+  /** Search form on docshelf's own 404 page. Default: none. */
+  readonly search?: SearchForm | null;
+}
+
+/** Settings that are not plain data. */
+export interface SnapshotSettings extends SnapshotOptions {
+  /** Additions to the page at a path (`guides/start.html`), after those of the form. Equal results for equal paths. */
+  readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
+}
+
+/** The rules that a release brings. @throws DocshelfError `cannot_read`, `release_damaged` */
+export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<SiteRules> {
+  const entries = RULE_FILES.map((name) => files.get(name)).filter((entry) => entry !== undefined);
+  if (entries.length === 0) return NO_RULES;
+  const read = entries.map(async ({ path, size }) => {
+    const isTooLarge = size > RULE_FILE_BYTES_MAX;
+    return [path, isTooLarge ? null : await readSiteFile({ diskPath: join(siteDir, path), size })] as const;
+  });
+  return readSiteRules(new Map(await Promise.all(read)));
+}
+
+const START_PAGE = 'index.html';
+
+/**
+ * Requested files that are kept with their prepared headers: about 1 KiB each. As a size, since with `max` the cache takes 178 KiB a
+ * site before the first is asked (lru-cache 11.5, measured).
+ */
+const FILES_MAX = 8192;
+
+/** Immutable: a release, and the assets of former ones, which open tabs still request. */
+export class SiteSnapshot {
+  readonly version: string;
+  readonly digest: string;
+  readonly languages: SiteLanguages;
+  readonly missing: MissingAnswers;
+  /** Filled by requests: the same request gets the same response, faster. */
+  readonly prepared = new PreparedTargets();
+  /** Addresses of its pages. */
+  readonly pages: PagePaths;
+  readonly #active: ReleaseView;
+  readonly #redirects: RedirectRules;
+  readonly #headers: HeaderPolicy;
+  readonly #older: readonly KeptRelease[];
+  readonly #trailingSlash: TrailingSlash;
+  readonly #mount: Mount;
+  readonly #spaFallback: boolean;
+  readonly #added: Added;
+  readonly #twins: MarkdownPages;
+  readonly #answersMarkdown: boolean;
+  readonly #site: string;
+  readonly #overlong = new OverlongFiles();
+  /** Learned from the active release, and applied to older ones, too. */
+  readonly #immutable: ImmutableNames;
+  /** By path and headers. Files of older releases also by digest, since a release may be removed. */
+  readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
+
+  /**
+   * @param older the site's other releases, the one active last first; looked up on disk
+   * @param rules that the active one brings
+   */
+  constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
+    const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false, markdown = false } = form;
+    const { site = active.digest } = form;
+    this.version = active.version;
+    this.digest = active.digest;
+    this.languages = new SiteLanguages(active);
+    this.missing = new MissingAnswers(form.search ?? null);
+    this.#active = active;
+    this.#immutable = new ImmutableNames(active.files);
+    this.#older = older;
+    this.#mount = { from: active.builtFor, to: basePath };
+    this.#redirects = rules.redirects;
+    this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount), markdown);
+    this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
+    this.pages = new PagePaths(active.files, rules.redirects, this.#mount, this.#trailingSlash);
+    this.#spaFallback = spaFallback;
+    this.#added = { toAll: form.additions ?? NO_ADDITIONS, toPage: form.additionsOf ?? null };
+    this.#twins = new MarkdownPages(active, {
+      mount: this.#mount,
+      title: form.title ?? null,
+      site,
+      trailingSlash: this.#trailingSlash,
+      headers: this.#headers,
+      kept: this.#files,
+      fileAt: (path, built) => this.#pageAt(path, built),
+      pages: this.pages,
+    });
+    this.#answersMarkdown = markdown;
+    this.#site = site;
+  }
+
+  /**
+   * In the order of the contract, section 9. A promise where other releases have to be asked: for an asset that the active one lacks,
+   * and the first time for a name that carries a hash.
+   *
+   * @param path decoded, without a leading slash. Null for an address that cannot name a file
+   * @throws DocshelfError `cannot_read`
+   */
+  find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
+    const found = this.#findAny(path, asked);
+    if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
+    return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
+  }
+
+  /** `Content-Security-Policy` of the start page. Empty if it has none. */
+  get contentPolicy(): string {
+    const { headers } = this.#headers.headersFor(this.#mount.from, 'text/html');
+    return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1] ?? '';
+  }
+
+  get release(): ReleaseView {
+    return this.#active;
+  }
+
+  /** Notices for operators about files that took too long to rewrite. */
+  get notices(): readonly string[] {
+    const rewritten = this.#overlong.notice(this.version, 'are served as they are, not rewritten');
+    const twins = this.#twins.overlong.notice(this.version, 'have no Markdown');
+    return [rewritten, twins].filter((notice) => notice !== null);
+  }
+
+  /** Base path at which it is served, with its last slash. */
+  get basePath(): string {
+    return this.#mount.to;
+  }
+
+  /** Null if the path is no page, or the page is too large. @param page path of its file */
+  markdownOf(page: string): SnapshotFile | null {
+    return this.#twins.of(page);
+  }
+
+  #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
+    // Rules of a site do not apply to docshelf's own folder.
+    const built = path === null || isInternalPath(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
+    const work = new Work();
+    const forced =
+      built === null || !this.#redirects.hasForced
+        ? null
+        : this.#byRule(this.#redirects.forced(built, work), built, asked, work);
+    if (forced !== null && forced.found !== null) return forced.found;
+    const found = this.#findFile(path, built, asked, work);
+    if (forced?.isByHost !== true) return found;
+    return found instanceof Promise ? found.then(passing) : passing(found);
+  }
+
+  /** True if the result may depend on the requested host. */
+  get hasRedirects(): boolean {
+    return !this.#redirects.isEmpty;
+  }
+
+  /** True if `find` needs no other release for the path. */
+  needsNoOtherRelease(path: string): boolean {
+    return this.#older.length === 0 || !isPagePart(path);
+  }
+
+  #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
+    // "." is hidden, so that what names nothing is missing, with the root's 404 page.
+    const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
+    if (resolution.kind === 'redirect') {
+      return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
+    }
+    if (resolution.kind === 'file') return this.#find(resolution.path, built);
+    const missing = (): Found | Promise<Found> => {
+      const ruled =
+        built === null || this.#redirects.isEmpty
+          ? null
+          : this.#byRule(this.#redirects.others(built, work), built, asked, work);
+      if (ruled !== null && ruled.found !== null) return ruled.found;
+      const twin = this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#twins.at(path, built) : null;
+      if (twin !== null) return { kind: 'file', file: twin };
+      if (this.#spaFallback && path !== null && isPageLike(path) && this.#active.files.has(START_PAGE)) {
+        return this.#find(START_PAGE, built);
+      }
+      const isAsset = path !== null && isAssetPath(path);
+      return { kind: 'missing', page: this.#pageAt(resolution.notFoundPage, built), isAsset };
+    };
+    const mayBeOlder = this.#older.length > 0 && asked.isWorker !== true;
+    if (path === null || !mayBeOlder || isWithheld(path) || !isPagePart(path)) return missing();
+    return this.#findOlder(path, built).then((file) =>
+      file === null ? missing() : { kind: 'file', file, isPassing: true },
+    );
+  }
+
+  /** The result of the first rule that applies. `isByHost`: a rule was ignored because it leads to the requested address. */
+  #byRule(
+    rules: Iterable<MatchedRule>,
+    built: string,
+    { query, host }: SiteRequestFacts,
+    work: Work,
+  ): { found: Found | Promise<Found> | null; isByHost: boolean } {
+    let isByHost = false;
+    const answer = (found: Found | Promise<Found>) => ({ found, isByHost });
+    for (const { rule, captures } of rules) {
+      const { target, status } = rule;
+      const path = target.pathOf(captures);
+      if (path === null) continue;
+      if (status === 200 || status === 404) {
+        const file = this.pages.fileAt(path, work);
+        if (file === null) continue;
+        const isAsset = isAssetPath(built);
+        if (status === 404) return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset });
+        // A missing script is missing, whatever page an application has for all else.
+        if (isAsset && isPage(file)) continue;
+        return answer(this.#find(file, built));
+      }
+      if (target.origin === null && path === built) continue;
+      const location = target.location(captures, query, (each) => rebase(each, this.#mount) ?? each);
+      if (location === null) continue;
+      const asked = host?.toLowerCase() ?? null;
+      const isHere = target.origin === null || target.host === asked;
+      if (isHere && target.origin !== null && isAt(location, host, rebase(built, this.#mount) ?? built)) {
+        isByHost = true;
+        continue;
+      }
+      if (isHere && !this.pages.ends(target, path, work, asked)) continue;
+      return answer({ kind: 'redirect', status, location });
+    }
+    return { found: null, isByHost };
+  }
+
+  #find(path: string, built: string | null): Found | Promise<Found> {
+    const entry = this.#entryOf(path);
+    const sent = this.#sent(built, entry);
+    const known = this.#files.get(keyOf(path, sent));
+    if (known !== undefined) return { kind: 'file', file: known };
+    const found = (isImmutable: boolean): Found => ({
+      kind: 'file',
+      file: this.#file(entry, this.#active, sent, isImmutable),
+    });
+    const isImmutable = this.#isImmutable(path, sent);
+    if (!isImmutable || this.#older.length === 0) return found(isImmutable);
+    return this.#hasOneContent(entry).then(found);
+  }
+
+  #isImmutable(path: string, sent: ExtraHeaders): boolean {
+    return this.#immutable.has(path) || (saysImmutable(sent.cacheControl) && !isPage(path));
+  }
+
+  /** The asset in the last active release that has it. Null if none has. */
+  async #findOlder(path: string, built: string | null): Promise<SnapshotFile | null> {
+    for (const release of this.#older) {
+      if (release.servedAt === null) continue;
+      const entry = await release.find(path).catch(nullIfDamaged);
+      if (entry === null) continue;
+      const sent = this.#sent(built, entry);
+      const known = this.#files.get(keyOf(path, sent, release));
+      const isImmutable = async () => this.#isImmutable(path, sent) && (await this.#hasOneContent(entry));
+      return known ?? this.#file(entry, release, sent, await isImmutable());
+    }
+    return null;
+  }
+
+  /** True if no readable release has other bytes under that name. */
+  async #hasOneContent({ path, sha256 }: FileEntry): Promise<boolean> {
+    const others = await Promise.allSettled(this.#older.map((release) => release.find(path)));
+    return others.every((other) => other.status === 'fulfilled' && (other.value?.sha256 ?? sha256) === sha256);
+  }
+
+  #pageAt(path: string | null, built: string | null): SnapshotFile | null {
+    if (path === null) return null;
+    const entry = this.#entryOf(path);
+    return this.#file(entry, this.#active, this.#sent(built, entry), false);
+  }
+
+  #sent(built: string | null, { type }: FileEntry): ExtraHeaders {
+    return this.#headers.headersFor(built ?? '/', type);
+  }
+
+  #entryOf(path: string): FileEntry {
+    const entry = this.#active.files.get(path);
+    if (entry === undefined) throw new Error(`no file "${path}" in this snapshot`);
+    return entry;
+  }
+
+  #file(entry: FileEntry, release: ReleaseView | KeptRelease, sent: ExtraHeaders, isImmutable: boolean): SnapshotFile {
+    const key = keyOf(entry.path, sent, release === this.#active ? null : release);
+    const known = this.#files.get(key);
+    if (known !== undefined) return known;
+    const files = release === this.#active ? this.#active.files : null;
+    const plain = new SiteFile(entry, release, sent, isImmutable, null, files);
+    const making = {
+      release,
+      basePath: this.#mount.to,
+      // Pages of older releases are never served.
+      added: release === this.#active ? this.#added : NOTHING_ADDED,
+      site: this.#site,
+      overlong: this.#overlong,
+    };
+    const file = !isTransformed(entry, making)
+      ? plain
+      : new LazyTransform(entry.path, sent, async (signal) => {
+          const made = await transformFile(plain, entry, making, signal);
+          this.#files.set(key, made.file);
+          return made;
+        });
+    this.#files.set(key, file);
+    return file;
+  }
+}
+
+const DOTS = /\/\.{1,2}\//;
+
+/** True for a path whose last segment has no extension. */
+function isPageLike(path: string): boolean {
+  return !path.slice(path.lastIndexOf('/') + 1).includes('.') && !isWithheld(path);
+}
+
+function passing(found: Found): Found {
+  return found.kind === 'file' ? { ...found, isPassing: true } : found;
+}
+
+function keyOf(path: string, { id }: ExtraHeaders, release: Pick<KeptRelease, 'digest'> | null = null): string {
+  // No path holds a control character.
+  return id === '' && release === null ? path : `${release?.digest ?? ''}\n${id}\n${path}`;
+}
+
+function nullIfDamaged(error: unknown): null {
+  if (error instanceof DocshelfError && error.code === 'release_damaged') return null;
+  throw error;
+}

@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import type { FileEntry, FileTable, KeptRelease, ReleaseView } from '../../domain/release.ts';
+import { type ThreadCall, threadEntry } from '../../threads/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import {
+  acceptsAdditions,
+  isEmptyAdditions,
+  joinAdditions,
+  NO_ADDITIONS,
+  type PageAdditions,
+} from '../../web/additions/page-additions.ts';
+import { percentDecode } from '../../web/escape.ts';
+import { rewrittenType } from '../../web/media-type.ts';
+import { isMountable, isServedPath, type MountableFile } from '../../web/mount/base-path.ts';
+import type { ExtraHeaders } from '../answer-headers.ts';
+import type { BodyCache } from '../body-cache.ts';
+import { FORMS } from '../encoding.ts';
+import { SiteFile } from '../site-file.ts';
+import { type OverlongFiles, TransformThreads } from './making-limits.ts';
+import type { MountAnswer, MountCalls } from './worker.ts';
+
+type RewriteCall = ThreadCall<MountCalls>;
+
+export type SnapshotFile = SiteFile | LazyTransform;
+
+/** Lets concurrent requests share the work on a file. The task itself bounds the load. */
+const sharing = new Scheduler(Number.POSITIVE_INFINITY);
+
+/** A file whose bytes, and so size and entity tag, are not computed yet. */
+export class LazyTransform {
+  readonly path: string;
+  readonly sent: ExtraHeaders;
+  readonly #make: (signal: AbortSignal) => Promise<TransformedFile>;
+
+  /** @param make gets a signal that is aborted once no reader wants the file */
+  constructor(path: string, sent: ExtraHeaders, make: (signal: AbortSignal) => Promise<TransformedFile>) {
+    this.path = path;
+    this.sent = sent;
+    this.#make = make;
+  }
+
+  /** @throws DocshelfError `cannot_read`, `release_damaged`: the next request tries again; the signal's reason */
+  make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
+    const make = async (wanted: AbortSignal): Promise<SiteFile> => {
+      const { file, bytes } = await this.#make(wanted);
+      if (bytes !== null) bodies.keep(file, { ...FORMS.identity, bytes });
+      return file;
+    };
+    return sharing.run(make, { share: this, signal });
+  }
+}
+
+export interface TransformedFile {
+  readonly file: SiteFile;
+  /** Null if they are those on disk. */
+  readonly bytes: Buffer<ArrayBuffer> | null;
+}
+
+/** Additions to pages. */
+export interface Added {
+  readonly toAll: PageAdditions;
+  /** Further additions, by the path of the page. */
+  readonly toPage: ((path: string) => Promise<PageAdditions>) | null;
+}
+
+export const NOTHING_ADDED: Added = { toAll: NO_ADDITIONS, toPage: null };
+
+/** The context in which a release's files are rewritten. */
+export interface Making {
+  readonly release: ReleaseView | KeptRelease;
+  /** Base path at which readers get the release. */
+  readonly basePath: string;
+  readonly added: Added;
+  /** The site, which takes turns with others. */
+  readonly site: string;
+  readonly overlong: OverlongFiles;
+}
+
+/** A thread keeps several copies of a file. A site leaves a place for the others. */
+const makers = new TransformThreads<MountCalls>({
+  task: 'rewrite a file',
+  entry: threadEntry('./worker', import.meta),
+  max: 3,
+  siteMax: 2,
+});
+/** Ends of the thread while it works on one file. The first may have had another cause. */
+const ENDS_MAX = 2;
+/** Larger pages are parsed in the thread, at 10 ms a MiB. */
+const ADDED_HERE_BYTES_MAX = 256 * 1024;
+
+export function isTransformed(entry: FileEntry, { release, basePath, added, overlong }: Making): boolean {
+  const { path, type, size } = entry;
+  if (!overlong.allows(entry)) return false;
+  const isMounted = release.builtFor !== basePath && isMountable(path, type, size);
+  return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
+}
+
+/**
+ * The file with the bytes that are sent: rewritten for its base path, then with what is added to pages; the same one where that
+ * changes nothing, or takes too long. Made files are not immutable: with other settings or another docshelf they are others.
+ *
+ * @param signal of the readers who want it
+ * @throws DocshelfError `cannot_read`, `release_damaged`, `internal`; the signal's reason
+ */
+export async function transformFile(
+  plain: SiteFile,
+  entry: FileEntry,
+  making: Making,
+  signal?: AbortSignal,
+): Promise<TransformedFile> {
+  const { site, overlong } = making;
+  const make = async (wanted?: AbortSignal): Promise<Buffer<ArrayBuffer> | null> => {
+    if (!overlong.allows(entry)) return null;
+    try {
+      return await makers.run(entry, { key: site, signal: wanted }, (call) => bytesOf(plain, entry, making, call));
+    } catch (error) {
+      if (wanted?.aborted || !overlong.note(entry.path, error, ENDS_MAX)) throw error;
+      return null;
+    }
+  };
+  const bytes = await make(signal);
+  if (bytes === null) return { file: plain, bytes: null };
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const made = { ...entry, type: rewrittenType(entry.type, bytes), size: bytes.length, sha256 };
+  const again = async (): Promise<Buffer<ArrayBuffer>> => (await make()) ?? plain.read();
+  return { file: new SiteFile(made, making.release, plain.sent, false, again), bytes };
+}
+
+/** Null if nothing changes. */
+async function bytesOf(
+  plain: SiteFile,
+  entry: FileEntry,
+  { release, basePath, added }: Making,
+  rewrite: RewriteCall,
+): Promise<Buffer<ArrayBuffer> | null> {
+  const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
+  const mounted = isMounted ? await mountedBytes(plain, release, basePath, rewrite) : null;
+  if (!acceptsAdditions(entry.type, entry.size)) return mounted;
+  const additions = joinAdditions([added.toAll, (await added.toPage?.(entry.path)) ?? NO_ADDITIONS]);
+  if (isEmptyAdditions(additions)) return mounted;
+  return (await withAdditions(mounted ?? (await plain.read()), entry.type, additions, rewrite)) ?? mounted;
+}
+
+const DIGEST = /^(sha256|sha384|sha512)-/;
+
+/** The bytes of a file at another base path than its release was built for. Null if nothing changes. */
+async function mountedBytes(
+  plain: SiteFile,
+  release: Making['release'],
+  basePath: string,
+  rewrite: RewriteCall,
+): Promise<Buffer<ArrayBuffer> | null> {
+  // The table of an older release is read for each file: none stays in memory.
+  const files = 'files' in release ? release.files : await release.readTable();
+  const mount = { from: release.builtFor, to: basePath };
+  const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
+    const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
+    // The thread has no table. If it took other paths for files, it works again and knows them.
+    const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
+    return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
+  };
+  /** The new `integrity` of a file, by the algorithm of the former one. Null if its bytes do not change. */
+  const integrityOf = async (url: string, former: string): Promise<string | null> => {
+    const entry = entryAt(url, plain.path, release.builtFor, files);
+    if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;
+    const { bytes } = await mounted(await readMountable(new SiteFile(entry, release, plain.sent, false)));
+    const algorithm = DIGEST.exec(former.trim())?.[1] ?? 'sha384';
+    return bytes === null ? null : `${algorithm}-${createHash(algorithm).update(bytes).digest('base64')}`;
+  };
+  const page = await readMountable(plain);
+  let answer = await mounted(page);
+  const digests = new Map<string, string>();
+  for (const { url, digest } of answer.integrity) {
+    const integrity = await integrityOf(url, digest);
+    if (integrity !== null) digests.set(url, integrity);
+  }
+  if (digests.size > 0) answer = await mounted(page, digests);
+  return answer.bytes === null ? null : Buffer.from(answer.bytes.buffer as ArrayBuffer);
+}
+
+async function readMountable(file: SiteFile): Promise<MountableFile> {
+  return { path: file.path, type: file.type, bytes: await file.read() };
+}
+
+function entryAt(url: string, pagePath: string, builtFor: string, files: FileTable): FileEntry | null {
+  const target = URL.parse(url, `http://site.invalid${builtFor}${encodeURI(pagePath)}`);
+  if (target?.host !== 'site.invalid' || !target.pathname.startsWith(builtFor)) return null;
+  const path = percentDecode(target.pathname.slice(builtFor.length));
+  return path === null ? null : (files.get(path) ?? null);
+}
+
+/** Null if nothing is added. */
+async function withAdditions(
+  page: Buffer<ArrayBuffer>,
+  type: string,
+  additions: PageAdditions,
+  rewrite: RewriteCall,
+): Promise<Buffer<ArrayBuffer> | null> {
+  if (page.length > ADDED_HERE_BYTES_MAX) {
+    const bytes = await rewrite('add', { page, type, additions });
+    return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);
+  }
+  // This loads a parser, which most sites never need.
+  const { addToPage } = await import('../../web/additions/add-to-page.ts');
+  const added = addToPage(page, type, additions);
+  return added === page ? null : Buffer.from(added.buffer as ArrayBuffer, added.byteOffset, added.byteLength);
+}

@@ -1,0 +1,116 @@
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import type { FileEntry } from '../../domain/release.ts';
+import { type CallsOf, HEAPS, ProcessorLimit, Thread, type ThreadCall } from '../../threads/index.ts';
+import { Scheduler, type Turn } from '../../threads/scheduler.ts';
+
+/** Processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
+const MAKE_MS_MAX = 10_000;
+/** Most unwanted calls end by themselves within this time. Starting another thread takes as long. */
+const ABORT_WITHIN_MS = 200;
+/** After so many slow files of a release, its other large files are not tried. */
+const OVERLONG_MAX = 5;
+/** Smaller files take less than a second, whatever they contain. */
+const SMALL_BYTES = 256 * 1024;
+/** Files that a notice names. */
+const NAMED_MAX = 5;
+
+/** Files of a release that took too long to make, or ended the thread that made them: they are not tried again. */
+export class OverlongFiles {
+  readonly #paths = new Set<string>();
+  /** Number of threads that ended while they worked on a path. One may have ended for another reason. */
+  readonly #ends = new Map<string, number>();
+
+  allows({ path, size }: Pick<FileEntry, 'path' | 'size'>): boolean {
+    return !this.#paths.has(path) && (this.#paths.size < OVERLONG_MAX || size <= SMALL_BYTES);
+  }
+
+  /**
+   * True if the file is not tried again: it took too long, or a thread that worked on it has ended so many times.
+   * @param error of the attempt
+   */
+  note(path: string, error: unknown, endsMax: number): boolean {
+    const { code } = toDocshelfError(error);
+    const ends = (this.#ends.get(path) ?? 0) + 1;
+    if (code === 'worker_ended') this.#ends.set(path, ends);
+    const isOver = code === 'deadline_exceeded' || (code === 'worker_ended' && ends >= endsMax);
+    if (isOver) this.#paths.add(path);
+    return isOver;
+  }
+
+  /** Null if there are none. @param effect on the files: `are served without their Markdown` */
+  notice(version: string, effect: string): string | null {
+    if (this.#paths.size === 0) return null;
+    const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
+    const others = this.#paths.size - named.length;
+    const files = [...named, ...(others > 0 ? [`and ${others} more`] : [])].join(', ');
+    return `Files of version "${version}" ${effect}, since each takes more than ${MAKE_MS_MAX / 1000} s of a processor or too much memory: ${files}.`;
+  }
+}
+
+interface MakersOptions {
+  readonly task: string;
+  readonly entry: URL;
+  /** Small files of all sites, and of one, that are made at once. Of large ones it is one, for the memory that they take. */
+  readonly max: number;
+  readonly siteMax: number;
+  /** Processor time for one file. Default: 10 s. */
+  readonly msMax?: number;
+}
+
+/** Threads that work on one file at a time. */
+interface Lane<Calls extends CallsOf<Calls>> {
+  readonly scheduler: Scheduler;
+  /** One for each place in the scheduler, so that the end of a thread affects no other file. The first file starts it. */
+  readonly threads: readonly Thread<Calls>[];
+}
+
+/**
+ * Threads that make files of all sites, which take turns. Large files, which may take seconds, have a thread of their own and hold up
+ * no small one.
+ */
+export class TransformThreads<Calls extends CallsOf<Calls>> {
+  readonly #small: Lane<Calls>;
+  readonly #large: Lane<Calls>;
+  readonly #msMax: number;
+
+  constructor({ task, entry, max, siteMax, msMax = MAKE_MS_MAX }: MakersOptions) {
+    this.#msMax = msMax;
+    const open = () => new Thread<Calls>({ task, heap: HEAPS.mount, entry, abortWithinMs: ABORT_WITHIN_MS });
+    const lane = (count: number, keyMax: number): Lane<Calls> => ({
+      scheduler: new Scheduler({ max: count, keyMax }),
+      threads: Array.from({ length: count }, open),
+    });
+    this.#small = lane(max, siteMax);
+    this.#large = lane(1, 1);
+  }
+
+  /**
+   * @param make its calls end with the time that a file may take, or once no reader wants the file
+   * @throws DocshelfError `deadline_exceeded`, `worker_ended`; what `make` throws; the signal's reason
+   */
+  run<Result>(
+    { path, size }: Pick<FileEntry, 'path' | 'size'>,
+    { key, signal }: Pick<Turn, 'key' | 'signal'>,
+    make: (call: ThreadCall<Calls>) => Promise<Result>,
+  ): Promise<Result> {
+    const isLarge = size > SMALL_BYTES;
+    const { scheduler, threads } = isLarge ? this.#large : this.#small;
+    const act = async (wanted: AbortSignal, place: number): Promise<Result> => {
+      const thread = threads[place] as Thread<Calls>;
+      const late = new AbortController();
+      const message = `Cannot make "${path}": it takes more than ${this.#msMax / 1000} s of a processor`;
+      using limit = new ProcessorLimit(thread, this.#msMax, () =>
+        late.abort(new DocshelfError('deadline_exceeded', message)),
+      );
+      limit.begin();
+      const signal = AbortSignal.any([wanted, late.signal]);
+      try {
+        return await make((name, order) => thread.call(name, order, { signal }));
+      } finally {
+        // It may hold hundreds of megabytes.
+        if (isLarge && scheduler.waiting === 0) await thread.terminate();
+      }
+    };
+    return scheduler.run(act, { key, signal });
+  }
+}

@@ -1,0 +1,63 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
+import { Scheduler } from '../../threads/scheduler.ts';
+import type { PagesDiff } from './diff-pages.ts';
+import type { DiffCalls, DiffOrder } from './worker.ts';
+
+/** Entries of each list. With the longest paths and titles, all lists have 10 MB. */
+const LIST_MAX = 500;
+/** Operators do not wait longer for a page. */
+const DIFF_MS_MAX = 120_000;
+/** A further request would wait for minutes. */
+const WAITING_MAX = 4;
+
+/** One at a time: a comparison takes a processor, and the memory of two tables. */
+const comparing = new Scheduler({
+  max: 1,
+  waitingMax: WAITING_MAX,
+  refuse: () =>
+    new DocshelfError('busy', 'Cannot compare the versions now: others are being compared', {
+      next: 'Try again in a minute.',
+      fields: { retryAfterS: 60 },
+    }),
+});
+const threads = new ThreadPool(
+  () =>
+    new Thread<DiffCalls>({
+      task: 'compare the versions',
+      heap: HEAPS.mount,
+      entry: threadEntry('./worker', import.meta),
+    }),
+);
+
+/**
+ * What `diffPages` finds between two releases, in a thread.
+ *
+ * @param order folders of the releases
+ * @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended`; the signal's reason
+ */
+export async function diffVersions(
+  order: Pick<DiffOrder, 'before' | 'after'>,
+  signal: AbortSignal,
+  withinMs = DIFF_MS_MAX,
+): Promise<PagesDiff> {
+  return comparing.run(
+    async () => {
+      const late = AbortSignal.timeout(withinMs);
+      const ending = AbortSignal.any([signal, late]);
+      try {
+        return await threads.run((thread) => thread.call('diff', { ...order, listMax: LIST_MAX }, { signal: ending }));
+      } catch (error) {
+        if (!late.aborted || signal.aborted) throw error;
+        throw new DocshelfError(
+          'deadline_exceeded',
+          `Cannot compare the versions: it takes longer than ${withinMs / 1000} s`,
+          {
+            next: 'Run "docshelf bundle diff" on the machine: it takes its time.',
+          },
+        );
+      }
+    },
+    { signal },
+  );
+}

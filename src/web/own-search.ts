@@ -1,0 +1,194 @@
+import { isPage } from '../domain/release.ts';
+
+/** A search that the pages of a release bring. */
+export interface BundledSearch {
+  readonly kind: string;
+  /** `hosted`: a service elsewhere answers it. `no-index`: the bundle lacks what it reads. */
+  readonly state: 'works' | 'hosted' | 'no-index';
+  /** The service that it asks, or the file that it reads. */
+  readonly needs: string;
+  /** A list of CSS selectors. */
+  readonly boxes: string;
+  /** Markup for the head of pages whose boxes are replaced. */
+  readonly head: string;
+}
+
+/** Number of pages to read: boxes are in headers, which all pages share. */
+const PAGES_READ = 5;
+/** Names of all scripts and indexes of the table: most files of a site are no more than looked at. */
+const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
+
+/** Finds the searches that a site brings, from the names of all its files and from the text of some pages. */
+export class BundledSearchSurvey {
+  readonly #step: number;
+  readonly #pages = new Set<string>();
+  readonly #found = new Set<RegExp>();
+  #count = 0;
+
+  /** @param pages of the site */
+  constructor(pages: number) {
+    this.#step = Math.max(1, Math.ceil(pages / PAGES_READ));
+  }
+
+  add(path: string): void {
+    if (isPage(path)) {
+      if (path === 'index.html' || this.#count % this.#step === 0) this.#pages.add(path);
+      this.#count += 1;
+    } else if (NAMED_FOR_SEARCH.test(path)) {
+      for (const { script, index } of OWN_SEARCH_KINDS)
+        for (const name of [script, index?.file]) if (name?.test(path)) this.#found.add(name);
+    }
+  }
+
+  /** To be read, once all files are known. */
+  get pages(): readonly string[] {
+    return [...this.#pages];
+  }
+
+  /** @param texts of those pages, or of their beginnings */
+  judge(texts: Iterable<string>): BundledSearch[] {
+    const boxes = new Map<OwnSearchKind, Set<string>>();
+    for (const text of texts) {
+      const kind = OWN_SEARCH_KINDS.find((each) => this.#fits(each, text));
+      if (kind === undefined) continue;
+      const known = boxes.get(kind) ?? new Set([kind.boxes]);
+      const named = kind.named?.exec(text)?.[1];
+      boxes.set(kind, named === undefined ? known : known.add(named));
+    }
+    return Array.from(boxes, ([{ name, index, service, head = '' }, selectors]) => ({
+      kind: name,
+      state: index === null ? 'hosted' : this.#found.has(index.file) ? 'works' : 'no-index',
+      needs: index?.name ?? service ?? '',
+      boxes: [...selectors].join(),
+      head,
+    }));
+  }
+
+  #fits({ mark, unless, script }: OwnSearchKind, text: string): boolean {
+    return mark.test(text) && unless?.test(text) !== true && (script === undefined || this.#found.has(script));
+  }
+}
+
+/** The searches that find nothing on this site. */
+export function failingSearches(searches: readonly BundledSearch[]): BundledSearch[] {
+  return searches.filter(({ state }) => state !== 'works');
+}
+
+/** A search that generators and services write into pages. */
+export interface OwnSearchKind {
+  /** As operators know it. */
+  readonly name: string;
+  /** In the markup of a page that has its box. */
+  readonly mark: RegExp;
+  /** In the markup of a page whose box is another's. */
+  readonly unless?: RegExp;
+  /** A script that tells this search from others with the same markup. */
+  readonly script?: RegExp;
+  /** What it reads, any of it; null: it asks a service elsewhere. */
+  readonly index: { readonly file: RegExp; readonly name: string } | null;
+  /** The service; null if it reads files. */
+  readonly service: string | null;
+  /** Its boxes in a page: a list of CSS selectors. */
+  readonly boxes: string;
+  /** A selector of one that the page's own script names. */
+  readonly named?: RegExp;
+  /** Markup for the head, with which its scripts call nobody before they are asked. */
+  readonly head?: string;
+}
+
+const VITEPRESS = /\bVPNavBarSearch\b/;
+const VITEPRESS_BOXES = '.VPNavBarSearch button';
+
+/**
+ * The first that fits a page counts. Selectors and files are as the projects' own themes write them. Expressions are bounded: pages of
+ * bundles may be hostile.
+ */
+export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
+  {
+    name: 'VitePress, DocSearch',
+    mark: VITEPRESS,
+    script: /(?:^|\/)VPAlgoliaSearchBox\.[\w-]+\.js$/,
+    index: null,
+    service: '*.algolia.net',
+    boxes: VITEPRESS_BOXES,
+    // Its theme asks for an element of this id before it connects ahead of any search.
+    head: '<link id="VPAlgoliaPreconnect">',
+  },
+  {
+    name: 'VitePress, local search',
+    mark: VITEPRESS,
+    script: /(?:^|\/)VPLocalSearchBox\.[\w-]+\.js$/,
+    index: { file: /(?:^|\/)@localSearchIndex[^/]+\.js$/, name: 'assets/chunks/@localSearchIndex….js' },
+    service: null,
+    boxes: VITEPRESS_BOXES,
+  },
+  {
+    name: 'DocSearch',
+    mark: /\bclass=["']?[^"'<>]{0,300}\bDocSearch-Button\b|<div [^<>]{0,300}\bid=["']?docsearch\b|<script [^<>]{0,300}(?:\bdocsearch(?:\.min)?\.js\b|@docsearch\/)|<link [^<>]{0,300}-dsn\.algolia\.net/i,
+    unless: VITEPRESS,
+    index: null,
+    service: '*.algolia.net',
+    boxes: '.DocSearch-Button,#docsearch',
+    named: /\bdocsearch\(\s*\{[^<]{0,2000}?\b(?:container|inputSelector)["']?\s*:\s*["'`]([#.][\w-]+)["'`]/i,
+  },
+  {
+    name: 'Algolia',
+    mark: /<script [^<>]{0,300}\b(?:algoliasearch|instantsearch|autocomplete-js)\b/i,
+    index: null,
+    service: '*.algolia.net',
+    boxes: '.ais-SearchBox,.aa-Autocomplete,.aa-DetachedSearchButton',
+  },
+  {
+    name: 'Mintlify',
+    mark: /<button [^<>]{0,2000}\bid=["']?search-bar-entry\b/i,
+    index: null,
+    service: 'leaves.mintlify.com',
+    boxes: '#search-bar-entry,#search-bar-entry-mobile',
+  },
+  {
+    name: 'Pagefind',
+    mark: /<site-search\b|<pagefind-(?:searchbox|modal-trigger|input)\b|<script [^<>]{0,300}\bpagefind(?:-(?:modular-|component-)?ui)?\.js\b/i,
+    index: { file: /(?:^|\/)pagefind-entry\.json$/, name: 'pagefind/pagefind-entry.json' },
+    service: null,
+    boxes: 'site-search button[data-open-modal],.pagefind-ui,pagefind-searchbox,pagefind-modal-trigger,pagefind-input',
+    named: /\bPagefindUI\(\s*\{[^<]{0,2000}?\belement["']?\s*:\s*["'`]([#.][\w-]+)["'`]/,
+  },
+  {
+    name: 'Nextra',
+    mark: /\bclass=["']?[^"'<>]{0,300}\bnextra-search\b/,
+    index: {
+      file: /(?:^|\/)(?:pagefind-entry|nextra-data-[\w-]+)\.json$/,
+      name: '_pagefind/pagefind-entry.json',
+    },
+    service: null,
+    boxes: '.nextra-search',
+  },
+  {
+    name: 'Docusaurus, local search',
+    mark: /\bclass=["']?[^"'<>]{0,300}\b(?:navbar__search-input|dsla-search-wrapper)\b/,
+    index: { file: /(?:^|\/)(?:search-index|search-doc|lunr-index)[\w-]*\.json$/, name: 'search-index.json' },
+    service: null,
+    boxes: '.navbar__search,.dsla-search-wrapper',
+  },
+  {
+    name: 'Material for MkDocs',
+    mark: /\bdata-md-component=["']?search\b/,
+    index: { file: /(?:^|\/)search\/search_index\.js(?:on)?$/, name: 'search/search_index.json' },
+    service: null,
+    boxes: '.md-search,.md-header__button[for=__search]',
+  },
+  {
+    name: 'Sphinx',
+    mark: /<form [^<>]{0,300}\baction=["']?[^"'<>\s]{0,300}\bsearch\.html\b/i,
+    index: { file: /(?:^|\/)searchindex\.js$/, name: 'searchindex.js' },
+    service: null,
+    boxes: 'form[action$="search.html"]',
+  },
+  {
+    name: 'mdBook',
+    mark: /<button [^<>]{0,2000}\bid=["']?(?:mdbook-)?search-toggle\b/i,
+    index: { file: /(?:^|\/)searchindex(?:-\w+)?\.js(?:on)?$/, name: 'searchindex.js' },
+    service: null,
+    boxes: '#search-toggle,#mdbook-search-toggle',
+  },
+];

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { OpenVersions } from '../../src/app/sites/readable-versions.ts';
+import { ReaderSearch } from '../../src/app/sites/readers-search.ts';
+import type { ResultForm, SearchAnswer, SearchRequest, SearchResult, SiteSearch } from '../../src/search/index.ts';
+import { folderWith, load } from '../config/folder.ts';
+import { type Answer, httpServer } from '../helpers/local-server.ts';
+import { httpClientOf } from '../net/http-client-of.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const NEVER = new AbortController().signal;
+const REQUEST: SearchRequest = {
+  query: 'lantern',
+  pageSize: 10,
+  scoreThreshold: null,
+  prefixLast: false,
+  filter: { version: null, language: null, tag: null },
+};
+const FACTS = { corrected: 'lantern', facets: { languages: ['en', 'de'], versions: [], tags: [] }, semantic: true };
+
+function resultOf(path: string): SearchResult {
+  const metadata = { score: 0.5, title: '', headings: [], version: null, language: null, tags: [], highlights: [] };
+  return { content: '', path, metadata };
+}
+
+interface Site {
+  readonly basePath?: string;
+  /** Pages that rules with `!` close. Null: the site has no such rules. */
+  readonly closed?: readonly string[] | null;
+  readonly discoveryUrl?: string | null;
+}
+
+/** The reader's search of a site whose index finds `/open#a` and `/closed`, and which keeps version v1. */
+async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = null }: Site = {}) {
+  const asked: { readonly request: SearchRequest; readonly form: ResultForm }[] = [];
+  let answer: SearchAnswer = { results: [] };
+  const index = {
+    search: async (request: SearchRequest, form: ResultForm): Promise<SearchAnswer> => {
+      asked.push({ request, form });
+      const results = ['/open#a', '/closed'].map((path) => resultOf(form.root + path));
+      answer = { results, ...(request.wantsFacts && { facts: FACTS }) };
+      return answer;
+    },
+    follow: () => undefined,
+    forget: () => undefined,
+  } as unknown as SiteSearch;
+  const pages = { mayBeClosed: closed !== null, leadsOn: (path: string) => closed?.includes(path) !== true };
+  const client = httpClientOf({});
+  closing.push(() => client.close());
+  const folder = await folderWith({ key: 'svc_key' });
+  const hosted = `{ enabled: true, discoveryUrl: "${discoveryUrl}", keyFile: ${folder}/key }`;
+  const { config } = await load(discoveryUrl === null ? '{}' : `features: { search: ${hosted} }`);
+  const faults: unknown[] = [];
+  const search = new ReaderSearch({
+    host: {
+      search: { site: () => index },
+      versions: new OpenVersions(),
+      network: { client: async () => client },
+      log: { error: (line: unknown) => faults.push(line) },
+    },
+    active: index,
+    versions: {
+      searched: async (version: string) => (version === 'v1' ? { version, digest: 'a', siteDir: '/a/site' } : null),
+      at: async () => ({ pages }),
+    },
+    config: () => ({ config, basePath }),
+    domain: () => 'acme',
+  } as never);
+  const ask = (changes: Partial<SearchRequest> = {}) => search.search({ ...REQUEST, ...changes }, NEVER);
+  return { ask, asked, answered: () => answer };
+}
+
+const pathsOf = ({ results }: SearchAnswer) => results.map(({ path }) => path);
+const ofVersion = (version: string) => ({ filter: { ...REQUEST.filter, version } });
+
+describe('ReaderSearch', () => {
+  it('returns the answer of the search thread as it is, written for the base path of the site', async () => {
+    for (const [basePath, root] of [
+      ['/', ''],
+      ['/docs/', '/docs'],
+    ] as const) {
+      const { ask, asked, answered } = await readerOf({ basePath });
+      expect(await ask()).toBe(answered());
+      expect(asked).toEqual([{ request: REQUEST, form: { root, version: null, source: null } }]);
+    }
+  });
+
+  it('searches a kept version whole, at its own address, and the active version for any other name', async () => {
+    const { ask, asked } = await readerOf();
+    expect(pathsOf(await ask(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a', '/docs/_docshelf/v/v1/closed']);
+    await ask(ofVersion('v2'));
+    expect(asked.map(({ request, form }) => [request.filter.version, form.version])).toEqual([
+      [null, 'v1'],
+      ['v2', null],
+    ]);
+  });
+
+  it('removes pages that rules close, also those of a kept version, and keeps the facts', async () => {
+    const { ask } = await readerOf({ closed: ['closed'] });
+    expect(await ask({ wantsFacts: true })).toMatchObject({ results: [{ path: '/docs/open#a' }], facts: FACTS });
+    expect(pathsOf(await ask(ofVersion('v1')))).toEqual(['/docs/_docshelf/v/v1/open#a']);
+  });
+
+  it('returns an answer without closed pages as the thread wrote it', async () => {
+    const { ask, answered } = await readerOf({ closed: ['another'] });
+    expect(await ask()).toBe(answered());
+  });
+
+  describe('with a hosted search', () => {
+    async function hosted(answer: Answer) {
+      const server = await httpServer(answer);
+      closing.push(() => server.close());
+      return readerOf({ discoveryUrl: server.origin });
+    }
+
+    it('returns its results, with paths below the base path and whole addresses as they are', async () => {
+      const found = [resultOf('/page'), resultOf('https://example.com/page')];
+      const { ask, asked } = await hosted((_, response) => void response.end(JSON.stringify(found)));
+      const answer = await ask();
+      expect(pathsOf(answer)).toEqual(['/docs/page', 'https://example.com/page']);
+      expect(answer.results.map(({ metadata }) => metadata.source)).toEqual(['hosted', 'hosted']);
+      expect(asked).toEqual([]);
+    });
+
+    it('asks the index if the hosted search fails, names the source, and leaves out the facts', async () => {
+      const { ask, asked } = await hosted((_, response) => void response.writeHead(500).end());
+      const answer = await ask({ wantsFacts: true });
+      expect(pathsOf(answer)).toEqual(['/docs/open#a', '/docs/closed']);
+      expect(answer.facts).toEqual({
+        corrected: null,
+        facets: { languages: [], versions: [], tags: [] },
+        semantic: false,
+      });
+      expect(asked).toMatchObject([{ form: { root: '/docs', source: 'local' } }]);
+    });
+  });
+});

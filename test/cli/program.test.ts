@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { DocshelfCommand } from '../../src/cli/command.ts';
+import { createProgram } from '../../src/cli/index.ts';
+
+const below = (parent: Command, path = ''): [string, Command][] =>
+  parent.commands.flatMap((child) => {
+    const own = `${path} ${child.name()}`.trimStart();
+    return [[own, child] as [string, Command], ...below(child, own)];
+  });
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  return text;
+}
+
+describe('createProgram()', () => {
+  const commands = below(createProgram('1.2.3'));
+  const isGroup = (command: Command) => command instanceof DocshelfCommand && command.isGroup;
+
+  it('has commands that lead to others, that act, and that do both', () => {
+    expect(commands.length).toBeGreaterThan(30);
+    const paths = commands.map(([path]) => path);
+    for (const path of ['doctor', 'bundle', 'bundle import', 'transfer unpack', 'sites', 'sites remove'])
+      expect(paths).toContain(path);
+  });
+
+  it.each(commands)('shows an example in the help of %s, and the options that each command has', (path, command) => {
+    const help = helpOf(command);
+    expect(help).toMatch(new RegExp(`^Usage: docshelf ${path}`));
+    expect(help).toMatch(new RegExp(`\\nExample:\\n {2}.*docshelf ${path}`));
+    for (const option of isGroup(command) ? ['--help'] : ['--json', '--config', '--help'])
+      expect(help).toContain(option);
+    expect(help).not.toContain('\u001b');
+  });
+});

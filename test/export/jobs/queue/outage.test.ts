@@ -1,0 +1,54 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../../../src/database/database.ts';
+import { SqlJobQueue } from '../../../../src/export/jobs/queue/sql-job-queue.ts';
+import { POSTGRES_STATEMENTS } from '../../../../src/export/jobs/queue/statements.ts';
+import { BUNDLE, jobIdOf, newJob, QUEUED_MAX, reportOf } from '../../../contract/job-queue/jobs.ts';
+import { openTestDatabase } from '../../../database/open.ts';
+import { HAS_POSTGRES, PostgresServer } from '../../../helpers/postgres.ts';
+
+const HOUR_MS = 3_600_000;
+/** The clock of the database stands still. */
+const stopClockAt = (ms: number): string =>
+  `CREATE OR REPLACE FUNCTION docshelf.clock_us() RETURNS BIGINT LANGUAGE sql VOLATILE AS 'SELECT ${ms * 1000}::bigint'`;
+
+describe.skipIf(!HAS_POSTGRES)('an outage of the database that is longer than a lease', () => {
+  const databases: Database[] = [];
+  afterEach(async () => {
+    for (const database of databases.splice(0)) await database.close();
+  });
+  const openQueue = (url: string): SqlJobQueue => {
+    const database = openTestDatabase(url);
+    databases.push(database);
+    return new SqlJobQueue({ database, statements: POSTGRES_STATEMENTS });
+  };
+
+  it('leaves jobs to holders that renew within a lease after it, and ends the lease of others', {
+    timeout: 60_000,
+  }, async () => {
+    const server = await PostgresServer.start();
+    const url = await server.createDatabase();
+    const [holder, other] = [openQueue(url), openQueue(url)];
+    for (const domain of ['alive', 'silent']) await holder.add(newJob(jobIdOf(domain), { domain }), QUEUED_MAX);
+    await server.ask(stopClockAt(0), url);
+    const alive = await holder.claim(HOUR_MS);
+    const silent = await holder.claim(HOUR_MS);
+    if (alive === null || silent === null) throw new Error('there is nothing to claim');
+
+    await server.stop();
+    await expect(other.claim(HOUR_MS)).rejects.toMatchObject({ code: 'database_unavailable' });
+    await server.go();
+    await server.ask(stopClockAt(2 * HOUR_MS), url);
+
+    expect(await other.claim(HOUR_MS)).toBeNull();
+    expect(await holder.renew(alive)).toBe('held');
+    const taken = await vi.waitFor(async () => {
+      const claim = await other.claim(1);
+      if (claim === null) throw new Error('no lease has expired');
+      return claim;
+    });
+    expect(taken).toMatchObject({ attempt: 2, job: { domain: 'silent' } });
+    expect(await holder.renew(silent)).toBe('lost');
+    expect(await other.claim(1)).toBeNull();
+    expect(await holder.complete(alive, BUNDLE, reportOf(alive.job.jobId))).toBe(true);
+  });
+});

@@ -1,0 +1,236 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { statement } from '../../../../src/database/statement.ts';
+import { DocshelfError, toDocshelfError } from '../../../../src/domain/errors.ts';
+import { asStoreFault, openDatabase as openWith, SqliteDatabase } from '../../../../src/export/jobs/queue/sqlite.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'docshelf-store-'));
+  file = join(folder, 'exports/jobs.sqlite');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const INSERT = `INSERT INTO jobs (job_id, organization_id, domain, status, created_at_ms, updated_at_ms) VALUES (?, 'acme', ?, 'running', 0, 0)`;
+const COUNT = statement('SELECT count(*) AS jobs FROM jobs');
+const ADD = statement(INSERT.replace('?', ':jobId').replace('?', ':domain'));
+
+const openDatabase = (path: string) => openWith(path, { monotonicMs: () => 4711 });
+
+async function codeOf(act: () => unknown): Promise<string> {
+  try {
+    await act();
+    return 'none';
+  } catch (error) {
+    return toDocshelfError(asStoreFault(file, error)).code;
+  }
+}
+
+/** As docshelf made it up to version 3, with a job that is completed, one that runs and one that was given back. */
+function openOlder(version: number): DatabaseSync {
+  openDatabase(file).close();
+  rmSync(file);
+  const older = new DatabaseSync(file);
+  older.exec(`
+    CREATE TABLE jobs (
+      seq INTEGER PRIMARY KEY AUTOINCREMENT, jobId TEXT NOT NULL UNIQUE, organizationId TEXT NOT NULL, domain TEXT NOT NULL, version TEXT,
+      status TEXT NOT NULL DEFAULT 'queued' CHECK (status IN ('queued', 'running', 'completed', 'failed')),
+      progress REAL NOT NULL DEFAULT 0 CHECK (progress BETWEEN 0 AND 100), pageCount INTEGER NOT NULL DEFAULT 0,
+      createdAtMs INTEGER NOT NULL, updatedAtMs INTEGER NOT NULL CHECK (updatedAtMs >= createdAtMs), place INTEGER NOT NULL DEFAULT 0,
+      attempt INTEGER NOT NULL DEFAULT 0, heartbeat INTEGER NOT NULL DEFAULT 0, holder TEXT, isCanceled INTEGER NOT NULL DEFAULT 0,
+      completion INTEGER, bundleSha256 TEXT, bundleSizeBytes INTEGER, contentSha256 TEXT, error TEXT, paths TEXT, checkpoint TEXT,
+      report TEXT
+    ) STRICT;
+    CREATE TABLE turns (organizationId TEXT PRIMARY KEY, lastClaim INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE INDEX listed ON jobs (organizationId);
+    CREATE INDEX listed_by_domain ON jobs (organizationId, domain);
+    CREATE INDEX listed_by_status ON jobs (organizationId, status);
+    CREATE INDEX listed_by_domain_and_status ON jobs (organizationId, domain, status);
+    CREATE INDEX queued ON jobs (domain, place) WHERE status = 'queued';
+    CREATE UNIQUE INDEX running ON jobs (domain) WHERE status = 'running';
+    CREATE UNIQUE INDEX completed ON jobs (completion) WHERE status = 'completed';
+    CREATE INDEX completed_by_domain ON jobs (domain, completion) WHERE status = 'completed';
+    CREATE INDEX completed_by_version ON jobs (organizationId, domain, version, completion) WHERE status = 'completed';
+    CREATE INDEX ended ON jobs (updatedAtMs) WHERE status IN ('completed', 'failed');
+    INSERT INTO jobs (jobId, organizationId, domain, status, createdAtMs, updatedAtMs, place, completion) VALUES
+      ('se_1', 'acme', 'docs', 'completed', 1, 1, 0, 7), ('se_2', 'acme', 'docs', 'running', 1, 1, 0, NULL),
+      ('se_3', 'acme', 'blog', 'queued', 1, 1, -1, NULL);
+    INSERT INTO turns VALUES ('acme', 2)`);
+  if (version > 1) older.exec('ALTER TABLE jobs ADD COLUMN traceparent TEXT');
+  if (version > 2) older.exec('ALTER TABLE jobs ADD COLUMN errorCode TEXT; ALTER TABLE jobs ADD COLUMN errorNext TEXT');
+  older.exec(`PRAGMA user_version = ${version}`);
+  return older;
+}
+
+describe('openDatabase()', () => {
+  test('makes the file and its folder, flushed at each commit, and opens it again', () => {
+    for (const _time of [1, 2]) {
+      const database = openDatabase(file);
+      const pragmas = database.prepare('SELECT * FROM pragma_journal_mode, pragma_synchronous').get();
+      expect(pragmas).toEqual({ journal_mode: 'wal', synchronous: 2 });
+      expect(database.prepare('SELECT count(*) AS jobs FROM jobs').get()).toEqual({ jobs: 0 });
+      database.close();
+    }
+  });
+
+  test.each([1, 2, 3])('moves a file of version %i forward, whose jobs stay', (version) => {
+    openOlder(version).close();
+    const database = openDatabase(file);
+    expect(
+      database
+        .prepare(
+          'SELECT job_id, status, place, completion, error_code, traceparent, leased_at_ms FROM jobs ORDER BY seq',
+        )
+        .all(),
+    ).toEqual([
+      {
+        job_id: 'se_1',
+        status: 'completed',
+        place: 0,
+        completion: 7,
+        error_code: null,
+        traceparent: null,
+        leased_at_ms: null,
+      },
+      {
+        job_id: 'se_2',
+        status: 'running',
+        place: 0,
+        completion: null,
+        error_code: null,
+        traceparent: null,
+        leased_at_ms: 4711,
+      },
+      {
+        job_id: 'se_3',
+        status: 'queued',
+        place: -1,
+        completion: null,
+        error_code: null,
+        traceparent: null,
+        leased_at_ms: null,
+      },
+    ]);
+    expect(database.prepare('SELECT organization_id, last_claim FROM turns').all()).toEqual([
+      { organization_id: 'acme', last_claim: 2 },
+    ]);
+    const made = openWith(join(folder, 'made.sqlite'), { monotonicMs: () => 0 });
+    const shape = "SELECT name FROM sqlite_schema UNION SELECT name FROM pragma_table_info('jobs') ORDER BY name";
+    expect(database.prepare(shape).all()).toEqual(made.prepare(shape).all());
+    expect(database.prepare('PRAGMA user_version').get()).toEqual(made.prepare('PRAGMA user_version').get());
+    for (const each of [database, made]) each.close();
+  });
+
+  test('refuses the store of a newer docshelf and leaves it as it is', async () => {
+    const newer = openDatabase(file);
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(await codeOf(() => openDatabase(file))).toBe('data_folder_newer');
+    const after = new DatabaseSync(file);
+    expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: 99 });
+    after.close();
+  });
+
+  test('keeps one running job a domain, whatever the code does', () => {
+    const database = openDatabase(file);
+    database.prepare(INSERT).run('se_1', 'docs');
+    expect(() => database.prepare(INSERT).run('se_2', 'docs')).toThrow(/UNIQUE/);
+    database.close();
+  });
+});
+
+describe('a SqliteDatabase', () => {
+  const open = () => new SqliteDatabase(openDatabase(file));
+
+  test('takes back everything where a part fails', async () => {
+    const database = open();
+    const fault = new Error('enough');
+    const failing = database.transact(async (session) => {
+      await session.run(ADD, { jobId: 'se_1', domain: 'docs' });
+      throw fault;
+    });
+    await expect(failing).rejects.toThrow(fault);
+    expect(await database.run(COUNT)).toEqual([{ jobs: 0 }]);
+    expect(await database.transact(async () => 'next')).toBe('next');
+    database.close();
+  });
+
+  test('has one transaction at a time, and no other statement gets into it', async () => {
+    const database = open();
+    const seen: string[] = [];
+    const adding = database.transact(async (session) => {
+      await session.run(ADD, { jobId: 'se_1', domain: 'docs' });
+      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+      seen.push('added');
+    });
+    const next = database.transact(async () => void seen.push('next'));
+    const counted = database.run(COUNT).then(() => seen.push('counted'));
+    await Promise.all([adding, next, counted]);
+    expect(seen).toEqual(['added', 'next', 'counted']);
+    database.close();
+  });
+
+  test('tries again while another process writes, and gives up after some seconds', async () => {
+    const holder = openDatabase(file);
+    const other = open();
+    holder.exec('BEGIN IMMEDIATE');
+    const nowMs = vi.spyOn(performance, 'now');
+    let looks = 0;
+    nowMs.mockImplementation(() => {
+      looks += 1;
+      return looks * 1000;
+    });
+    expect(await codeOf(() => other.transact(async () => 'done'))).toBe('busy');
+    expect(looks).toBe(7);
+    holder.exec('COMMIT');
+    expect(await other.transact(async () => 'done')).toBe('done');
+    nowMs.mockRestore();
+    for (const each of [holder, other]) each.close();
+  });
+
+  test('tries once what fails for another reason', async () => {
+    const database = open();
+    const nowMs = vi.spyOn(performance, 'now');
+    await expect(database.run(statement('SELECT 1 FROM nowhere'))).rejects.toThrow('no such table');
+    expect(nowMs).toHaveBeenCalledTimes(1);
+    nowMs.mockRestore();
+    database.close();
+  });
+});
+
+describe('asStoreFault()', () => {
+  test('says cannot_write of a full disk, and the store goes on once there is space', async () => {
+    const database = openDatabase(file);
+    database.exec('PRAGMA max_page_count = 1');
+    const fill = () => database.prepare(INSERT).run('x'.repeat(100_000), 'docs');
+    expect(await codeOf(fill)).toBe('cannot_write');
+    database.exec('PRAGMA max_page_count = 1000');
+    expect(await codeOf(fill)).toBe('none');
+    database.close();
+  });
+
+  test('says cannot_write of a folder that cannot be made, and of a file that may only be read', async () => {
+    writeFileSync(join(folder, 'exports'), 'a file');
+    expect(await codeOf(() => new DatabaseSync(file))).toBe('cannot_write');
+    rmSync(join(folder, 'exports'));
+    openDatabase(file).close();
+    const readOnly = new DatabaseSync(file, { readOnly: true });
+    expect(await codeOf(() => readOnly.prepare(INSERT).run('se_1', 'docs'))).toBe('cannot_write');
+    readOnly.close();
+  });
+
+  test('says cannot_read of a file that is no store', async () => {
+    openDatabase(file).close();
+    writeFileSync(file, 'x'.repeat(10_000));
+    expect(await codeOf(() => openDatabase(file))).toBe('cannot_read');
+  });
+
+  test('leaves other errors as they are', () => {
+    const errors = [new Error('a bug'), new DocshelfError('queue_full', 'Cannot queue'), null];
+    for (const error of errors) expect(asStoreFault(file, error)).toBe(error);
+  });
+});

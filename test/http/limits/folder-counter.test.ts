@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FolderCounter } from '../../../src/http/limits/folder-counter.ts';
+
+const run = promisify(execFile);
+const PROCESS = join(import.meta.dirname, 'counting-process.ts');
+const POLICY = { requestsMax: 3, windowMs: 1_000 };
+
+async function folderOf() {
+  const root = await mkdtemp(join(tmpdir(), 'docshelf-rates-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const dir = join(root, 'rates');
+  const clock = { nowMs: 5_000 };
+  const faults: unknown[] = [];
+  const onFault = (error: unknown): void => {
+    faults.push(error);
+  };
+  const open = () => {
+    const counter = new FolderCounter({ dir, onFault, policy: POLICY, now: () => clock.nowMs, lockMsMax: 50 });
+    onTestFinished(() => counter.close());
+    const leftAfter = async () => (await counter.take('acme')).remaining;
+    return { counter, leftAfter };
+  };
+  return { root, dir, file: join(dir, 'requests.sqlite'), clock, faults, open };
+}
+
+describe('FolderCounter', () => {
+  it('allows exactly 10,000 requests of three processes that ask for more', async () => {
+    const { root } = await folderOf();
+    const shares = await Promise.all(
+      [1, 7, 400].map((atOnce) => run(process.execPath, [PROCESS, root, '4000', `${atOnce}`])),
+    );
+    expect(shares.map(({ stdout }) => Number(stdout)).reduce((sum, each) => sum + each)).toBe(10_000);
+  });
+
+  it('removes logs of the former format', async () => {
+    const { dir, open } = await folderOf();
+    await mkdir(dir);
+    await writeFile(join(dir, 'acme.rates'), Buffer.alloc(80));
+    expect(await open().leftAfter()).toBe(2);
+    expect(await readdir(dir)).not.toContain('acme.rates');
+  });
+
+  it.for<[string, (file: string) => Promise<void>]>([
+    ['is no database', (file) => writeFile(file, 'this is text, and no database of requests'.repeat(20))],
+    ['has a damaged first page', (file) => overwrite(file, 100)],
+    ['has a damaged last page', (file) => overwrite(file, 4_096)],
+    ['was cut off', (file) => truncate(file, 50)],
+  ])('begins again with a file that %s, and reports it once', async ([, damage]) => {
+    const { file, faults, open } = await folderOf();
+    const first = open();
+    await first.leftAfter();
+    first.counter.close();
+    await damage(file);
+    const { leftAfter } = open();
+    expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
+    expect(faults).toMatchObject([{ code: 'cannot_read', message: expect.stringContaining('the file is damaged') }]);
+  });
+
+  it('does not remove a file that another daemon has replaced', async () => {
+    const { file, faults, open } = await folderOf();
+    const [one, other] = [open(), open()];
+    await Promise.all([one.leftAfter(), other.leftAfter()]);
+    await overwrite(file, 0);
+    expect(await other.leftAfter()).toBe(2);
+    expect(await one.leftAfter()).toBe(1);
+    expect(faults).toHaveLength(1);
+  });
+
+  it.for<[string, (file: string) => Promise<() => Promise<void>>, string]>([
+    ['its folder is a file', fileForFolder, 'rates'],
+    ['its file is a symbolic link', linkForFile, 'it is a symbolic link'],
+    ['another process holds the lock', lockedFile, 'database is locked'],
+  ])('counts in memory while %s, reports it once, and counts those requests until they expire', async (row) => {
+    const [, fail, state] = row;
+    const { file, clock, faults, open } = await folderOf();
+    const repair = await fail(file);
+    const { leftAfter } = open();
+    expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
+    expect(faults).toMatchObject([{ code: 'cannot_write', message: expect.stringContaining(state) }]);
+    await repair();
+    clock.nowMs += 500;
+    expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
+    clock.nowMs += 500;
+    expect(await leftAfter()).toBe(1);
+    expect(faults).toHaveLength(1);
+  });
+
+  it('goes on from its last count if the folder begins to fail', async () => {
+    const { file, clock, open } = await folderOf();
+    const { leftAfter } = open();
+    expect([await leftAfter(), await leftAfter()]).toEqual([2, 1]);
+    const repair = await lockedFile(file);
+    expect([await leftAfter(), await leftAfter()]).toEqual([0, 0]);
+    clock.nowMs += 1_000;
+    expect(await leftAfter()).toBe(2);
+    await repair();
+  });
+
+  it('does not write through a symbolic link', async () => {
+    const { root, file, open } = await folderOf();
+    await linkForFile(file);
+    await open().leftAfter();
+    expect(await readFile(join(root, 'theirs'), 'utf8')).toBe('theirs');
+  });
+});
+
+async function overwrite(file: string, at: number): Promise<void> {
+  const bytes = await readFile(file);
+  bytes.fill(0xff, at);
+  await writeFile(file, bytes);
+}
+
+async function fileForFolder(file: string) {
+  const dir = join(file, '..');
+  await writeFile(dir, 'a file');
+  return () => rm(dir);
+}
+
+async function linkForFile(file: string) {
+  const target = join(file, '../../theirs');
+  await writeFile(target, 'theirs');
+  await mkdir(join(file, '..'));
+  await symlink(target, file);
+  return () => rm(file);
+}
+
+async function lockedFile(file: string) {
+  await mkdir(join(file, '..'), { recursive: true });
+  const other = new DatabaseSync(file);
+  other.exec('BEGIN EXCLUSIVE');
+  return async () => other.close();
+}

@@ -1,0 +1,29 @@
+import { afterEach } from 'vitest';
+import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import { RawConnection } from './raw-connection.ts';
+
+/** Listeners of a site and raw connections to them, which end with the test. @param defaults options of all its listeners */
+export function listenerBench(defaults: Partial<ListenerOptions> = {}) {
+  const opened: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+  const onEnd = (close: () => unknown): void => {
+    opened.push(close);
+  };
+  return {
+    onEnd,
+    open: async (options: Partial<ListenerOptions> = {}): Promise<Listener> => {
+      const fetch = () => new Response('hello');
+      const own = { name: 'site', host: '127.0.0.1', port: 0, fetch } as const;
+      const listener = await openListener({ ...own, ...defaults, ...options } as ListenerOptions);
+      onEnd(() => listener.stop(0));
+      return listener;
+    },
+    connectTo: async ({ port }: Pick<Listener, 'port'>): Promise<RawConnection> => {
+      const connection = await RawConnection.open(port);
+      onEnd(() => connection.socket.destroy());
+      return connection;
+    },
+  };
+}

@@ -1,0 +1,668 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+import type { SearchRequest } from '../../../src/search/index.ts';
+import { RESULTS, searchThatNotes } from '../api/api-example.ts';
+import { AssistantBench, JSON_BOTH, messageOf, saidBy, withMarkdown } from './assistant-bench.ts';
+
+const bench = new AssistantBench();
+afterEach(() => bench.end());
+
+const SITE = withMarkdown({
+  'index.html': '<title>Acme</title>',
+  'guides/index.html': '<title>Guides</title>',
+  'guides/start.html': '<title>Start here</title>',
+  'guides/größe.html': '<title>Größe</title>',
+  'long.html': '<title>Long</title>',
+  '404.html': 'nothing',
+  '.git/config.html': 'hidden',
+  '_docshelf/manifest.html': 'hidden',
+  _redirects: '/old /guides/start',
+  'script.js': 'alert()',
+});
+const opened = (...[changes]: Parameters<AssistantBench['open']> extends [unknown, ...infer Rest] ? Rest : never) =>
+  bench.open(bench.release(SITE), changes);
+
+const post = (body: string, headers: Readonly<Record<string, string>> = {}) => ({
+  method: 'POST',
+  headers: { ...JSON_BOTH, ...headers },
+  body,
+});
+const message = (method: string, params?: object, id: unknown = 1) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params });
+
+describe.each(['legacy', 'auto'] as const)('a session of the official client (%s)', (mode) => {
+  it('lists tools, searches, lists pages and reads them', async () => {
+    const asked: SearchRequest[] = [];
+    const site = await opened({ search: searchThatNotes(asked), origin: 'https://docs.acme.dev' });
+    const client = await site.connect(mode);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
+      ['search', true],
+      ['read_page', true],
+      ['list_pages', true],
+    ]);
+    expect(JSON.stringify(tools)).not.toContain('"x-');
+
+    const args = { query: ' rotate keys ', pageSize: 5, scoreThreshold: 0.2, filter: { language: 'en' } };
+    const found = saidBy(await client.callTool({ name: 'search', arguments: args }));
+    expect(asked).toEqual([
+      {
+        query: 'rotate keys',
+        pageSize: 5,
+        scoreThreshold: 0.2,
+        filter: { version: null, language: 'en', tag: null },
+        prefixLast: false,
+      },
+    ]);
+    const [first] = RESULTS;
+    expect(found.facts.results).toMatchObject([
+      {
+        address: `https://docs.acme.dev${first?.path}`,
+        title: first?.metadata.title,
+        version: first?.metadata.version ?? 'v1',
+        content: first?.content,
+      },
+    ]);
+
+    const listed = saidBy(await client.callTool({ name: 'list_pages', arguments: {} }));
+    expect(listed.facts).toEqual({
+      version: 'v1',
+      total: 3,
+      next: null,
+      entries: [
+        { address: 'https://docs.acme.dev/', title: 'Acme' },
+        { folder: '/guides/', pages: 3 },
+        { address: 'https://docs.acme.dev/long.html', title: 'Long' },
+      ],
+    });
+    const below = saidBy(await client.callTool({ name: 'list_pages', arguments: { folder: '/guides/' } }));
+    const addresses = (below.facts.entries as { address: string; title: string }[]).map(({ address }) => address);
+    expect(addresses).toEqual([
+      'https://docs.acme.dev/guides/',
+      'https://docs.acme.dev/guides/gr%C3%B6%C3%9Fe.html',
+      'https://docs.acme.dev/guides/start.html',
+    ]);
+    for (const address of addresses) {
+      const read = saidBy(await client.callTool({ name: 'read_page', arguments: { address: `${address}#x` } }));
+      expect(read.facts).toMatchObject({ address, version: 'v1', offset: 0, next: null });
+      expect(read.text).toMatch(/^# guides\//);
+    }
+    expect(site.faults).toEqual([]);
+  });
+
+  it('reads pages as resources, whatever stands between them and their list', async () => {
+    const site = await opened();
+    const client = await site.connect(mode);
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'docshelf://acme/',
+      'docshelf://acme/guides/',
+      'docshelf://acme/guides/größe.html',
+      'docshelf://acme/guides/start.html',
+      'docshelf://acme/long.html',
+    ]);
+    expect(resources[1]).toMatchObject({ title: 'Guides', mimeType: 'text/markdown' });
+    for (const { uri } of resources) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents).toMatchObject([{ uri, mimeType: 'text/markdown' }]);
+    }
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'docshelf://acme/{+path}' }]);
+    await expect(client.readResource({ uri: 'docshelf://acme/none' })).rejects.toThrow(/no such page/);
+    await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow(/no such page/);
+  });
+
+  it('reads the next version after a swap in its middle', async () => {
+    const site = await opened();
+    const client = await site.connect(mode);
+    const read = async () => saidBy(await client.callTool({ name: 'read_page', arguments: { address: '/' } })).facts;
+    expect(await read()).toMatchObject({ version: 'v1' });
+    site.use(bench.release({ 'index.html': '', 'new.html': '' }, 'v2'));
+    expect(await read()).toMatchObject({ version: 'v2' });
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['docshelf://acme/', 'docshelf://acme/new.html']);
+    site.use(null);
+    const answer = await client.callTool({ name: 'read_page', arguments: { address: '/' } });
+    expect(answer).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('no version is active') }],
+    });
+  });
+});
+
+describe('read_page', () => {
+  it.each(['what?.html', 'c#.html', 'st%61rt.html'])('reads %s by the address that the list has', async (file) => {
+    const release = bench.release({ [file]: '<main><h1>It</h1>', 'start.html': '<main><h1>Another</h1>' });
+    const site = await bench.open(release);
+    const { facts } = saidBy(await site.tool('list_pages'));
+    const entries = facts.entries as readonly { address: string }[];
+    const address = entries.map((entry) => entry.address).find((each) => !each.includes('/start'));
+    const { text } = saidBy(await site.tool('read_page', { address }));
+    expect(text).toContain('# It');
+  });
+
+  it('gives a long page in parts, that together are the page, and parts no character', async () => {
+    const site = await opened();
+    let whole = '';
+    for (let offset: unknown = 0; offset !== null; ) {
+      const { facts, text } = saidBy(await site.tool('read_page', { address: 'long.html', offset, length: 30_001 }));
+      expect(text.isWellFormed()).toBe(true);
+      expect(facts).toMatchObject({ offset, length: text.length, total: 80_000 });
+      whole += text;
+      offset = facts.next;
+    }
+    expect(whole).toBe('😀'.repeat(40_000));
+    // Between the halves of a character, one unit of it, and behind the end.
+    for (const [offset, length, facts] of [
+      [1, 2, { offset: 0, length: 2, next: 2 }],
+      [0, 1, { offset: 0, length: 2, next: 2 }],
+      [90_000, 10, { offset: 80_000, length: 0, next: null }],
+    ] as const) {
+      expect(saidBy(await site.tool('read_page', { address: 'long.html', offset, length })).facts).toMatchObject(facts);
+    }
+  });
+
+  it.each([
+    ['/guides/start', 'guides/start.html'],
+    ['guides/start/', 'guides/start.html'],
+    ['/guides/start.md', 'guides/start.html'],
+    ['/guides/index.md', 'guides/index.html'],
+    ['/guides', 'guides/index.html'],
+    ['/guides/gr%C3%B6%C3%9Fe', 'guides/größe.html'],
+    ['/guides/größe', 'guides/größe.html'],
+    ['', 'index.html'],
+  ])('takes %j for %s', async (address, path) => {
+    const site = await opened();
+    const written = address === '' ? 'docshelf://acme' : address;
+    const result = await site.tool('read_page', { address: written });
+    expect(result.content?.[1]?.text).toBe(`# ${path}\n`);
+  });
+
+  it.each([
+    '/none',
+    '/../../etc/passwd',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/..%2f..%2fetc%2fpasswd',
+    '/guides%2fstart.html',
+    '/guides%5cstart.html',
+    '\\guides\\start.html',
+    '/.git/config.html',
+    '/%2egit/config.html',
+    '/_docshelf/manifest.html',
+    '/%5fdocshelf/manifest.html',
+    '/_redirects',
+    '/script.js',
+    '/guides//start.html',
+    '/guides/start.html%00.html',
+    '/%',
+    '//evil.example/guides/start',
+    'https://evil.example/guides/start',
+    'file:///etc/passwd',
+    `/${'a'.repeat(10_000)}`,
+  ])('knows no page %s', async (address) => {
+    const site = await opened();
+    const result = await site.tool('read_page', { address });
+    expect(result.isError).toBe(true);
+    expect(result.content?.[0]?.text).toMatch(/^Cannot read ".*": this documentation has no such page\. /);
+    expect(site.faults).toEqual(['not_found']);
+  });
+});
+
+describe('versions beside the active one', () => {
+  const june = () =>
+    bench.release(
+      withMarkdown({ 'index.html': '<title>June</title>', 'guides/old.html': '<title>Old</title>' }),
+      'june',
+    );
+  it.each(['/', '/docs/'])('are listed and read by their names and their addresses, below %s', async (basePath) => {
+    const site = await opened({ kept: [june()], basePath, origin: 'https://docs.acme.dev' });
+    const root = `https://docs.acme.dev${basePath}_docshelf/v/june/`;
+    expect(saidBy(await site.tool('list_pages', {})).facts.versions).toEqual(['v1', 'june']);
+    const listed = saidBy(await site.tool('list_pages', { version: 'june', folder: '/guides/' })).facts;
+    expect(listed).toMatchObject({ version: 'june', entries: [{ address: `${root}guides/old.html`, title: 'Old' }] });
+    const below = saidBy(await site.tool('list_pages', { folder: root })).facts;
+    expect(below.entries).toMatchObject([{ address: root }, { folder: `${basePath}_docshelf/v/june/guides/` }]);
+    for (const args of [
+      { address: `${root}guides/old.html` },
+      { address: '/guides/old', version: 'june' },
+      { address: `${basePath}_docshelf/v/june/guides/old#x` },
+      { address: `docshelf://acme${basePath}_docshelf/v/june/guides/old` },
+      // Named beside an address, it is the version that is meant.
+      { address: `${basePath}_docshelf/v/v1/guides/old`, version: 'june' },
+    ]) {
+      const { facts, text } = saidBy(await site.tool('read_page', args));
+      expect([facts.version, facts.address, text]).toEqual(['june', `${root}guides/old.html`, '# guides/old.html\n']);
+    }
+    const own = saidBy(await site.tool('read_page', { address: `${basePath}_docshelf/v/v1/guides/start` }));
+    expect(own.facts.address).toBe(`https://docs.acme.dev${basePath}guides/start.html`);
+    expect(await site.tool('read_page', { address: '/guides/old' })).toMatchObject({ isError: true });
+  });
+
+  it('are searched by their names, the active one by its own as without', async () => {
+    const asked: SearchRequest[] = [];
+    const site = await opened({ kept: [june()], search: searchThatNotes(asked) });
+    for (const args of [{ version: 'june' }, { version: 'v1' }, { version: 'v1', filter: { version: '3.x' } }, {}]) {
+      await site.tool('search', { query: 'keys', ...args });
+    }
+    expect(asked.map(({ filter }) => filter.version)).toEqual(['june', null, '3.x', null]);
+  });
+
+  it('that are none are told with those that are', async () => {
+    const site = await opened({ kept: [june()], search: searchThatNotes([]) });
+    for (const [name, args] of [
+      ['search', { query: 'keys' }],
+      ['read_page', { address: '/' }],
+      ['list_pages', {}],
+    ] as const) {
+      const { content } = await site.tool(name, { ...args, version: '../may' });
+      expect(content?.[0]?.text).toBe(
+        'Cannot read version "../may": this documentation has no such version. There is v1, june.',
+      );
+    }
+    const { error } = await site.call('resources/read', { uri: 'docshelf://acme/_docshelf/v/may/' });
+    expect(error?.message).toContain('no such version');
+  });
+});
+
+describe('the rules of a site', () => {
+  const RULED = withMarkdown({
+    ...Object.fromEntries(Object.entries(SITE).filter(([path]) => path.endsWith('.html'))),
+    'internal/plan.html': '<title>Plan</title>',
+    'internal/index.html': '<title>Internal</title>',
+    'half.html': '<title>Half</title>',
+    'moved.html': '<title>Moved</title>',
+    _redirects: [
+      '/internal/* /404 404!',
+      '/half /404 404!',
+      '/moved /guides/start 301!',
+      '/moved.html /guides/start 301!',
+      '/old /older 302',
+      '/older /guides/start/',
+      '/away https://evil.example/guides/start 302',
+      '/guides/start https://docs.acme.dev/guides/start 301!',
+      '/round /round/x 302',
+      '/round/x /round 302',
+      '/shown /long 200',
+    ].join('\n'),
+  });
+  it('lead an assistant to the page that a browser gets', async () => {
+    const site = await bench.open(bench.release(RULED));
+    const pages: Record<string, string> = {
+      '/old': '/guides/start.html',
+      '/moved': '/guides/start.html',
+      '/moved.html': '/guides/start.html',
+      '/half.html': '/half.html',
+      '/half.md': '/half.html',
+      '/shown': '/long.html',
+    };
+    for (const [address, page] of Object.entries(pages)) {
+      expect(saidBy(await site.tool('read_page', { address })).facts.address, address).toBe(page);
+    }
+  });
+
+  it.each([
+    '/internal/plan',
+    '/internal/plan.html',
+    '/internal/plan.md',
+    '/internal/',
+    '/half',
+    '/away',
+    '/round',
+    '/404',
+  ])('keep %s from an assistant as from a browser', async (address) => {
+    const site = await bench.open(bench.release(RULED));
+    expect((await site.tool('read_page', { address })).content?.[0]?.text).toContain(
+      'this documentation has no such page',
+    );
+  });
+
+  it('keep pages from lists that no address leads to', async () => {
+    const site = await bench.open(bench.release(RULED));
+    const { entries } = saidBy(await site.tool('list_pages', { recursive: true })).facts;
+    expect((entries as { address: string }[]).map(({ address }) => address)).toEqual([
+      '/',
+      '/guides/',
+      '/guides/größe.html',
+      '/guides/start.html',
+      '/half.html',
+      '/long.html',
+    ]);
+  });
+});
+
+describe('list_pages', () => {
+  it('goes on after its cursor, also where pages have come and gone', async () => {
+    const site = await opened();
+    const list = async (args: object) => saidBy(await site.tool('list_pages', args)).facts;
+    const first = await list({ recursive: true, limit: 2 });
+    expect(first).toMatchObject({ total: 5, next: '/guides/' });
+    site.use(bench.release({ 'index.html': '', 'guides/a.html': '', 'zoo.html': '' }, 'v2'));
+    const rest = await list({ recursive: true, limit: 2, cursor: first.next });
+    expect(rest).toMatchObject({ version: 'v2', next: null });
+    expect(rest.entries).toMatchObject([{ address: '/guides/a.html' }, { address: '/zoo.html' }]);
+  });
+
+  it('takes a folder as it gave it, below a base path too, and knows no other', async () => {
+    const files = { 'index.html': '', 'a b/ü?/x.html': '<title>X</title>', 'a b/y.html': '' };
+    const site = await bench.open(bench.release(files), { basePath: '/docs/' });
+    const list = (folder: string) => site.tool('list_pages', { folder });
+    expect(saidBy(await list('/')).facts.entries).toEqual([
+      { address: '/docs/', title: null },
+      { folder: '/docs/a%20b/', pages: 2 },
+    ]);
+    expect(saidBy(await list('/docs/a%20b/')).facts.entries).toEqual([
+      { address: '/docs/a%20b/y.html', title: null },
+      { folder: '/docs/a%20b/ü%3F/', pages: 1 },
+    ]);
+    expect(saidBy(await list('a b/ü%3f')).facts.entries).toEqual([{ address: '/docs/a%20b/ü%3F/x.html', title: 'X' }]);
+    expect(await list('/nowhere')).toMatchObject({ isError: true });
+  });
+
+  it('takes a folder of slashes alone for what it is, at once', async () => {
+    const site = await opened();
+    const folder = `a${'/'.repeat(16_000)}b`;
+    const begin = performance.now();
+    const answers = Array.from({ length: 20 }, () => site.tool('list_pages', { folder }));
+    for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ isError: true });
+    // A quadratic one took 7 s for so many.
+    expect(performance.now() - begin).toBeLessThan(5_000);
+  });
+});
+
+describe('arguments of tools', () => {
+  it.each([
+    ['search', {}, '"query" is missing'],
+    ['search', { query: '  ' }, '"query" is empty'],
+    ['search', { query: 'a'.repeat(1_001) }, '"query" has more than 1000'],
+    ['search', { query: 'a', pageSize: 51 }, '"pageSize" must be at most 50'],
+    ['search', { query: 'a', pagesize: 5 }, '"pagesize" is not known'],
+    ['search', { query: 'a', filter: { tag: 7 } }, '"filter.tag" must be a string'],
+    ['read_page', {}, '"address" is missing'],
+    ['read_page', { address: 7 }, '"address" must be a string'],
+    ['read_page', { address: '/', offset: -1 }, '"offset" must be at least 0'],
+    ['read_page', { address: '/', length: 60_001 }, '"length" must be at most 60000'],
+    ['read_page', { address: '/', length: 1.5 }, '"length" must be an integer'],
+    ['list_pages', { limit: 501 }, '"limit" must be at most 500'],
+    ['list_pages', { folder: ['/'] }, '"folder" must be a string'],
+  ])('of %s: %j is told', async (name, args, told) => {
+    const site = await opened({ search: searchThatNotes([]) });
+    expect(await site.tool(name, args)).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining(told) }],
+    });
+    expect(site.faults).toEqual(['bad_request']);
+  });
+
+  it('says that search is off, and what a search ends with', async () => {
+    const off = await opened();
+    expect(await off.tool('search', { query: 'a' })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('search is off') }],
+    });
+    const building = new DocshelfError('index_building', 'Cannot search yet: the index is being built');
+    const site = await opened({ search: { search: () => Promise.reject(building) } });
+    expect(await site.tool('search', { query: 'a' })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Cannot search yet: the index is being built.' }],
+    });
+  });
+
+  it('tells nothing of an unforeseen fault but that there is one', async () => {
+    const told: unknown[] = [];
+    const broken = new Error('secret: /srv/data/x');
+    const site = await opened({
+      search: { search: () => Promise.reject(broken) },
+      onError: (error) => told.push(error),
+    });
+    const answer = JSON.stringify(await site.tool('search', { query: 'a' }));
+    expect(answer).toContain('isError');
+    expect(answer).not.toContain('secret');
+    expect(told).toHaveLength(1);
+  });
+
+  it('gives less of long results than all of them', async () => {
+    const long = RESULTS.flatMap((result) =>
+      Array.from({ length: 50 }, () => ({ ...result, content: 'ab'.repeat(5_000) })),
+    );
+    const site = await opened({ search: { search: async () => ({ results: long }) } });
+    const result = await site.tool('search', { query: 'a', pageSize: 50 });
+    expect(result.content?.[0]?.text.length).toBeLessThan(90_000);
+  });
+});
+
+describe('the door', () => {
+  it.each(['GET', 'DELETE', 'HEAD', 'PUT', 'OPTIONS', 'PATCH'])('answers %s with 405', async (method) => {
+    const site = await opened();
+    for (const path of ['/_docshelf/mcp', '/mcp']) {
+      const response = await site.ask({ method }, path);
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+
+  it('has a short name where the release has no page of that name', async () => {
+    const site = await opened();
+    const body = message('tools/list');
+    expect((await messageOf(await site.ask(post(body), '/mcp'))).result?.tools).toHaveLength(3);
+    for (const files of [{ 'mcp.html': 'page' }, { 'mcp/index.html': 'page' }, { mcp: 'file' }] as readonly Record<
+      string,
+      string
+    >[]) {
+      site.use(bench.release({ 'index.html': '', ...files }));
+      expect((await site.ask(post(body), '/mcp')).status).toBe(405);
+      expect((await site.ask({}, '/mcp')).status).toBe(200);
+      expect((await messageOf(await site.ask(post(body)))).result?.tools).toHaveLength(3);
+    }
+  });
+
+  it('keeps its short name where a rule leads all requests to the host that is asked', async () => {
+    const site = await bench.open(bench.release({ ...SITE, _redirects: '/* http://127.0.0.1/:splat 301!' }));
+    const { host } = new URL(site.url);
+    site.use(bench.release({ ...SITE, _redirects: `/* http://${host}/:splat 301!` }));
+    expect((await site.ask(post(message('tools/list')), '/mcp')).status).toBe(200);
+    expect((await site.ask({}, '/guides/start')).status).toBe(200);
+  });
+
+  it('keeps its short name from a start page for all that nothing else answers', async () => {
+    const site = await opened({ form: { trailingSlash: 'auto', spaFallback: true } });
+    expect((await site.ask({}, '/app')).status).toBe(200);
+    expect((await site.ask({}, '/mcp')).status).toBe(405);
+    expect((await site.ask(post(message('tools/list')), '/mcp')).status).toBe(200);
+  });
+
+  it('refuses pages of other sites, and what is no origin, before anything else', async () => {
+    const site = await opened();
+    for (const origin of ['https://evil.example', 'null', 'file://', site.url.replace('127.0.0.1', 'evil.example')]) {
+      for (const method of ['POST', 'GET', 'OPTIONS']) {
+        const response = await site.ask({ method, headers: { ...JSON_BOTH, origin } });
+        expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+      }
+    }
+    const own = new URL(site.url).origin;
+    expect((await site.ask(post(message('ping'), { origin: own }))).status).toBe(200);
+    // A name that was made to lead here, as host and as origin.
+    const { hostname, port, pathname } = new URL(site.url);
+    const headers = { ...JSON_BOTH, host: 'evil.example', origin: 'http://evil.example' };
+    const status = await new Promise((resolve) => {
+      const sent = request({ hostname, port, path: pathname, method: 'POST', headers }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      });
+      sent.end(message('ping'));
+    });
+    expect(status).toBe(403);
+  });
+
+  it.each([
+    ['{', 400, -32700],
+    ['', 400, -32700],
+    ['"a"', 400, -32600],
+    ['null', 400, -32600],
+    ['[]', 400, -32600],
+    ['{}', 400, -32600],
+    ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
+    [`[${Array.from({ length: 21 }, (_, id) => message('ping', {}, id)).join()}]`, 400, -32600],
+    [message('no/such/method'), 200, -32601],
+    [message('tools/call', { name: 'delete_everything' }), 200, -32602],
+    [message('tools/call', { arguments: {} }), 200, -32602],
+    [message('resources/list', { cursor: '%%%' }), 200, -32602],
+    [message('subscriptions/listen', { notifications: {} }), 200, -32601],
+  ])('answers %s by the rules of JSON-RPC', async (body, status, code) => {
+    const site = await opened();
+    const response = await site.ask(post(body));
+    expect(response.status).toBe(status);
+    expect((await messageOf(response)).error?.code).toBe(code);
+  });
+
+  it('answers a batch, and notifications alone with 202', async () => {
+    const site = await opened();
+    const batch = `[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`;
+    const response = await site.ask(post(batch));
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    const ids = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? '').id);
+    expect(ids.toSorted()).toEqual(['a', 'b']);
+    const note = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const noted = await site.ask(post(note));
+    expect([noted.status, await noted.text()]).toEqual([202, '']);
+  });
+
+  it.each<[string | null, string]>([
+    ['application/json', 'application/json'],
+    ['APPLICATION/JSON;charset=utf-8', 'application/json'],
+    ['application/*', 'application/json'],
+    ['*/*', 'application/json'],
+    ['', 'application/json'],
+    [null, 'application/json'],
+    ['text/html, */*;q=0.1', 'application/json'],
+    ['application/json, text/event-stream;q=0', 'application/json'],
+    ['application/json, text/event-stream;q=0.5', 'application/json'],
+    ['application/json;q=0.5, text/event-stream', 'text/event-stream'],
+    ['application/json, text/event-stream', 'text/event-stream'],
+    ['text/event-stream', 'text/event-stream'],
+    ['text/*', 'text/event-stream'],
+    ['application/json;q=0, */*', 'text/event-stream'],
+  ])('responds to Accept %s with %s, to a request, a batch and a notification', async (accept, type) => {
+    const site = await opened();
+    const asked = async (body: string) => {
+      const sent = request(site.url, { method: 'POST', headers: { 'Content-Type': 'application/json' } });
+      if (accept !== null) sent.setHeader('Accept', accept);
+      sent.end(body);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      let text = '';
+      for await (const part of answer.setEncoding('utf8')) text += part;
+      return { status: answer.statusCode, type: answer.headers['content-type'], text };
+    };
+    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
+    const one = await asked(message('initialize', params));
+    expect(one).toMatchObject({ status: 200, type });
+    if (type === 'application/json') expect(JSON.parse(one.text)).toMatchObject({ id: 1, result: {} });
+    const batch = await asked(`[${message('ping', {}, 'a')},${message('tools/list', {}, 'b')}]`);
+    expect(batch).toMatchObject({ status: 200, type });
+    if (type === 'application/json') expect(JSON.parse(batch.text)).toMatchObject([{ id: 'a' }, { id: 'b' }]);
+    const single = await asked(`[${message('ping', {}, 'a')}]`);
+    if (type === 'application/json') expect(JSON.parse(single.text)).toMatchObject([{ id: 'a' }]);
+    const note = await asked(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    expect([note.status, note.text]).toEqual([202, '']);
+  });
+
+  it('responds with one JSON object, whatever characters end a line elsewhere', async () => {
+    const site = await bench.open(bench.release({ 'index.html': 'x', 'index.html.md': '# a\u2028b\r\ndata: {}\n' }));
+    const body = message('tools/call', { name: 'read_page', arguments: { address: '/' } });
+    const response = await site.ask(post(body, { accept: '*/*' }));
+    expect(saidBy((JSON.parse(await response.text()) as { result: object }).result).text).toBe(
+      '# a\u2028b\r\ndata: {}\n',
+    );
+  });
+
+  it.each(['text/html', 'application/json;q=0', 'application/json;q=0, text/event-stream;q=0.0', '*/*;q=0'])(
+    'rejects Accept %s with 406, at both addresses',
+    async (accept) => {
+      const site = await opened();
+      for (const path of ['/_docshelf/mcp', '/mcp']) {
+        const response = await site.ask(post(message('ping'), { accept }), path);
+        expect([response.status, (await messageOf(response)).error?.code]).toEqual([406, -32_000]);
+      }
+      expect((await site.ask(post(message('ping'), { accept: '*/*' }), '/mcp')).status).toBe(200);
+    },
+  );
+
+  it('refuses a batch that cancels what it asks, which nobody would answer', async () => {
+    const site = await opened();
+    const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+    const response = await site.ask(post(`[${message('tools/list')},${cancel}]`));
+    expect([response.status, (await messageOf(response)).error?.code]).toEqual([400, -32_600]);
+  });
+
+  it('wants JSON of at most 64 KiB, and a protocol version that it knows', async () => {
+    const site = await opened();
+    const body = message('ping', { _meta: { fill: 'x'.repeat(64 * 1024) } });
+    expect((await site.ask(post(body))).status).toBe(413);
+    const stream = new Blob([body]).stream();
+    expect((await site.ask({ ...post(''), body: stream, duplex: 'half' } as RequestInit)).status).toBe(413);
+    expect((await site.ask(post(message('ping'), { 'content-type': 'text/plain' }))).status).toBe(415);
+    expect((await site.ask(post(message('ping'), { 'content-encoding': 'gzip' }))).status).toBe(415);
+    expect((await site.ask(post(message('ping'), { accept: 'text/html' }))).status).toBe(406);
+    expect((await site.ask(post(message('ping'), { 'mcp-protocol-version': '1999-01-01' }))).status).toBe(400);
+    expect((await site.ask(post(message('ping'), { 'mcp-protocol-version': '2025-06-18' }))).status).toBe(200);
+  });
+
+  it('is bounded for each client, each message of a batch counted', async () => {
+    const clients = () => new ClientRates({ policy: { burst: 3, perSecond: 0.001 }, now: () => 0 });
+    const one = await opened({ clients: clients() });
+    const statuses = [];
+    for (let at = 0; at < 4; at++) statuses.push((await one.ask(post(message('ping')))).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const batched = await opened({ clients: clients() });
+    const batch = `[${Array.from({ length: 4 }, (_, id) => message('ping', {}, id)).join()}]`;
+    const refused = await batched.ask(post(batch));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1000']);
+  });
+
+  it('gives a search up when its client leaves', async () => {
+    const begun = Promise.withResolvers<AbortSignal>();
+    const search = {
+      search: (_: SearchRequest, signal: AbortSignal) => {
+        begun.resolve(signal);
+        return new Promise<never>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    };
+    const site = await opened({ search });
+    const leaving = new AbortController();
+    const asked = site.ask({
+      ...post(message('tools/call', { name: 'search', arguments: { query: 'a' } })),
+      signal: leaving.signal,
+    });
+    const signal = await begun.promise;
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve());
+    });
+  });
+
+  it('answers many at once, each its own', async () => {
+    const site = await opened();
+    const clients = await Promise.all([1, 2, 3, 4].map((at) => site.connect(at % 2 === 0 ? 'legacy' : 'auto')));
+    const paths = ['/', '/guides/', '/guides/start', '/long'];
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => {
+        const address = paths[at % paths.length] ?? '';
+        const answer = await clients[at % clients.length]?.callTool({
+          name: 'read_page',
+          arguments: { address, length: 40 },
+        });
+        return [address, saidBy(answer ?? {}).facts.title];
+      }),
+    );
+    const titles: Readonly<Record<string, string>> = {
+      '/': 'index.html',
+      '/guides/': 'guides/index.html',
+      '/guides/start': 'guides/start.html',
+      '/long': '',
+    };
+    for (const [address, title] of answers) expect(title).toBe(titles[String(address)]);
+  });
+});

@@ -1,0 +1,20 @@
+import type { Organization } from '../../src/domain/organization.ts';
+
+/** A domain of an organization, which can be exported if it has a source. */
+export const ownedSite = (
+  domain: string,
+  isExported = true,
+  hosts: readonly string[] = [],
+): Organization['sites'][number] => ({
+  domain,
+  hosts,
+  source: isExported ? { kind: 'folder', path: `/srv/${domain}` } : null,
+});
+
+export const organization = (id: string, changes: Partial<Organization> = {}): Organization => ({
+  id,
+  plan: 'enterprise',
+  sites: [],
+  keys: [],
+  ...changes,
+});

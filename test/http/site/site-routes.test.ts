@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hostName } from '../../../src/domain/deployment.ts';
+import { type SiteAddress, SiteRoutes, shelfAddress } from '../../../src/http/site/site-routes.ts';
+
+const site = (domain: string, basePath = '/', ...hosts: string[]): SiteAddress => ({ domain, basePath, hosts });
+
+/** The domain, the location of a redirect, or `shelf` and `none`. */
+function routed(routes: SiteRoutes<SiteAddress>, host: string | undefined, target: string): string {
+  const found = routes.find(host, target);
+  if (found.kind === 'site') return found.site.domain;
+  return found.kind === 'redirect' ? `308 ${found.location}` : found.kind;
+}
+
+describe('SiteRoutes: hosts', () => {
+  const routes = new SiteRoutes([
+    site('acme', '/', 'docs.acme.dev'),
+    site('six', '/', '[::1]', '2001:DB8::0:1'),
+    site('four', '/', '127.0.0.1'),
+    site('other', '/'),
+  ]);
+
+  it.each([
+    ['docs.acme.dev', 'acme'],
+    ['DOCS.Acme.DEV', 'acme'],
+    ['docs.acme.dev:8443', 'acme'],
+    ['docs.acme.dev.', 'acme'],
+    ['docs.acme.dev.:80', 'acme'],
+    ['[::1]', 'six'],
+    ['[::1]:8080', 'six'],
+    ['[0:0:0:0:0:0:0:1]:8080', 'six'],
+    ['[2001:db8::1]', 'six'],
+    ['127.0.0.1:8080', 'four'],
+    ['sub.docs.acme.dev', 'other'],
+    ['docs.acme.dev..', 'other'],
+    ['acme', 'other'],
+    ['', 'other'],
+    ['[', 'other'],
+    [':8080', 'other'],
+    ['__proto__', 'other'],
+    ['constructor', 'other'],
+    [undefined, 'other'],
+  ])('is for %s: %s', (host, domain) => {
+    expect(routed(routes, host, '/guide/')).toBe(domain);
+  });
+
+  it('leaves a host that a site names to that site, whatever answers all others', () => {
+    const sites = new SiteRoutes([site('acme', '/acme/', 'docs.acme.dev'), site('other', '/')]);
+    expect(routed(sites, 'docs.acme.dev', '/')).toBe('shelf');
+    expect(routed(sites, 'docs.acme.dev', '/guide')).toBe('none');
+    expect(routed(sites, 'elsewhere', '/acme/')).toBe('other');
+  });
+
+  it('believes the host of an absolute target, and not the header', () => {
+    expect(routed(routes, 'docs.acme.dev', 'http://127.0.0.1:8080/guide')).toBe('four');
+    expect(routed(routes, '127.0.0.1', 'HTTPS://Docs.Acme.Dev/guide?q')).toBe('acme');
+    expect(routed(routes, '127.0.0.1', 'http://docs.acme.dev')).toBe('acme');
+    expect(routed(routes, '127.0.0.1', 'http://docs.acme.dev?q')).toBe('acme');
+  });
+
+  it.each(['*', '', 'docs.acme.dev:443', 'ftp://docs.acme.dev/', 'http://', 'http:///a', 'http://me@docs.acme.dev/'])(
+    'finds nothing for the target %j',
+    (target) => {
+      expect(routed(routes, 'docs.acme.dev', target)).toBe('none');
+    },
+  );
+});
+
+describe('SiteRoutes: base paths', () => {
+  const routes = new SiteRoutes([
+    site('root', '/'),
+    site('docs', '/docs/'),
+    site('api', '/docs/api'),
+    site('deep', '/a/b/c/'),
+    site('alone', '/alone/', 'alone.dev'),
+  ]);
+
+  it.each([
+    ['/', 'root'],
+    ['/guide', 'root'],
+    ['/docs/', 'docs'],
+    ['/docs/?q=1', 'docs'],
+    ['/docs/guide', 'docs'],
+    ['/docs/apis', 'docs'],
+    ['/docs/api/', 'api'],
+    ['/docs/api/x', 'api'],
+    ['/docs-old/', 'root'],
+    ['/Docs/', 'root'],
+    ['/a/b/', 'root'],
+    ['/a/b/c/d/e', 'deep'],
+    ['/docs', '308 /docs/'],
+    ['/docs?q=a%20b&c', '308 /docs/?q=a%20b&c'],
+    ['/docs#part', '308 /docs/'],
+    ['/docs/api?q', '308 /docs/api/?q'],
+    ['/a/b/c', '308 /a/b/c/'],
+    // The same address, written otherwise.
+    ['/%64ocs/guide', 'docs'],
+    ['/%64ocs', '308 /docs/'],
+  ])('is for %s: %s', (target, domain) => {
+    expect(routed(routes, 'any', target)).toBe(domain);
+  });
+
+  it.each([
+    ['//evil', 'root'],
+    ['//docs', 'root'],
+    ['//docs/', 'root'],
+    ['//evil/docs', 'root'],
+    ['/docs//evil', 'docs'],
+    ['/docs%2f..', 'root'],
+    ['/docs%2f', 'root'],
+    ['/docs%5c', 'root'],
+    ['/docs\\', 'root'],
+    ['/docs%00/', 'root'],
+    ['/docs%', 'root'],
+    ['/docs/%', 'docs'],
+    ['/docs/../', 'docs'],
+    ['/docs/%2e%2e/', 'docs'],
+    ['/./docs/', 'root'],
+    ['/%2564ocs/', 'root'],
+    ['/docs;x/', 'root'],
+    ['/docs?//evil', '308 /docs/?//evil'],
+  ])('reads %s as it is written: %s', (target, domain) => {
+    expect(routed(routes, 'any', target)).toBe(domain);
+  });
+
+  it('answers / and /_docshelf/ by the shelf where no site fits, and nothing else', () => {
+    const asked = [
+      '/',
+      '/?q=x',
+      '/_docshelf/search?q=x',
+      '/_docshelf/',
+      '/alone/',
+      '/alone',
+      '/robots.txt',
+      '/_docshelf',
+    ];
+    expect(asked.map((target) => routed(routes, 'alone.dev', target))).toEqual([
+      'shelf',
+      'shelf',
+      'shelf',
+      'shelf',
+      'alone',
+      '308 /alone/',
+      'none',
+      'none',
+    ]);
+    const none = new SiteRoutes<SiteAddress>([]);
+    expect([routed(none, 'any', '/'), routed(none, 'any', '/x'), routed(none, 'any', '//')]).toEqual([
+      'shelf',
+      'none',
+      'none',
+    ]);
+  });
+
+  it('redirects only to a path of its own host, whatever is asked', () => {
+    const piece = fc.constantFrom(
+      '/docs',
+      '/',
+      '//',
+      'docs',
+      'api',
+      'evil.dev',
+      '%64',
+      '%2f',
+      '\\',
+      '?',
+      '#',
+      'http://',
+      '@',
+      ':',
+      '.',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const found = routes.find('any', pieces.join(''));
+        if (found.kind !== 'redirect') return;
+        expect(['/docs/', '/docs/api/', '/a/b/c/']).toContain(found.location.replace(/\?.*/s, ''));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('SiteRoutes with many sites', () => {
+  it('finds each of 1,000 by host and by path', () => {
+    const names = Array.from({ length: 1_000 }, (_, at) => `site-${at}`);
+    const byHost = new SiteRoutes(names.map((name) => site(name, '/', `${name}.acme.dev`)));
+    const byPath = new SiteRoutes(names.map((name) => site(name, `/${name}/`)));
+    expect(names.map((name) => routed(byHost, `${name}.acme.dev`, '/'))).toEqual(names);
+    expect(names.map((name) => routed(byPath, 'any', `/${name}/guide`))).toEqual(names);
+  });
+
+  it('looks at no more segments of an address than its base paths have', () => {
+    const routes = new SiteRoutes([site('docs', '/docs/')]);
+    const long = `/docs/${'a/'.repeat(1_000_000)}`;
+    expect(routed(routes, 'any', long)).toBe('docs');
+  });
+});
+
+describe('hostName()', () => {
+  it('gives one name for what the URL standard takes for one host', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), fc.nat(65_535), (address, port) => {
+        expect(hostName(`[${address.toUpperCase()}]:${port}`)).toBe(new URL(`http://[${address}]`).hostname);
+      }),
+    );
+  });
+});
+
+const SITES: readonly SiteAddress[] = [
+  { domain: 'named', hosts: ['docs.acme.dev', 'other.dev'], basePath: '/docs' },
+  { domain: 'six', hosts: ['::1'], basePath: '/' },
+  { domain: 'bare', hosts: [], basePath: '/bare/' },
+];
+const routes = new SiteRoutes(SITES);
+
+function addresses(host: string | undefined, publicUrl: string | null = null) {
+  return SITES.map((site) => shelfAddress(site, routes, { host, port: 8080, publicUrl }));
+}
+
+describe('shelfAddress()', () => {
+  it('is a path where the same host answers the site', () => {
+    expect(addresses('DOCS.acme.dev:8080')[0]).toBe('/docs/');
+    expect(addresses('other.dev')[0]).toBe('/docs/');
+    expect(addresses('elsewhere')[2]).toBe('/bare/');
+    expect(addresses(undefined)[2]).toBe('/bare/');
+  });
+
+  it('is the first host name elsewhere, with the port that readers see without a proxy', () => {
+    expect(addresses('elsewhere:8080')).toEqual(['//docs.acme.dev:8080/docs/', '//[::1]:8080/', '/bare/']);
+    expect(addresses('elsewhere')).toEqual(['//docs.acme.dev/docs/', '//[::1]/', '/bare/']);
+    expect(addresses('elsewhere:18080')[0]).toBe('//docs.acme.dev/docs/');
+  });
+
+  it('has the scheme and port of publicUrl', () => {
+    expect(addresses('elsewhere:8080', 'https://shelf.acme.dev')).toEqual([
+      'https://docs.acme.dev/docs/',
+      'https://[::1]/',
+      '/bare/',
+    ]);
+    expect(addresses('elsewhere', 'http://shelf.acme.dev:81/x')[0]).toBe('http://docs.acme.dev:81/docs/');
+  });
+
+  it('names the public host for a site without one, where another site has the host that is asked', () => {
+    expect(addresses('docs.acme.dev', 'https://shelf.acme.dev')[2]).toBe('https://shelf.acme.dev/bare/');
+    expect(addresses('docs.acme.dev')[2]).toBe('/bare/');
+  });
+
+  it.each(['evil.dev', 'evil.dev:8080', '"><script>:8080', 'docs.acme.dev@evil.dev:8080'])(
+    'repeats nothing of the Host header %s',
+    (host) => {
+      expect(addresses(host).join(' ')).not.toMatch(/evil|script/);
+    },
+  );
+});

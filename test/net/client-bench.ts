@@ -1,0 +1,39 @@
+import { afterEach, vi } from 'vitest';
+import type { HttpResponse } from '../../src/net/http-response.ts';
+import { type Answer, httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { type ClientSettings, httpClientOf } from './http-client-of.ts';
+
+export const NEVER = new AbortController().signal;
+
+/** Servers and clients that end with the test, as do changes of the environment and of modules. */
+export function clientBench() {
+  const opened: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    for (const thing of opened.splice(0).reverse()) await thing.close();
+  });
+  const keep = <Kept extends { close(): Promise<void> }>(thing: Kept): Kept => {
+    opened.push(thing);
+    return thing;
+  };
+  const client = (settings: ClientSettings = {}) => keep(httpClientOf(settings));
+  return {
+    keep,
+    client,
+    /** A started server, or one that responds by HTTP. */
+    server: async (starting: Promise<LocalServer> | Answer): Promise<LocalServer> =>
+      keep(await (typeof starting === 'function' ? httpServer(starting) : starting)),
+    get: (url: string, settings: ClientSettings = {}): Promise<HttpResponse> =>
+      client(settings).get(url, { signal: NEVER }),
+  };
+}
+
+/** Responds with a redirect to the address in the query of `/to?…`, and else with a text. */
+export const redirecting =
+  (text: string): Answer =>
+  (request, response) => {
+    const to = /^\/to\?(.*)/.exec(request.url ?? '')?.[1];
+    if (to === undefined) response.end(text);
+    else response.writeHead(302, { location: decodeURIComponent(to) }).end();
+  };

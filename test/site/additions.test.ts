@@ -1,0 +1,97 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serve, sha256, summary, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const FILLER = '<p>all work and no play</p>'.repeat(100);
+const TAG = '<script type="module" src="/docs/_docshelf/a.js"></script>';
+const NOTICE = '<p>old</p>';
+const page = (head = '', body = '', base = '/') =>
+  `<!doctype html><title>a</title>${head}<a href="${base}b">${FILLER}${body}`;
+const SENT = page(TAG, NOTICE);
+const additions = { head: [TAG], body: [NOTICE] };
+const etagOf = (text: string) => `"${sha256(text).slice(0, 32)}"`;
+
+describe('a site to whose pages something is added', () => {
+  it('answers conditions, ranges, encodings and HEAD by the bytes that are sent, from the first request on', async () => {
+    const files = { 'a.html': page() };
+    for (const cacheBytes of [1024 ** 2, 0]) {
+      const fresh = () => serve([releases.make(files)], { additions, cacheBytes });
+      const whole = await fresh().ask('/a');
+      expect([whole.headers.get('etag'), whole.headers.get('content-length'), await whole.text()]).toEqual([
+        etagOf(SENT),
+        String(SENT.length),
+        SENT,
+      ]);
+      expect((await fresh().ask('/a', { 'if-none-match': etagOf(SENT) })).status).toBe(304);
+      expect((await fresh().ask('/a', { 'if-none-match': etagOf(page()) })).status).toBe(200);
+      const part = await fresh().ask('/a', { range: 'bytes=20-60' });
+      expect([part.status, await part.text()]).toEqual([206, SENT.slice(20, 61)]);
+      const zipped = await fresh().ask('/a', { 'accept-encoding': 'gzip' });
+      expect(zipped.headers.get('etag')).toBe(`${etagOf(SENT).slice(0, -1)}-gz"`);
+      expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(SENT);
+      const head = await fresh().ask('/a', {}, 'HEAD');
+      expect([head.headers.get('content-length'), await head.text()]).toEqual([String(SENT.length), '']);
+    }
+  });
+
+  it('answers from memory the second time, by a prepared answer', async () => {
+    const release = releases.make({ 'a.html': page(), '404.html': page() });
+    const { ask, server } = serve([release], { additions });
+    for (const target of ['/a', '/nowhere']) {
+      expect(server.fastAnswer(target, {})).toBeNull();
+      await ask(target);
+      await ask(target);
+    }
+    rmSync(join(release.siteDir, 'a.html'));
+    expect(server.fastAnswer('/a', {})).toMatchObject({ status: 200, body: Buffer.from(SENT) });
+    expect(server.fastAnswer('/a', { 'if-none-match': etagOf(SENT) })?.status).toBe(304);
+    expect(server.fastAnswer('/nowhere', {})).toMatchObject({ status: 404, body: Buffer.from(SENT) });
+  });
+
+  it('adds them after the rewriting for a base path, and to what spaFallback and rules of the site answer', async () => {
+    const mounted = serve([releases.make({ 'a.html': page() })], { additions, basePath: '/docs/' });
+    expect(await (await mounted.ask('/a')).text()).toBe(page(TAG, NOTICE, '/docs/'));
+    const fallback = serve([releases.make({ 'index.html': page() })], { additions, spaFallback: true });
+    expect(await (await fallback.ask('/no/file')).text()).toBe(SENT);
+  });
+
+  it('adds to each page what is its own, behind what all have', async () => {
+    const { ask } = serve([releases.make({ 'a.html': page(), 'b.html': page() })], {
+      additions: { head: [TAG], body: [] },
+      additionsOf: async (path) => ({ head: path === 'a.html' ? ['<link rel="canonical" href="/x">'] : [], body: [] }),
+    });
+    expect(await (await ask('/a')).text()).toBe(page(`${TAG}<link rel="canonical" href="/x">`));
+    expect(await (await ask('/b')).text()).toBe(page(TAG));
+  });
+
+  it('touches no other file, no page in XHTML, and none that is too large', async () => {
+    const large = `${page()}${' '.repeat(8 * 1024 ** 2)}`;
+    const files = { 'a.css': 'a{}', 'a.svg': '<svg/>', 'a.xhtml': page(), 'menu.html': '<li>a', 'large.html': large };
+    const { ask } = serve([releases.make(files)], { additions });
+    for (const [path, text] of Object.entries(files)) {
+      expect(await summary(await ask(`/${path}`), 'etag'), path).toEqual([200, etagOf(text), text]);
+    }
+  });
+
+  it('adds to a page of 4 MiB in a thread', async () => {
+    const large = `${page('', '</body>')}${'<i>a</i>'.repeat(512 * 1024)}`;
+    const { ask } = serve([releases.make({ 'a.html': large })], { additions });
+    expect((await (await ask('/a')).text()).length).toBe(large.length + TAG.length + NOTICE.length);
+  });
+
+  it('says immutable of no page', async () => {
+    const { ask } = serve([releases.make({ 'a.5b0e4cfb.html': page() })], { additions });
+    expect((await ask('/a.5b0e4cfb.html')).headers.get('cache-control')).toBe('no-cache');
+  });
+
+  it('answers 503 to a page that cannot be read', async () => {
+    const release = releases.make({ 'a.html': page() });
+    rmSync(join(release.siteDir, 'a.html'));
+    expect((await serve([release], { additions }).ask('/a')).status).toBe(503);
+  });
+});

@@ -1,0 +1,78 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FirstPages } from '../../src/site/first-pages.ts';
+import { TestReleases, tableOf } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const titled = (title: string, more = '') => `<html lang="en"><title>${title}</title>${more}`;
+const refresh = (url: string) => titled('Redirecting', `<meta http-equiv="refresh" content="0; url=${url}">`);
+
+describe('FirstPages', () => {
+  it('reads the page at the root', async () => {
+    const release = releases.make({ 'index.html': titled('Acme'), 'a/index.html': titled('A') });
+    expect(await new FirstPages().pageOf(release)).toMatchObject({ title: 'Acme', language: 'en' });
+  });
+
+  it.each(['en/', './en', '/en/index.html', 'en/?a#b'])('follows a root that sends its readers to %s', async (url) => {
+    const release = releases.make({ 'index.html': refresh(url), 'en/index.html': titled('Acme') });
+    expect((await new FirstPages().pageOf(release)).title).toBe('Acme');
+  });
+
+  it.each(['https://elsewhere.dev/', '//elsewhere.dev/', 'gone/', '/%zz'])(
+    'knows nothing where %j leads out of the site',
+    async (url) => {
+      const release = releases.make({ 'index.html': refresh(url) });
+      expect((await new FirstPages().pageOf(release)).title).toBeNull();
+    },
+  );
+
+  it('ends where two pages send their readers to each other', async () => {
+    const release = releases.make({ 'index.html': refresh('/b.html'), 'b.html': refresh('/') });
+    expect((await new FirstPages().pageOf(release)).title).toBeNull();
+  });
+
+  it.each(['', '/', 'index.html'])('reads a page that shows itself anew at %j', async (url) => {
+    const release = releases.make({ 'index.html': refresh(url) });
+    expect((await new FirstPages().pageOf(release)).title).toBe('Redirecting');
+  });
+
+  it('reads no page that is hidden from readers', async () => {
+    const release = releases.make({ 'index.html': refresh('/.git/x.html'), '.git/x.html': titled('secret') });
+    expect((await new FirstPages().pageOf(release)).title).toBeNull();
+  });
+
+  it('knows nothing of a site without a first page', async () => {
+    const nothing = { title: null, description: null, language: null, refresh: null };
+    expect(await new FirstPages().pageOf(releases.make({ 'guide.html': titled('Guide') }))).toEqual(nothing);
+  });
+
+  it('reads a page once for each release', async () => {
+    const pages = new FirstPages();
+    const release = releases.make({ 'index.html': titled('First') });
+    expect((await pages.pageOf(release)).title).toBe('First');
+    writeFileSync(join(release.siteDir, 'index.html'), titled('Changed'));
+    expect((await pages.pageOf(release)).title).toBe('First');
+  });
+
+  it('tries a page that could not be read again', async () => {
+    const pages = new FirstPages();
+    const release = releases.make({ 'index.html': titled('Acme') });
+    rmSync(join(release.siteDir, 'index.html'));
+    expect((await pages.pageOf(release)).title).toBeNull();
+    writeFileSync(join(release.siteDir, 'index.html'), titled('Acme'));
+    expect((await pages.pageOf(release)).title).toBe('Acme');
+  });
+
+  it('reads the head of a large page, in its charset', async () => {
+    const release = releases.make({
+      'index.html': Buffer.from(`<title>Caf\u00e9</title><body>${'x'.repeat(2_000_000)}`, 'latin1'),
+    });
+    const files = tableOf(
+      [...release.files.values()].map((entry) => ({ ...entry, type: 'text/html; charset=iso-8859-1' })),
+    );
+    expect((await new FirstPages().pageOf({ ...release, files })).title).toBe('Caf\u00e9');
+  });
+});

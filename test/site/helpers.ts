@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
+import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotSettings } from '../../src/site/index.ts';
+import { mediaTypeOfFile } from '../../src/web/index.ts';
+import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
+
+export type Files = Readonly<Record<string, string | Buffer>>;
+
+export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+/** Releases in temporary folders, removed together. */
+export class TestReleases {
+  readonly #folders: string[] = [];
+
+  /** Writes a site and gives its view, as unpacking would. */
+  make(
+    files: Files,
+    info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
+  ): ReleaseView {
+    const releaseDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
+    this.#folders.push(releaseDir);
+    const siteDir = join(releaseDir, 'site');
+    mkdirSync(siteDir);
+    const table: FileEntry[] = [];
+    for (const [path, content] of Object.entries(files)) {
+      const bytes = Buffer.from(content);
+      mkdirSync(dirname(join(siteDir, path)), { recursive: true });
+      writeFileSync(join(siteDir, path), bytes);
+      table.push({ path, size: bytes.length, sha256: sha256(bytes), type: mediaTypeOfFile(path, bytes) });
+    }
+    return {
+      digest: sha256(siteDir),
+      version: info.version ?? 'v1',
+      createdAt: info.createdAt ?? '2024-06-01T10:20:30.400Z',
+      siteDir,
+      pages: 1,
+      bytes: 1,
+      trailingSlash: info.trailingSlash ?? 'always',
+      builtFor: info.builtFor ?? '/',
+      files: tableOf(table),
+    };
+  }
+
+  remove(): void {
+    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export function tableOf(entries: readonly FileEntry[]): FileTable {
+  const namesIn = (folder: string) =>
+    entries
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith(folder) && !path.includes('/', folder.length))
+      .map((path) => path.slice(folder.length));
+  return Object.assign(new Map(entries.map((entry) => [entry.path, entry])), { namesIn });
+}
+
+/** As one that is not active any more; `servedAt` null: it never was. */
+export function kept(release: ReleaseView, servedAt: string | null = '2024-06-01T00:00:00.000Z'): KeptRelease {
+  const { digest, createdAt, siteDir, builtFor, files } = release;
+  const find = async (path: string) => files.get(path) ?? null;
+  return { digest, createdAt, siteDir, builtFor, servedAt, find, readTable: async () => files };
+}
+
+/** A client that leaves when its signal is aborted. */
+export const clientOf = (signal: AbortSignal) => () => ({ signal, [Symbol.dispose]: () => undefined });
+
+export interface Served {
+  readonly server: SiteServer;
+  /** The reference that a switch replaces. */
+  readonly site: { current: SiteSnapshot | null };
+  ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
+}
+
+/** A server of these releases, the first active, and a way to ask it. */
+export function serve(
+  releases: readonly [ReleaseView, ...ReleaseView[]],
+  options: {
+    cacheBytes?: number;
+    bodies?: BodyCache;
+    events?: ServeEvents;
+    rules?: SiteRules;
+  } & Partial<SnapshotSettings> = {},
+): Served {
+  const [active, ...older] = releases;
+  const { cacheBytes = 1024 ** 2, bodies = new BodyCache(cacheBytes), events, rules = NO_RULES, ...form } = options;
+  const current = new SiteSnapshot(
+    active,
+    older.map((each) => kept(each)),
+    { trailingSlash: 'auto', ...form },
+    rules,
+  );
+  const site: Served['site'] = { current };
+  const server = new SiteServer(bodies, site, events);
+  return {
+    server,
+    site,
+    ask: async (target, headers = {}, method = 'GET') =>
+      server.respond({ method, target, header: (name) => headers[name], id: () => null }),
+  };
+}
+
+/** Status, the headers of those names, and the body's text. */
+export async function summary(response: Response, ...names: string[]) {
+  return [response.status, ...names.map((name) => response.headers.get(name)), await response.text()];
+}

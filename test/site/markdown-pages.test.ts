@@ -1,0 +1,300 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { prefersMarkdown } from '../../src/site/encoding.ts';
+import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../src/site/index.ts';
+import { ownTwin, pageOfTwin, twinOf } from '../../src/site/page-paths.ts';
+import { type Files, serve, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterAll(() => releases.remove());
+
+const page = (title: string, body = 'text') =>
+  `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${body}</p></main>`;
+
+const SITE: Files = {
+  'index.html': page('Home'),
+  'guide/start.html': page('Start', '<a href="next.html">next</a>'),
+  'guide/own.html': page('Made'),
+  'guide/own.md': '---\ntitle: "Own"\n---\n\n# Brought\n',
+  'api/index.html': page('API', '<a href="x">x</a>'),
+  'empty.html': '<div id="app"></div>',
+  '404.html': page('Nothing'),
+  'a.css': 'b{}',
+};
+const MARKDOWN = { accept: 'text/markdown' };
+
+const server = (files: Files = SITE, form: Parameters<typeof serve>[1] = {}) =>
+  serve([releases.make(files, { trailingSlash: 'always' })], { markdown: true, ...form });
+
+describe('prefersMarkdown()', () => {
+  it.each<[string | undefined, boolean]>([
+    [undefined, false],
+    ['', false],
+    ['*/*', false],
+    ['text/html', false],
+    ['text/*', false],
+    ['text/markdown', true],
+    ['Text/Markdown; charset=utf-8', true],
+    ['text/markdown, text/html;q=0.9', true],
+    ['text/markdown, */*;q=0.8', true],
+    ['text/markdown;q=0.5, text/*;q=0.4', true],
+    ['text/markdown, text/html', true],
+    ['text/markdown, text/html, */*', true],
+    ['text/markdown, */*', true],
+    ['text/markdown;q=0, */*', false],
+    ['text/markdown;q=0', false],
+    ['text/markdown;q=0.8, text/html', false],
+    ['text/markdown;q=0.3, text/html;q=0.7', false],
+    ['text/markdown;q=nonsense', true],
+    ['text/markdownx', false],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8', false],
+  ])('judges %s', (accept, wanted) => {
+    expect(prefersMarkdown(accept)).toBe(wanted);
+  });
+});
+
+describe('paths of twins', () => {
+  const files = new Set(['index.html', 'a.html', 'a/index.html', 'b/index.html', 'c.htm', 'd.html', 'd.md', 'b.md']);
+
+  it.each<[string, string | null]>([
+    ['index.md', 'index.html'],
+    ['a.md', 'a.html'],
+    ['a.html.md', 'a.html'],
+    ['a/index.md', 'a/index.html'],
+    ['a/index.html.md', 'a/index.html'],
+    ['b.md', 'b/index.html'],
+    ['c.md', 'c.htm'],
+    ['.md', null],
+    ['b/.md', null],
+    ['x.md', null],
+    ['a.html', null],
+  ])('finds the page of %s', (path, found) => {
+    expect(pageOfTwin(files, path)).toBe(found);
+  });
+
+  it('finds what the bundle brings', () => {
+    expect([ownTwin(files, 'd.html'), ownTwin(files, 'a.html'), ownTwin(files, 'b/index.html')]).toEqual([
+      'd.md',
+      null,
+      'b.md',
+    ]);
+    expect(twinOf('a/index.html')).toBe('a/index.md');
+  });
+});
+
+describe('a page’s twin', () => {
+  it('answers its own path, and its page where Markdown is preferred', async () => {
+    const { ask } = server();
+    for (const [target, headers] of [
+      ['/guide/start.md', {}],
+      ['/guide/start.html.md', {}],
+      ['/guide/start', MARKDOWN],
+      ['/guide/start.html', MARKDOWN],
+    ] as const) {
+      const answer = await ask(target, headers);
+      expect([target, answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
+        target,
+        200,
+        'text/markdown; charset=utf-8',
+        'Accept-Encoding, Accept',
+      ]);
+      expect(await answer.text()).toBe('# Start\n\n[next](/guide/next.html)\n');
+    }
+    expect(await (await ask('/api.md')).text()).toContain('[x](/api/x)');
+    expect(await (await ask('/', MARKDOWN)).text()).toBe('# Home\n\ntext\n');
+    expect(await (await ask('/empty.md')).text()).toBe('');
+  });
+
+  it('leaves all else as it is', async () => {
+    const { ask } = server();
+    expect(await (await ask('/guide/start', { accept: 'text/html, */*' })).text()).toContain('<h1>');
+    expect((await ask('/guide/start')).headers.get('vary')).toBe('Accept-Encoding, Accept');
+    const style = await ask('/a.css', MARKDOWN);
+    expect([style.headers.get('content-type'), style.headers.get('vary')]).toEqual([
+      'text/css; charset=utf-8',
+      'Accept-Encoding',
+    ]);
+    expect((await ask('/nothing.md')).status).toBe(404);
+    expect((await ask('/_docshelf/x.md')).status).toBe(404);
+    expect((await ask('/nothing', MARKDOWN)).status).toBe(404);
+    expect((await ask('/api', MARKDOWN)).status).toBe(308);
+  });
+
+  it('is the bundle’s own file where it has one', async () => {
+    const { ask } = server();
+    for (const [target, headers] of [
+      ['/guide/own.md', {}],
+      ['/guide/own', MARKDOWN],
+    ] as const) {
+      const answer = await ask(target, headers);
+      // A cache keeps it apart from the page.
+      expect([await answer.text(), answer.headers.get('vary')]).toEqual([
+        SITE['guide/own.md'],
+        'Accept-Encoding, Accept',
+      ]);
+    }
+  });
+
+  it('has an entity tag of its bytes, HEAD, 304 and prepared answers', async () => {
+    const { ask, server: site } = server();
+    const first = await ask('/guide/start', MARKDOWN);
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).not.toBe((await ask('/guide/start')).headers.get('etag'));
+    expect((await ask('/guide/start', { ...MARKDOWN, 'if-none-match': etag })).status).toBe(304);
+    expect((await ask('/guide/start', { 'if-none-match': etag })).status).toBe(200);
+    const head = await ask('/guide/start.md', {}, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), head.headers.get('x-robots-tag')]).toEqual([
+      200,
+      String((await first.text()).length),
+      'noindex',
+    ]);
+    await ask('/guide/start.md');
+    await ask('/guide/start');
+    expect(site.fastAnswer('/guide/start.md', {})?.status).toBe(200);
+    expect(site.fastAnswer('/guide/start', { accept: '*/*' })?.body?.toString()).toContain('<h1>');
+    expect(site.fastAnswer('/guide/start', MARKDOWN)).toBeNull();
+  });
+
+  it('is not there where it is turned off', async () => {
+    const { ask } = server(SITE, { markdown: false });
+    expect((await ask('/guide/start.md')).status).toBe(404);
+    const answer = await ask('/guide/start', MARKDOWN);
+    expect([await answer.text(), answer.headers.get('vary')]).toEqual([SITE['guide/start.html'], 'Accept-Encoding']);
+  });
+
+  it('comes after the site’s rules and before the fallback', async () => {
+    const release = releases.make({ ...SITE, _redirects: '/guide/start.md /elsewhere 302' });
+    const { ask } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
+    expect((await ask('/guide/start.md')).headers.get('location')).toBe('/elsewhere');
+    expect(await (await ask('/api.md')).text()).toContain('# API');
+    expect(await (await ask('/anything')).text()).toContain('Home');
+  });
+
+  it('is of no page that rules keep from all of its addresses, nor do lists name that', async () => {
+    const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
+    const { ask } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
+    expect((await ask('/guide/start.md')).status).toBe(404);
+    const { ask: bare } = serve([releases.make({ ...SITE, _redirects: '' })], { markdown: true });
+    expect((await bare('/guide/start.md')).status).toBe(200);
+    for (const list of ['/llms.txt', '/llms-full.txt']) {
+      const text = await (await ask(list)).text();
+      expect([list, text.includes('guide/start'), /\/api(?:\/index)?\.md/.test(text)]).toEqual([list, false, true]);
+    }
+  });
+
+  it('has links below the base path', async () => {
+    const { ask } = server(SITE, { basePath: '/docs/' });
+    expect(await (await ask('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
+  });
+});
+
+const head = (title: string, rest = '', description = '') =>
+  `<!doctype html><html lang="en"><head><title>${title}</title><meta name="description" content="${description}">${rest}</head>`;
+
+const BOOK: Files = {
+  'index.html': `${head('Acme', '', 'All of it.')}<main><h1>Acme</h1><a href="guide/second.html">2</a><a href="guide/first">1</a></main>`,
+  'guide/index.html': `${head('The guide')}<main><h1>Guide</h1><p>g</p></main>`,
+  'guide/first.html': `${head('First [one]', '', 'Of two.')}<main><h1>First</h1><p>a</p></main>`,
+  'guide/second.html': `${head('Second')}<main><h1>Second</h1><p>b</p></main>`,
+  'guide/hidden.html': `${head('Hidden', '<meta name="robots" content="noindex">')}<main><h1>H</h1></main>`,
+  'guide/moved.html': `${head('Moved', '<meta http-equiv="refresh" content="0; url=first.html">')}`,
+  'api/calls/x.html': `${head('X')}<main><h1>X</h1><p>x</p></main>`,
+  'de/index.html': '<!doctype html><html lang="de"><head><title>Deutsch</title></head><main><h1>Deutsch</h1></main>',
+  '404.html': head('Not found'),
+};
+
+describe('llms.txt and llms-full.txt', () => {
+  const LIST = [
+    '# Acme',
+    '',
+    '> All of it.',
+    '',
+    '## Pages',
+    '',
+    '- [Acme](/index.md): All of it.',
+    '- [The guide](/guide/index.md)',
+    '',
+    '## The guide',
+    '',
+    '- [Second](/guide/second.md)',
+    '- [First \\[one\\]](/guide/first.md): Of two.',
+    '',
+    '## Api / Calls',
+    '',
+    '- [X](/api/calls/x.md)',
+  ];
+
+  it('list pages by sections in the order of the navigation', async () => {
+    const { ask } = server(BOOK);
+    const answer = await ask('/llms.txt');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
+    const text = await answer.text();
+    expect(text.split('\n')).toEqual(expect.arrayContaining(LIST));
+    expect(text).toContain('- [Deutsch](/de/index.md)');
+    expect(text).not.toMatch(/Hidden|Moved|Not found/);
+  });
+
+  it('hold all pages, and lead below the base path', async () => {
+    const { ask } = server(BOOK, { basePath: '/docs/' });
+    const text = await (await ask('/llms-full.txt')).text();
+    expect(text).toContain(
+      '---\n\nSource: /docs/guide/second.md\n\n# Second\n\nb\n\n---\n\nSource: /docs/guide/first.md\n\n# First',
+    );
+    expect(text).not.toContain('# H\n');
+    expect(await (await ask('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
+  });
+
+  it('bear the title that the config gives the site, also where another was kept', async () => {
+    const release = releases.make(BOOK);
+    const headOf = async (title: string | null, name: string) =>
+      (await (await serve([release], { markdown: true, title }).ask(name)).text()).split('\n', 1)[0];
+    for (const name of ['/llms.txt', '/llms-full.txt'])
+      expect([await headOf(null, name), await headOf('Acme  Docs', name)]).toEqual(['# Acme', '# Acme Docs']);
+  });
+
+  it('are kept with the release, and answer HEAD, 304 and ranges from there', async () => {
+    const release = releases.make(BOOK);
+    const ask = serve([release], { markdown: true }).ask;
+    const first = await ask('/llms-full.txt');
+    const etag = first.headers.get('etag') ?? '';
+    const folder = join(dirname(release.siteDir), 'markdown');
+    const [name = '', ...others] = readdirSync(folder);
+    expect(others).toEqual([]);
+    expect(readFileSync(join(folder, name), 'utf8')).toBe(await first.text());
+    const again = serve([release], { markdown: true }).ask;
+    expect((await again('/llms-full.txt', { 'if-none-match': etag })).status).toBe(304);
+    expect(await (await again('/llms-full.txt', { range: 'bytes=0-5' })).text()).toBe('# Acme');
+    expect((await again('/llms-full.txt', {}, 'HEAD')).headers.get('etag')).toBe(etag);
+  });
+
+  it('are there where they cannot be kept, and make no folder of a release that is gone', async () => {
+    const release = releases.make(BOOK);
+    const folder = join(dirname(release.siteDir), 'markdown');
+    writeFileSync(folder, '');
+    expect(await (await serve([release], { markdown: true }).ask('/llms.txt')).text()).toContain('# Acme');
+  });
+
+  it('are the bundle’s own where it has them, and none where Markdown is off', async () => {
+    expect(await (await server({ ...BOOK, 'llms.txt': 'own' }).ask('/llms.txt')).text()).toBe('own');
+    expect((await server(BOOK, { markdown: false }).ask('/llms.txt')).status).toBe(404);
+  });
+});
+
+describe('readMarkdown()', () => {
+  it('reads a page by its file, its address and its twin’s', async () => {
+    const snapshot = new SiteSnapshot(releases.make(SITE), [], { trailingSlash: 'always' });
+    const bodies = new BodyCache(1024 ** 2);
+    const read = (path: string) => readMarkdown(snapshot, bodies, path);
+    for (const path of ['guide/start.html', '/guide/start', 'guide/start?a#b', '/guide/start.md', 'guide/start/'])
+      expect(await read(path), path).toEqual({
+        page: 'guide/start.html',
+        title: 'Start',
+        markdown: '# Start\n\n[next](/guide/next.html)\n',
+      });
+    expect(await read('api')).toMatchObject({ title: 'API' });
+    expect(await read('guide/own')).toMatchObject({ title: 'Own' });
+    for (const path of ['nothing', 'a.css', '%', '../x', '_docshelf/manifest.json'])
+      expect(await read(path), path).toBeNull();
+  });
+});

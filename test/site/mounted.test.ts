@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { SiteSnapshot } from '../../src/site/index.ts';
+import { serve, sha256, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const FILLER = '<p>all work and no play</p>'.repeat(100);
+const PAGE = `<a href="/b">${FILLER}`;
+const MOUNTED = `<a href="/docs/b">${FILLER}`;
+const AT = { basePath: '/docs/' };
+
+describe('a site that is mounted elsewhere than it was built for', () => {
+  it('is given targets without the base path, and sends its pages rewritten', async () => {
+    const { ask } = serve([releases.make({ 'a.html': PAGE })], AT);
+    const response = await ask('/a');
+    expect(await response.text()).toBe(MOUNTED);
+    expect(response.headers.get('content-length')).toBe(String(MOUNTED.length));
+    expect(response.headers.get('etag')).toBe(`"${sha256(MOUNTED).slice(0, 32)}"`);
+  });
+
+  it('answers conditions, ranges, encodings and HEAD by the bytes that are sent, from the first request on', async () => {
+    const files = { 'a.html': PAGE };
+    const etag = `"${sha256(MOUNTED).slice(0, 32)}"`;
+    for (const cacheBytes of [1024 ** 2, 0]) {
+      const fresh = () => serve([releases.make(files)], { ...AT, cacheBytes });
+      expect((await fresh().ask('/a', { 'if-none-match': etag })).status).toBe(304);
+      const part = await fresh().ask('/a', { range: 'bytes=3-20' });
+      expect([part.status, await part.text()]).toEqual([206, MOUNTED.slice(3, 21)]);
+      expect(part.headers.get('content-range')).toBe(`bytes 3-20/${MOUNTED.length}`);
+      const zipped = await fresh().ask('/a', { 'accept-encoding': 'gzip' });
+      expect(zipped.headers.get('etag')).toBe(`${etag.slice(0, -1)}-gz"`);
+      expect(gunzipSync(await zipped.arrayBuffer()).toString()).toBe(MOUNTED);
+      const head = await fresh().ask('/a', {}, 'HEAD');
+      expect([head.headers.get('content-length'), await head.text()]).toEqual([String(MOUNTED.length), '']);
+    }
+  });
+
+  it.each([
+    [
+      'windows-1252',
+      Buffer.from('<meta charset=windows-1252><a href="/b">\xe9', 'latin1'),
+      '<meta charset=utf-8><a href="/docs/b">é',
+    ],
+    [
+      'shift_jis',
+      Buffer.from('<meta charset=shift_jis><a href="/b">\x95\x5c', 'latin1'),
+      '<meta charset=utf-8><a href="/docs/b">表',
+    ],
+    ['utf-16le', Buffer.from('\ufeff<a href="/b">é', 'utf16le'), '<a href="/docs/b">é'],
+  ])('sends a rewritten page in %s as UTF-8, and others as they are', async (charset, bytes, text) => {
+    const plain = Buffer.from('<meta charset=windows-1252>\xe9', 'latin1');
+    const { ask } = serve([releases.make({ 'a.html': bytes, 'c.html': plain })], AT);
+    const page = await ask('/a');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(Buffer.from(await page.arrayBuffer()).toString()).toBe(`\ufeff${text}`);
+    const other = await ask('/c');
+    expect(other.headers.get('content-type')).toBe('text/html; charset=windows-1252');
+    expect(Buffer.from(await other.arrayBuffer())).toEqual(plain);
+    const atRoot = await serve([releases.make({ 'a.html': bytes })]).ask('/a');
+    expect(atRoot.headers.get('content-type')).toBe(`text/html; charset=${charset}`);
+    expect(Buffer.from(await atRoot.arrayBuffer())).toEqual(bytes);
+  });
+
+  it('answers from memory the second time', async () => {
+    const hits: boolean[] = [];
+    const release = releases.make({ 'a.html': PAGE });
+    const { ask } = serve([release], { ...AT, events: { onCache: (isHit) => hits.push(isHit) } });
+    await ask('/a');
+    rmSync(join(release.siteDir, 'a.html'));
+    expect(await (await ask('/a')).text()).toBe(MOUNTED);
+    expect(hits.at(-1)).toBe(true);
+  });
+
+  it('says immutable of hashed files whose bytes stay, and of no rewritten one', async () => {
+    const { ask } = serve([releases.make({ 'a.5b0e4cfb.css': 'a{}', 'b.5b0e4cfb.css': 'a{b:url(/c)}' })], AT);
+    const controls = [await ask('/a.5b0e4cfb.css'), await ask('/b.5b0e4cfb.css')].map((each) =>
+      each.headers.get('cache-control'),
+    );
+    expect(controls).toEqual(['public, max-age=31536000, immutable', 'no-cache']);
+  });
+
+  it('makes integrity attributes anew where the target changed', async () => {
+    const style = 'a{b:url(/c.png)}';
+    const integrity = (text: string) => `sha384-${createHash('sha384').update(text).digest('base64')}`;
+    const page = (base: string, digest: string) =>
+      `<link rel="stylesheet" href="${base}a.css" integrity="${digest}"><script src="${base}b.js" integrity="sha256-x"></script>`;
+    const { ask } = serve([releases.make({ 'a.html': page('/', integrity(style)), 'a.css': style, 'b.js': '1' })], AT);
+    const sent = await (await ask('/a.css')).text();
+    expect(sent).toBe('a{b:url(/docs/c.png)}');
+    expect(await (await ask('/a')).text()).toBe(page('/docs/', integrity(sent)));
+  });
+
+  it('leaves strings of a script that name no file of the site', async () => {
+    const { ask } = serve([releases.make({ 'a.js': 'a("/b.png"); c("/none.png")', 'b.png': 'png' })], AT);
+    expect(await (await ask('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
+  });
+
+  it('rewrites the 404 page, and old assets by what their own release was built for', async () => {
+    const old = releases.make({ 'a.5b0e4cfb.css': 'a{b:url(/old/c)}' }, { builtFor: '/old/' });
+    const { ask } = serve([releases.make({ '404.html': PAGE }), old], AT);
+    const missing = await ask('/nowhere');
+    expect([missing.status, await missing.text()]).toEqual([404, MOUNTED]);
+    expect(await (await ask('/a.5b0e4cfb.css')).text()).toBe('a{b:url(/docs/c)}');
+  });
+
+  it('is served at the root where it was built for a folder', async () => {
+    const { ask } = serve([releases.make({ 'a.html': MOUNTED }, { builtFor: '/docs/' })]);
+    expect(await (await ask('/a')).text()).toBe(PAGE);
+  });
+
+  it('redirects relatively, which holds below every base path', async () => {
+    const { ask } = serve([releases.make({ 'a/index.html': PAGE })], AT);
+    const response = await ask('/a?q');
+    expect([response.status, response.headers.get('location')]).toEqual([308, 'a/?q']);
+  });
+
+  it('answers 503 to a file that cannot be read, and tries again', async () => {
+    const release = releases.make({ 'a.html': PAGE });
+    const { ask, site } = serve([release], AT);
+    rmSync(join(release.siteDir, 'a.html'));
+    expect((await ask('/a')).status).toBe(503);
+    const again = releases.make({ 'a.html': PAGE });
+    site.current = new SiteSnapshot({ ...release, siteDir: again.siteDir }, [], { trailingSlash: 'auto', ...AT });
+    expect((await ask('/a')).status).toBe(200);
+  });
+});

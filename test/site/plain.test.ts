@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadSiteRules, type PlainAnswer, SiteSnapshot } from '../../src/site/index.ts';
+import { serve, sha256, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
+const TAG = sha256(PAGE).slice(0, 32);
+const FILES = {
+  'index.html': PAGE,
+  'a.html': PAGE,
+  'b/index.html': PAGE,
+  'ü.html': PAGE,
+  'c d.txt': 'text',
+  'e.png': 'x',
+};
+const LATER = 'Sun, 02 Jun 2999 10:20:30 GMT';
+
+function plainHeaders(plain: PlainAnswer | null): Record<string, string | undefined> {
+  const pairs = plain?.headers.flatMap((name, at, all) => (at % 2 === 0 ? [[name.toLowerCase(), all[at + 1]]] : []));
+  return Object.fromEntries(pairs ?? []);
+}
+
+describe('plain()', () => {
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['/', {}],
+    ['/?q=1', {}],
+    ['/a', { 'accept-encoding': 'gzip' }],
+    ['/a.html', { 'accept-encoding': 'gzip, deflate, br, zstd' }],
+    ['/b/', { 'accept-encoding': 'br;q=0, gzip' }],
+    ['/%C3%BC', {}],
+    ['/c%20d.txt', { 'accept-encoding': 'gzip' }],
+    ['/e.png', { 'if-modified-since': LATER }],
+    ['/a', { 'if-none-match': `"${TAG}"` }],
+    ['/a', { 'if-none-match': `"x", W/"${TAG}-gz"`, 'accept-encoding': 'gzip' }],
+    ['/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' }],
+    ['/a', { 'if-none-match': '*' }],
+    ['/c%20d.txt', { 'if-none-match': `"${sha256('text').slice(0, 32)}"`, 'accept-encoding': 'br' }],
+    ['/nowhere', {}],
+    ['/nowhere?q=1', { 'accept-encoding': 'gzip' }],
+    ['/b/nowhere', { 'accept-encoding': 'br', 'if-none-match': '*' }],
+    ['/nowhere.js', {}],
+    ['/%C3%BC/nowhere', {}],
+  ])('answers %s %j as respond() does', async (target, headers) => {
+    const { server, ask } = serve([releases.make(FILES)]);
+    const isMissing = target.includes('nowhere');
+    if (!isMissing) expect(server.fastAnswer(target, headers)).toBeNull();
+    // The first reads the file, which a condition alone does not.
+    const { 'if-none-match': _, ...unconditional } = headers;
+    await ask(target, unconditional);
+    const asked = await ask(target, headers);
+    const plain = server.fastAnswer(target, headers);
+    expect([plain?.status, plainHeaders(plain)]).toEqual([asked.status, Object.fromEntries(asked.headers)]);
+    expect(plain?.body ?? Buffer.alloc(0)).toEqual(Buffer.from(await asked.arrayBuffer()));
+  });
+
+  it.each(['/nowhere', '/b/nowhere', '/nowhere.js'])(
+    'answers %s by the page of the site as respond() does',
+    async (target) => {
+      const { server, ask } = serve([releases.make({ ...FILES, '404.html': `${PAGE}404`, 'b/404.html': 'b' })]);
+      for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+        const asked = await ask(target, headers);
+        const plain = server.fastAnswer(target, headers);
+        expect(plain?.status).toBe(404);
+        expect(plainHeaders(plain)).toEqual(Object.fromEntries(asked.headers));
+        expect(plain?.body).toEqual(Buffer.from(await asked.arrayBuffer()));
+      }
+    },
+  );
+
+  it('asks the next release anew for what the former one lacked', async () => {
+    const { server, site, ask } = serve([releases.make(FILES)]);
+    await ask('/new');
+    expect([server.fastAnswer('/new', {})?.status, server.fastAnswer('/new?q', {})?.status]).toEqual([404, 404]);
+    site.current = new SiteSnapshot(releases.make({ ...FILES, 'new.html': PAGE }), [], { trailingSlash: 'auto' });
+    expect(server.fastAnswer('/new', {})).toBeNull();
+    expect((await ask('/new')).status).toBe(200);
+  });
+
+  it('asks a rule for each host', async () => {
+    const release = releases.make({ ...FILES, _redirects: '/old https://docs.example/old' });
+    const { server, ask } = serve([release], { rules: await loadSiteRules(release) });
+    await ask('/old', { host: 'docs.example' });
+    expect(server.fastAnswer('/old', { host: 'docs.example' })?.status).toBe(404);
+    expect(server.fastAnswer('/old', { host: 'other.example' })).toBeNull();
+  });
+
+  it('leaves an asset that another release may have to respond()', async () => {
+    const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
+    expect(server.fastAnswer('/nowhere.js', {})).toBeNull();
+    await ask('/nowhere');
+    expect(server.fastAnswer('/nowhere', {})?.status).toBe(404);
+  });
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['/_docshelf/search', {}],
+    ['/%5Fdocshelf/search', {}],
+    ['/a/../_docshelf/search', {}],
+    ['/a/%2e%2e/_docshelf/search', {}],
+    ['//_docshelf/search', {}],
+    ['/a%2fb', {}],
+    ['/nowhere', { range: 'bytes=0-1' }],
+    ['/a', { range: 'bytes=0-1' }],
+    ['/a', { 'if-match': `"${TAG}"` }],
+    ['/a', { 'if-unmodified-since': LATER }],
+    ['/b', {}],
+    ['/%61', {}],
+    ['/a#b', {}],
+    ['http://x/a', {}],
+    ['*', {}],
+  ])('leaves %s %j to respond()', async (target, headers) => {
+    const { server, ask } = serve([releases.make(FILES)]);
+    await ask('/a');
+    await ask(target, headers);
+    expect(server.fastAnswer(target, headers)).toBeNull();
+  });
+
+  it('leaves what is not in memory to respond()', async () => {
+    const { server, ask } = serve([releases.make({ 'a.txt': 'a'.repeat(500), 'b.txt': 'b'.repeat(500) })], {
+      cacheBytes: 1000,
+    });
+    await ask('/a.txt');
+    await ask('/b.txt');
+    expect(server.fastAnswer('/a.txt', {})).toBeNull();
+  });
+
+  it('leaves an old asset to respond(): its release may be removed', async () => {
+    const { server, ask } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
+    expect((await ask('/old.js')).status).toBe(200);
+    expect(server.fastAnswer('/old.js', {})).toBeNull();
+  });
+
+  it('answers nothing of a former release', async () => {
+    const { server, site, ask } = serve([releases.make(FILES)]);
+    await ask('/a');
+    expect(server.fastAnswer('/a', {})?.status).toBe(200);
+    site.current = null;
+    expect(server.fastAnswer('/a', {})).toBeNull();
+  });
+
+  it('counts what it answers from memory', async () => {
+    const hits: boolean[] = [];
+    const { server, ask } = serve([releases.make(FILES)], { events: { onCache: (isHit) => hits.push(isHit) } });
+    await ask('/a');
+    server.fastAnswer('/a', {});
+    expect(hits).toEqual([false, true]);
+  });
+});

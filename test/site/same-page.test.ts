@@ -1,0 +1,59 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ReleaseView } from '../../src/domain/release.ts';
+import { SamePages } from '../../src/site/index.ts';
+import { TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const titled = (title: string): string => `<!doctype html><title>${title}</title>`;
+
+function versions(): { readonly old: ReleaseView; readonly next: ReleaseView } {
+  const shared = { 'index.html': titled('Home'), 'guides/index.html': titled('Guides') };
+  const old = releases.make({
+    ...shared,
+    'guides/start.html': titled('Start'),
+    'guides/deep/keys/index.html': titled('Rotate keys | Acme'),
+    'guides/gone.html': titled('Gone'),
+    'a/overview.html': titled('Overview'),
+    'b/same/overview.html': titled('Overview of it'),
+  });
+  const next = releases.make({
+    ...shared,
+    'guides/start/index.html': titled('Begin'),
+    'admin/keys.html': titled('Rotate keys | Acme Docs'),
+    'x/overview/it.html': titled('Overview'),
+    'y/overview/it.html': titled('Overview'),
+    'b/other/overview.html': titled('Overview of it'),
+    'c/else/one.html': titled('Overview of it'),
+    '404.html': titled('Gone'),
+  });
+  return { old, next };
+}
+
+describe('SamePages', () => {
+  it.each([
+    ['', ''],
+    ['guides/', 'guides/'],
+    // As a file in one version, as a folder in the other.
+    ['guides/start', 'guides/start/'],
+    ['guides/start.html', 'guides/start/'],
+    ['guides/deep/keys/', 'admin/keys'],
+    ['guides/deep/keys/index.html', 'admin/keys.html'],
+    // Neither by the title of a 404 page, nor by one that stands on two pages as near.
+    ['guides/gone', 'guides/'],
+    ['a/overview', ''],
+    ['b/same/overview', 'b/other/overview'],
+    ['nowhere/at/all', ''],
+    ['guides/none/at/all.png', 'guides/'],
+  ])('leads from "%s" to "%s"', async (path, expected) => {
+    const { old, next } = versions();
+    expect(await new SamePages().find(path, old, next)).toBe(expected);
+  });
+
+  it('leads to the nearest parent where a release is gone', async () => {
+    const { old, next } = versions();
+    releases.remove();
+    expect(await new SamePages().find('guides/deep/keys/', old, next)).toBe('guides/');
+  });
+});

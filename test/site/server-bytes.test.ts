@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../src/site/index.ts';
+import { kept, serve, sha256, summary, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
+const LAST_MODIFIED = 'Sat, 01 Jun 2024 10:20:30 GMT';
+
+/** What a descriptor of this process leads to; empty where it is closed meanwhile. */
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}
+
+describe('respond() to ranges', () => {
+  const text = Array.from({ length: 30_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join('');
+  const tag = `"${sha256(text).slice(0, 32)}"`;
+
+  // In memory the file is sliced, over the cache's bound it is streamed: the answers are the same.
+  describe.each([
+    ['from memory', 1024 ** 2],
+    ['from disk', 64 * 1024],
+  ])('%s', (_name, cacheBytes) => {
+    async function asked(headers: Readonly<Record<string, string>>) {
+      const { ask } = serve([releases.make({ 'a.txt': text })], { cacheBytes });
+      await (await ask('/a.txt')).arrayBuffer();
+      return ask('/a.txt', headers);
+    }
+
+    it.each([
+      ['bytes=5-9', 'bytes 5-9/30000', text.slice(5, 10)],
+      ['bytes=-4', 'bytes 29996-29999/30000', text.slice(-4)],
+      ['bytes=100-', 'bytes 100-29999/30000', text.slice(100)],
+    ])('answers %s with 206, in the bytes of the file itself', async (range, contentRange, body) => {
+      const response = await asked({ range, 'accept-encoding': 'br' });
+      const names = ['content-range', 'content-length', 'content-encoding', 'etag'];
+      expect(await summary(response, ...names)).toEqual([206, contentRange, String(body.length), null, tag, body]);
+    });
+
+    it('answers 416 past the end', async () => {
+      const response = await asked({ range: 'bytes=30000-' });
+      expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */30000']);
+    });
+
+    it.each(['bytes=0-1,4-5', 'garbage', 'bytes=9-1'])('answers %s whole', async (range) => {
+      expect(await summary(await asked({ range }), 'content-range')).toEqual([200, null, text]);
+    });
+
+    it('honours If-Range for this very content only', async () => {
+      const range = 'bytes=0-1';
+      expect((await asked({ range, 'if-range': tag })).status).toBe(206);
+      expect((await asked({ range, 'if-range': LAST_MODIFIED })).status).toBe(200);
+      expect(await summary(await asked({ range, 'if-range': '"x"' }))).toEqual([200, text]);
+    });
+
+    it('looks at If-None-Match first', async () => {
+      expect((await asked({ range: 'bytes=0-1', 'if-none-match': tag })).status).toBe(304);
+    });
+  });
+});
+
+describe('a stream that nobody reads to its end', () => {
+  it.skipIf(process.platform !== 'linux').each(['identity', 'gzip', 'br'])('closes its file (%s)', async (encoding) => {
+    const release = releases.make({ 'big.txt': randomBytes(1_000_000).toString('hex') });
+    const { ask } = serve([release], { cacheBytes: 64 * 1024 });
+    const isOpen = () => readdirSync('/proc/self/fd').some((fd) => linkOf(fd).startsWith(release.siteDir));
+    const response = await ask('/big.txt', { 'accept-encoding': encoding });
+    expect(isOpen()).toBe(true);
+    await response.body?.cancel();
+    await expect.poll(isOpen).toBe(false);
+  });
+});
+
+describe('text over the bound of one body', () => {
+  const text = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`).join('');
+  const cacheBytes = 1024 ** 2;
+  const decoded = { gzip: gunzipSync, br: brotliDecompressSync };
+
+  it.each(['gzip', 'br'] as const)('is compressed as it is read, and then kept (%s)', async (encoding) => {
+    const { ask } = serve([releases.make({ 'big.txt': text })], { cacheBytes });
+    const headers = { 'accept-encoding': encoding };
+    const lengths: (string | null)[] = [];
+    for (const method of ['HEAD', 'GET', 'GET', 'HEAD']) {
+      const answer = await ask('/big.txt', headers, method);
+      const tag = `"${sha256(text).slice(0, 32)}-${encoding === 'br' ? 'br' : 'gz'}"`;
+      expect([answer.status, answer.headers.get('content-encoding'), answer.headers.get('etag')]).toEqual([
+        200,
+        encoding,
+        tag,
+      ]);
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      if (method === 'GET') expect(decoded[encoding](bytes).toString()).toBe(text);
+      lengths.push(answer.headers.get('content-length'));
+      expect((await ask('/big.txt', { ...headers, 'if-none-match': tag })).status).toBe(304);
+    }
+    const size = expect.stringMatching(/^\d{4,5}$/);
+    expect(lengths).toEqual([null, null, size, size]);
+  });
+
+  it('is not kept where it does not become small', async () => {
+    const hex = randomBytes(300_000).toString('hex');
+    const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
+    for (let time = 0; time < 2; time++) {
+      const answer = await ask('/big.txt', { 'accept-encoding': 'gzip' });
+      expect(answer.headers.get('content-length')).toBeNull();
+      expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString() === hex).toBe(true);
+    }
+  });
+
+  it('is sent as it is where many are compressed at once, until they end', async () => {
+    const hex = randomBytes(300_000).toString('hex');
+    const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
+    const askGzip = () => ask('/big.txt', { 'accept-encoding': 'gzip' });
+    const encodingOf = (answer: Response) => answer.headers.get('content-encoding');
+    const begun = [...(await Promise.all(Array.from({ length: 8 }, askGzip))), await askGzip()];
+    expect(begun.map(encodingOf)).toEqual([...Array.from({ length: 8 }, () => 'gzip'), null]);
+    expect((await begun[8]?.text()) === hex).toBe(true);
+    for (const answer of begun.slice(0, 8)) await answer.body?.cancel();
+    await expect.poll(async () => encodingOf(await askGzip())).toBe('gzip');
+  });
+});
+
+describe('respond() when the storage fails', () => {
+  it.each([1024 ** 2, 8 * 1024])('answers 503 and not 404 (cache of %i bytes)', async (cacheBytes) => {
+    const faults: DocshelfError[] = [];
+    const release = releases.make({ 'a.html': PAGE, 'a.js': 'x'.repeat(2000), '404.html': PAGE });
+    const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
+    rmSync(release.siteDir, { recursive: true });
+    for (const [path, headers] of [
+      ['/a', {}],
+      ['/a', { range: 'bytes=0-1' }],
+      ['/a.js', {}],
+    ] as const) {
+      const response = await ask(path, headers);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await response.text()).not.toContain(release.siteDir);
+    }
+    expect(faults.map(({ code }) => code)).toEqual(['cannot_read', 'cannot_read', 'cannot_read']);
+  });
+
+  it('answers 503 where the 404 page cannot be read: whether a page is missing is then all the same', async () => {
+    const release = releases.make({ '404.html': PAGE });
+    const { ask } = serve([release]);
+    rmSync(release.siteDir, { recursive: true });
+    expect((await ask('/nope')).status).toBe(503);
+  });
+
+  it.each([1024 ** 2, 8 * 1024])('answers 503 for a file of another size (cache of %i bytes)', async (cacheBytes) => {
+    const faults: DocshelfError[] = [];
+    const release = releases.make({ 'a.html': PAGE });
+    const { ask } = serve([release], { cacheBytes, events: { onFault: (fault) => faults.push(fault) } });
+    writeFileSync(join(release.siteDir, 'a.html'), PAGE.slice(1));
+    expect((await ask('/a')).status).toBe(503);
+    expect(faults.map(({ code }) => code)).toEqual(['release_damaged']);
+  });
+
+  it('answers again once the storage is back', async () => {
+    const release = releases.make({ 'a.html': PAGE });
+    const { ask } = serve([release]);
+    rmSync(release.siteDir, { recursive: true });
+    expect((await ask('/a')).status).toBe(503);
+    mkdirSync(release.siteDir);
+    writeFileSync(join(release.siteDir, 'a.html'), PAGE);
+    expect((await ask('/a')).status).toBe(200);
+  });
+});
+
+describe('a switch', () => {
+  it('is seen by the next request, and not by one in flight', async () => {
+    const old = releases.make({ 'a.html': 'old' });
+    const next = releases.make({ 'a.html': 'new' });
+    const { site, ask } = serve([old]);
+    const inFlight = ask('/a');
+    site.current = new SiteSnapshot(next, [kept(old)], { trailingSlash: 'auto' });
+    expect(await (await inFlight).text()).toBe('old');
+    expect(await (await ask('/a')).text()).toBe('new');
+  });
+
+  it('lets a stream that began before it end whole', async () => {
+    const old = releases.make({ 'a.txt': 'o'.repeat(300_000) });
+    const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
+    const { site, ask } = serve([old], { cacheBytes: 64 * 1024 });
+    const response = await ask('/a.txt');
+    site.current = new SiteSnapshot(next, [], { trailingSlash: 'auto' });
+    expect(await response.text()).toBe('o'.repeat(300_000));
+  });
+
+  it("keeps the older release's hashed assets and drops its pages", async () => {
+    const old = releases.make({ 'old.html': 'old', 'app.5b0e4cfb.js': 'old' });
+    const { ask } = serve([releases.make({ 'new.html': 'new' }), old]);
+    expect((await ask('/old')).status).toBe(404);
+    expect(await summary(await ask('/app.5b0e4cfb.js'), 'cache-control')).toEqual([
+      200,
+      'public, max-age=31536000, immutable',
+      'old',
+    ]);
+  });
+
+  it('to null leaves nothing to answer', () => {
+    const server = new SiteServer(new BodyCache(0), { current: null });
+    expect(() => server.respond({ method: 'GET', target: '/', header: () => undefined, id: () => null })).toThrow(
+      expect.objectContaining({ code: 'no_bundle' }),
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import { rmSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Files, serve, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const page = (attributes: string) => `<!doctype html><html ${attributes}><title>Home</title>`;
+/** Of one site in many languages, as generators lay them out. */
+const SITE: Files = {
+  'index.html': page('lang="de-DE"'),
+  'guide/deep/page.html': page('lang="fr"'),
+  'ja.html': page('lang="ja"'),
+  'ja/a.html': page('lang="ja"'),
+  'fa/index.html': page('lang="fa-IR" dir="rtl"'),
+  'fa/guide/index.html': page(''),
+  'zh-tw/index.html': page('lang="zh-TW"'),
+  'it/index.html': page('lang="de"'),
+};
+
+const said = async (response: Response) => {
+  const { headers } = response;
+  const opened = /<html [^>]*>/.exec(await response.text())?.[0];
+  return [response.status, opened, headers.get('content-language'), headers.get('vary')];
+};
+
+describe('docshelf’s own 404 page', () => {
+  it.each([
+    ['/nowhere', 'de', 'ltr'],
+    ['/guide/deep/nowhere', 'de', 'ltr'],
+    ['/ja/nowhere', 'ja', 'ltr'],
+    ['/fa/nowhere', 'fa', 'rtl'],
+    ['/fa/guide/not/here', 'fa', 'rtl'],
+    ['/zh-tw/nowhere', 'de', 'ltr'],
+    ['/it/nowhere', 'de', 'ltr'],
+  ])('is at %s in the language of the nearest first page: %s', async (path, tag, direction) => {
+    const { ask } = serve([releases.make(SITE)]);
+    const answer = await said(await ask(path, { 'accept-language': 'ru' }));
+    expect(answer).toEqual([404, `<html lang="${tag}" dir="${direction}">`, tag, 'Accept-Encoding']);
+  });
+
+  it.each<[string, Files, string]>([
+    [
+      'a root that only leads to a language',
+      { 'index.html': '<meta http-equiv="refresh" content="0;url=es/">', 'es/index.html': page('lang=es') },
+      'es',
+    ],
+    ['a first page without a language', { 'index.html': page('') }, 'en'],
+    ['no first page', { 'a.html': page('lang=ru') }, 'en'],
+    ['a language that docshelf has no words of', { 'index.html': page('lang=sv') }, 'en'],
+  ])('of a site with %s', async (_name, files, tag) => {
+    const { ask } = serve([releases.make(files)]);
+    expect((await ask('/nowhere')).headers.get('content-language')).toBe(tag);
+  });
+
+  it('is answered from memory once the language is known, and a missing asset by one line of it', async () => {
+    const { ask, server } = serve([releases.make(SITE)]);
+    const headers: IncomingHttpHeaders = { host: 'docs.dev' };
+    expect(server.fastAnswer('/fa/nowhere', headers)).toBeNull();
+    const asked = await (await ask('/fa/nowhere')).text();
+    expect(String(server.fastAnswer('/fa/nowhere', headers)?.body)).toBe(asked);
+    expect(String(server.fastAnswer('/fa/not/here.png', headers)?.body)).toBe('پیدا نشد\n');
+    expect(await (await ask('/fa/not/here.png')).text()).toBe('پیدا نشد\n');
+    expect(server.fastAnswer('/ja/nowhere', headers)).toBeNull();
+  });
+});
+
+describe('other answers of docshelf’s own', () => {
+  it('are in the language of the site, pages for who reads and a line for others', async () => {
+    const { ask } = serve([releases.make(SITE)]);
+    expect((await said(await ask('/%zz'))).slice(0, 3)).toEqual([400, '<html lang="de" dir="ltr">', 'de']);
+    const reader = await ask('/a', { accept: 'text/html,*/*;q=0.8' }, 'POST');
+    expect(await said(reader)).toEqual([405, '<html lang="de" dir="ltr">', 'de', 'Accept-Encoding, Accept']);
+    expect(reader.headers.get('allow')).toBe('GET, HEAD');
+    expect(await (await ask('/a', {}, 'POST')).text()).toBe('Diese Seite kann nur gelesen werden\n');
+  });
+
+  it('say nothing to readers of what is wrong with the storage', async () => {
+    const release = releases.make(SITE);
+    const faults: string[] = [];
+    const { ask } = serve([release], { events: { onFault: ({ code }) => faults.push(code) } });
+    await ask('/nowhere');
+    rmSync(release.siteDir, { recursive: true });
+    const response = await ask('/ja/a');
+    const html = await response.text();
+    expect([response.status, response.headers.get('retry-after'), faults]).toEqual([503, '5', ['cannot_read']]);
+    expect(html).toContain('<h1>Diese Seite kann im Moment nicht gezeigt werden</h1>');
+    expect(html).not.toMatch(/cannot_read|503|docshelf/);
+  });
+});
+
+describe('the search on docshelf’s own 404 page', () => {
+  const search = { address: '/docs/_docshelf/search', version: null };
+  const form = { trailingSlash: 'always', basePath: '/docs/' } as const;
+
+  it('leads to the results page in the site’s words, and the policy lets it', async () => {
+    const { ask, server } = serve([releases.make(SITE)], { ...form, search });
+    const { headers, text } = await asked(ask('/nowhere'));
+    expect(text).toContain('<form role="search" action="/docs/_docshelf/search"><label for="q">Diese Dokumentation');
+    expect(headers.get('content-security-policy')).toContain("form-action 'self'");
+    expect(server.fastAnswer('/nowhere', {})?.body?.toString()).toBe(text);
+    expect((await asked(ask('/nowhere.css'))).text).toBe('Nicht gefunden\n');
+  });
+
+  it('searches the version that is read', async () => {
+    const { ask } = serve([releases.make(SITE)], { ...form, search: { ...search, version: '1"0' } });
+    const hidden = '<input type="hidden" name="version" value="1&quot;0">';
+    expect((await asked(ask('/nowhere'))).text).toContain(hidden);
+  });
+
+  it.each([null, undefined])('is not there where there is none: %s', async (none) => {
+    const { ask } = serve([releases.make(SITE)], { ...form, ...(none === null && { search: null }) });
+    const { headers, text } = await asked(ask('/nowhere'));
+    expect([text.includes('<form'), headers.get('content-security-policy')?.includes("form-action 'none'")]).toEqual([
+      false,
+      true,
+    ]);
+  });
+});
+
+async function asked(answer: Promise<Response>) {
+  const response = await answer;
+  return { headers: response.headers, text: await response.text() };
+}

@@ -1,0 +1,413 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadSiteRules, type SnapshotForm } from '../../src/site/index.ts';
+import { Work } from '../../src/web/rules/index.ts';
+import { type Files, serve, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const FILES: Files = {
+  'index.html': 'start',
+  'a.html': 'page a',
+  'folder/index.html': 'folder',
+  'app.js': 'script',
+  '404.html': 'missing',
+  'fr/404.html': 'manque',
+  'fr/index.html': 'accueil',
+  'ja/404/index.html': 'nai',
+};
+
+async function site(rules: { redirects?: string; headers?: string }, form: Partial<SnapshotForm> = {}, files = FILES) {
+  const { redirects, headers } = rules;
+  const release = releases.make({
+    ...files,
+    ...(redirects === undefined ? {} : { _redirects: redirects }),
+    ...(headers === undefined ? {} : { _headers: headers }),
+  });
+  return serve([release], { ...form, rules: await loadSiteRules(release) });
+}
+
+/** Status, then location or body. */
+async function told(response: Response): Promise<string> {
+  return `${response.status} ${response.headers.get('location') ?? (await response.text())}`;
+}
+
+describe('the order of answers', () => {
+  it.each<[string, string, string]>([
+    ['/a /b', '/a', '200 page a'],
+    ['/a /b 301!', '/a', '301 /b'],
+    ['/folder /b', '/folder', '308 folder/'],
+    ['/folder /b 302!', '/folder', '302 /b'],
+    ['/app.js /b', '/app.js', '200 script'],
+    ['/app.js /b 307!', '/app.js', '307 /b'],
+    ['/gone /a', '/gone', '301 /a'],
+    ['/gone /a', '/gone?q=1', '301 /a?q=1'],
+    ['/gone /a 200', '/gone', '200 page a'],
+    ['/gone /a.html 200', '/gone', '200 page a'],
+    ['/gone /a/ 200', '/gone', '200 page a'],
+    ['/gone /folder 200', '/gone', '200 folder'],
+    ['/gone /folder/ 200', '/gone', '200 folder'],
+    ['/gone /a?x#y 200', '/gone', '200 page a'],
+    ['/gone /absent 200', '/gone', '404 missing'],
+    ['/gone /absent 200\n/gone /a', '/gone', '301 /a'],
+    ['/a /folder/ 200!', '/a', '200 folder'],
+    ['/gone /a 404', '/gone', '404 page a'],
+    ['/gone /fr/404 404\n/* /a', '/gone', '404 manque'],
+    ['/:lang/* /:lang/404/ 404\n/* /a 404', '/ja/x', '404 nai'],
+    ['/:lang/* /:lang/404/ 404\n/* /a 404', '/xx/x', '404 page a'],
+    ['/* / 200', '/anything/at/all', '200 start'],
+    ['/* / 200', '/a', '200 page a'],
+    ['/* / 200', '/absent.js', '404 Not found\n'],
+    ['/* /a 404', '/absent.js', '404 Not found\n'],
+    ['/* /app.js 200', '/absent.js', '200 script'],
+    ['/* https://new.example/:splat 301', '/gone/x?y', '301 https://new.example/gone/x?y'],
+    ['/* https://new.example/:splat 301', '/a', '200 page a'],
+    ['/gone /a', '/_docshelf/gone', '404 missing'],
+    ['/* /index.html 200', '/_docshelf/assets/a', '404 missing'],
+    ['/* /index.html 200!', '/_docshelf/assets/a', '404 missing'],
+    ['/* https://new.example/:splat 302', '/_docshelf', '404 missing'],
+    ['/* /a', '/x/../y', '404 missing'],
+    ['/* /a', '/x//y', '404 missing'],
+    ['/* /a', '/x%2Fy', '404 missing'],
+    ['/.well-known/x https://id.example/x 302', '/.well-known/x', '302 https://id.example/x'],
+    ['/x /_redirects 200', '/x', '404 missing'],
+    ['/x /.git/config 200', '/x', '404 missing'],
+    ['/x /../../etc/passwd 200', '/x', '404 missing'],
+    ['/x/* /:splat 200', '/x/_headers', '404 missing'],
+    ['/b /b/', '/b', '301 /b/'],
+    ['/b /b/', '/b/', '404 missing'],
+    ['/* /:splat', '/x', '404 missing'],
+    ['/* /:splat 302!', '/a', '200 page a'],
+  ])('by %j, asked %s: %s', async (redirects, target, expected) => {
+    const { ask } = await site({ redirects });
+    expect(await told(await ask(target))).toBe(expected);
+    expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it.each<[rules: string, target: string, expected: string]>([
+    ['/a/* /a/b/:splat', '/a/x', '404 missing'],
+    ['/a/* /a/b/:splat', '/a/b/b/x', '404 missing'],
+    ['/docs/* /docs/v2/:splat', '/docs/page', '301 /docs/v2/page'],
+    ['/docs/* /docs/v2/:splat', '/docs/page/', '301 /docs/v2/page/'],
+    ['/docs/* /docs/v2/:splat', '/docs/gone', '404 missing'],
+    ['/docs/* /docs/v2/:splat\n/* /a', '/docs/gone', '301 /a'],
+    ['/* /fr/:splat', '/gone', '404 missing'],
+    ['/* /fr/:splat', '/index.html', '200 start'],
+    ['/x/* /y/:splat\n/y/* /x/:splat', '/x/1', '404 missing'],
+    ['/x/* /y/:splat\n/y/1 /x/1', '/x/1', '404 missing'],
+    ['/x/* /y/:splat\n/y/1 /x/1', '/x/2', '301 /y/2'],
+    ['/x/* /x/y/:splat 301!', '/x/a', '404 missing'],
+    ['/x/y/y/* https://x.example/\n/x/* /x/y/:splat', '/x/a', '301 /x/y/a'],
+    [`/a/* /a/${':splat/'.repeat(20)}`, '/a/x', '404 missing'],
+    [Array.from({ length: 20 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '301 /n1/x'],
+    [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n0/x', '404 missing'],
+    [Array.from({ length: 21 }, (_, n) => `/n${n}/* /n${n + 1}/:splat`).join('\n'), '/n1/x', '301 /n2/x'],
+  ])('ends every chain of redirects: by %j, asked %s: %s', async (redirects, target, expected) => {
+    const { ask } = await site({ redirects }, {}, { ...FILES, 'docs/v2/page.html': 'v2' });
+    expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it('ends redirects to the very host, too', async () => {
+    const { ask } = await site({ redirects: '/x/* https://docs.example/x/y/:splat' });
+    expect(await told(await ask('/x/1', { host: 'Docs.example' }))).toBe('404 missing');
+    expect(await told(await ask('/x/1', { host: 'old.example' }))).toBe('301 https://docs.example/x/y/1');
+    const mounted = await site({ redirects: '/x/* https://docs.example/docs/x/y/:splat' }, { basePath: '/docs/' });
+    expect(await told(await mounted.ask('/x/1', { host: 'docs.example' }))).toBe('404 missing');
+    const moved = await site({ redirects: '/* https://docs.example/new/:splat' }, { basePath: '/docs/' });
+    expect(await told(await moved.ask('/x/1', { host: 'docs.example' }))).toBe('301 https://docs.example/new/x/1');
+  });
+
+  it.each<[form: Partial<SnapshotForm>, rules: string, start: string, end: string]>([
+    [{}, '/* /:splat/ 301!', '/a', '200 page a'],
+    [{}, '/* /:splat/ 301!', '/a/', '200 page a'],
+    [{}, '/* /:splat/ 301!', '/folder', '200 folder'],
+    [{}, '/a /a/ 301!', '/a', '200 page a'],
+    [{}, '/a https://docs.example/a/ 301!', '/a/', '200 page a'],
+    [{}, '/:page https://docs.example/:page/ 301!', '/a', '200 page a'],
+    [{ trailingSlash: 'always' }, '/:page/ /:page 301!', '/folder/', '200 folder'],
+    [{ trailingSlash: 'always' }, '/folder/ https://docs.example/folder 301!', '/folder', '200 folder'],
+    [{ trailingSlash: 'never' }, '/* /:splat/ 301!', '/folder', '200 folder'],
+    [{ basePath: '/docs/' }, '/* /:splat/ 301!', '/a', '200 page a'],
+  ])(
+    'ends redirects between its rules and its own slashes with %j: %s, from %s',
+    async (form, redirects, start, end) => {
+      const { ask } = await site({ redirects }, form);
+      let url = new URL(start, 'https://docs.example');
+      for (let steps = 0; steps <= 20; steps++) {
+        const response = await ask(url.pathname, { host: 'docs.example' });
+        const location = response.headers.get('location');
+        if (location === null) {
+          expect(await told(response)).toBe(end);
+          return;
+        }
+        url = new URL(location, url);
+        url.pathname = url.pathname.replace(/^\/docs\//, '/');
+      }
+      expect.fail(`redirects on from ${url.pathname}`);
+    },
+  );
+
+  it.each<[form: Partial<SnapshotForm>, rule: string, target: string, expected: string]>([
+    [{}, '/old/* /folder/:splat', '/old/', '301 /folder/'],
+    [{}, '/old/* /:splat', '/old/folder/', '301 /folder/'],
+    [{}, '/old/* /:splat', '/old/folder/?q=1', '301 /folder/?q=1'],
+    [{}, '/old/* /:splat 200', '/old/folder/', '200 folder'],
+    [{}, '/old/* /:splat 200', '/old/folder', '200 folder'],
+    [{}, '/old/* /:splat 200', '/old/a/', '200 page a'],
+    [{ trailingSlash: 'never' }, '/old/* /:splat', '/old/folder/', '301 /folder/'],
+    [{ trailingSlash: 'never' }, '/old/* /:splat 200', '/old/folder/', '200 folder'],
+    [{ trailingSlash: 'always' }, '/old/* /:splat', '/old/folder', '301 /folder'],
+    [{ basePath: '/docs/' }, '/old/* /new/:splat', '/old/a/', '301 /docs/new/a/'],
+    [{ basePath: '/docs/' }, '/old/* /:splat', '/old/', '301 /docs/'],
+  ])('keeps the last slash of a splat with %j: %s, asked %s: %s', async (form, redirects, target, expected) => {
+    const { ask } = await site({ redirects }, form);
+    expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it('follows rules that grow for a page within the work of one request', async () => {
+    const release = releases.make({ ...FILES, _redirects: `/x/* /x/${':splat/'.repeat(20)}\n/y/* /a 200` });
+    const { server } = serve([release], { rules: await loadSiteRules(release) });
+    const pages = server.current?.pages;
+    for (const [path, page] of [
+      ['x/abc', null],
+      ['y/abc', 'a.html'],
+    ] as const) {
+      const work = new Work();
+      expect(pages?.pageAt(path, work), path).toBe(page);
+      expect(work.isSpent, path).toBe(false);
+    }
+  });
+
+  it('leaves the last pages out of a list if the rules cost more than the list may', async () => {
+    const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
+    const { server } = serve([release], { rules: await loadSiteRules(release) });
+    const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));
+    const all = await server.current?.pages.openOf(listed);
+    expect([all?.open.length, all?.isCut]).toEqual([100, false]);
+    const some = await server.current?.pages.openOf(listed, 20_000);
+    expect(some?.open.length).toBeLessThan(50);
+    expect(some?.isCut).toBe(true);
+  });
+
+  it('leaves every path as it was where a site has no rules', async () => {
+    const { ask } = await site({});
+    for (const [target, expected] of [
+      ['/a', '200 page a'],
+      ['/gone', '404 missing'],
+      ['/fr/gone', '404 manque'],
+      ['/fr/deep/gone', '404 manque'],
+      ['/ja/gone', '404 nai'],
+      ['/_redirects', '404 missing'],
+    ] as const) {
+      expect(await told(await ask(target)), target).toBe(expected);
+    }
+  });
+
+  it('serves neither file of rules', async () => {
+    const { ask } = await site({ redirects: '/x /a', headers: '/x\n  X-Robots-Tag: a' });
+    for (const target of ['/_redirects', '/_headers', '/%5fredirects', '/_redirects?x']) {
+      expect((await ask(target)).status, target).toBe(404);
+    }
+  });
+
+  it('keeps a 301 from being kept for good, and answers HEAD as GET', async () => {
+    const { ask } = await site({ redirects: '/gone /a' });
+    const response = await ask('/gone', {}, 'HEAD');
+    expect([response.status, response.headers.get('location'), response.headers.get('cache-control')]).toEqual([
+      301,
+      '/a',
+      'no-cache',
+    ]);
+  });
+
+  it('passes a rule over that leads to the very address, and remembers that for no other host', async () => {
+    const { ask, server } = await site({ redirects: '/* https://docs.example/:splat 302!' });
+    expect(await told(await ask('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
+    expect(await told(await ask('/a', { host: 'Docs.Example' }))).toBe('200 page a');
+    expect(await told(await ask('/gone', { host: 'docs.example' }))).toBe('404 missing');
+    expect(server.fastAnswer('/a', {})).toBeNull();
+    expect(await told(await ask('/a', { host: 'old.example' }))).toBe('302 https://docs.example/a');
+  });
+
+  it('answers an asset of an older release before a rule, but after one that is forced', async () => {
+    const rules = (redirects: string) => releases.make({ 'index.html': 'x', _redirects: redirects });
+    const older = releases.make({ 'old.css': 'older' });
+    for (const [redirects, expected] of [
+      ['/* /index.html 200', '200 older'],
+      ['/old.css /new.css', '200 older'],
+      ['/old.css /new.css 301!', '301 /new.css'],
+    ] as const) {
+      const active = rules(redirects);
+      const { ask } = serve([active, older], { rules: await loadSiteRules(active) });
+      expect(await told(await ask('/old.css')), redirects).toBe(expected);
+    }
+  });
+
+  it.each<[from: string, to: string, redirects: string, target: string, expected: string]>([
+    ['/', '/docs/', '/gone /a', '/gone', '301 /docs/a'],
+    ['/', '/docs/', '/gone /a 200', '/gone', '200 page a'],
+    ['/', '/docs/', '/gone https://x.example/a', '/gone', '301 https://x.example/a'],
+    ['/docs/', '/', '/docs/gone /docs/a', '/gone', '301 /a'],
+    ['/docs/', '/', '/docs/gone /docs/a 200', '/gone', '200 page a'],
+    ['/docs/', '/team/', '/docs/* /docs/a 302', '/gone', '302 /team/a'],
+    ['/docs/', '/', '/gone /a', '/gone', '404 missing'],
+    ['/docs/', '/docs/', '/docs/gone /elsewhere', '/gone', '301 /elsewhere'],
+  ])('built for %s, served at %s, moves its rules: %j', async (builtFor, basePath, redirects, target, expected) => {
+    const release = releases.make({ ...FILES, _redirects: redirects }, { builtFor });
+    const { ask } = serve([release], { basePath, rules: await loadSiteRules(release) });
+    expect(await told(await ask(target))).toBe(expected);
+  });
+});
+
+describe('spaFallback', () => {
+  it.each([
+    ['/any/route', '200 start'],
+    ['/any/route/', '200 start'],
+    ['/any/route?q=1', '200 start'],
+    ['/a', '200 page a'],
+    ['/gone', '301 /a'],
+    ['/any/script.js', '404 Not found\n'],
+    ['/any/v1.2', '404 missing'],
+    ['/_docshelf/any', '404 missing'],
+    ['/.git', '404 missing'],
+  ])('asked %s: %s', async (target, expected) => {
+    const { ask } = await site({ redirects: '/gone /a' }, { spaFallback: true });
+    expect(await told(await ask(target))).toBe(expected);
+  });
+
+  it('leaves 404 where there is no start page', async () => {
+    const { ask } = await site({}, { spaFallback: true }, { '404.html': 'missing' });
+    expect(await told(await ask('/any'))).toBe('404 missing');
+  });
+});
+
+const header = async (response: Response, name: string) => response.headers.get(name);
+
+describe('headers', () => {
+  it('are the preset, then the site’s, then the operator’s', async () => {
+    const headers = '/*\n  Referrer-Policy: origin\n  X-Frame-Options: DENY\n/a\n  ! Permissions-Policy';
+    const { ask } = await site(
+      { headers },
+      { headers: { preset: 'recommended', set: { 'x-frame-options': 'x', 'X-A': 'b' }, policy: {} } },
+    );
+    const a = await ask('/a');
+    expect(await header(a, 'referrer-policy')).toBe('origin');
+    expect(await header(a, 'x-frame-options')).toBe('x');
+    expect(await header(a, 'x-a')).toBe('b');
+    expect(await header(a, 'permissions-policy')).toBeNull();
+    expect(await header(a, 'x-content-type-options')).toBe('nosniff');
+    expect(await header(await ask('/folder/'), 'permissions-policy')).toMatch(/^camera=/);
+  });
+
+  it('of a preset are for documents, but nosniff for all; the operator’s are for all', async () => {
+    const form = { headers: { preset: 'recommended', set: { 'X-A': 'b' }, policy: {} } } as const;
+    const { ask } = await site({}, form, {
+      'a.html': 'x',
+      'a.js': 'x',
+      'a.svg': '<svg/>',
+      'a.png': 'x',
+      '404.html': 'x',
+    });
+    for (const [target, isDocument] of [
+      ['/a', true],
+      ['/a.svg', true],
+      ['/gone', true],
+      ['/a.js', false],
+      ['/a.png', false],
+    ] as const) {
+      const response = await ask(target);
+      expect(await header(response, 'x-frame-options'), target).toBe(isDocument ? 'SAMEORIGIN' : null);
+      expect(await header(response, 'x-content-type-options'), target).toBe('nosniff');
+      expect(await header(response, 'x-a'), target).toBe('b');
+    }
+  });
+
+  it('are none of docshelf’s with preset none, and none that the operator takes away', async () => {
+    const none = await site({}, { headers: { preset: 'none', set: {}, policy: {} } });
+    expect(await header(await none.ask('/a'), 'x-content-type-options')).toBeNull();
+    const set = { 'Referrer-Policy': '', 'X-Robots-Tag': '' };
+    const less = await site(
+      { headers: '/*\n  X-Robots-Tag: noindex' },
+      { headers: { preset: 'recommended', set, policy: {} } },
+    );
+    expect(await header(await less.ask('/a'), 'referrer-policy')).toBeNull();
+    expect(await header(await less.ask('/a'), 'x-robots-tag')).toBeNull();
+  });
+
+  it('of a policy are added to what site and operator say, for every file', async () => {
+    const policy = { 'Content-Security-Policy': "default-src 'self'" };
+    const set = { 'Content-Security-Policy': 'img-src *' };
+    for (const [own, expected] of [
+      [{ preset: 'recommended', set: {}, policy }, "script-src *, default-src 'self'"],
+      [{ preset: 'recommended', set, policy }, "img-src *, default-src 'self'"],
+    ] as const) {
+      const { ask } = await site(
+        { headers: '/*\n  Content-Security-Policy: script-src *\n/folder/\n  ! Content-Security-Policy' },
+        { headers: own },
+      );
+      expect(await header(await ask('/a'), 'content-security-policy')).toBe(expected);
+      expect(await header(await ask('/folder/'), 'content-security-policy')).toMatch(/default-src 'self'$/);
+      expect(await header(await ask('/gone'), 'content-security-policy')).toBe(expected);
+    }
+    const files = { 'a.html': 'x', 'app.js': 'x', 'a.svg': '<svg/>', 'a.pdf': 'x', 'a.xml': '<x/>', 'a.xhtml': '<x/>' };
+    const more = { 'a.png': 'x', 'a.txt': 'x', 'a.json': '{}', 'a.wasm': 'x', a: 'x', 'a.css': 'x', 'b.html': 'x' };
+    const { ask } = await site({}, { headers: { preset: 'none', set: {}, policy } }, { ...files, ...more });
+    for (const path of Object.keys({ ...files, ...more })) {
+      expect(await header(await ask(`/${path}`), 'content-security-policy'), path).toBe("default-src 'self'");
+    }
+  });
+
+  it('are those of the address that was asked, with 200, 304, 206 and from memory', async () => {
+    const { ask, server } = await site({
+      headers: '/folder/\n  X-Robots-Tag: one\n/folder/index.html\n  X-Robots-Tag: two',
+    });
+    for (const [target, tag] of [
+      ['/folder/', 'one'],
+      ['/folder/index.html', 'two'],
+      ['/a', null],
+    ] as const) {
+      const response = await ask(target);
+      expect(await header(response, 'x-robots-tag'), target).toBe(tag);
+      const again = await ask(target, { 'if-none-match': response.headers.get('etag') ?? '' });
+      expect([again.status, await header(again, 'x-robots-tag')], target).toEqual([304, tag]);
+      const part = await ask(target, { range: 'bytes=0-1' });
+      expect([part.status, await header(part, 'x-robots-tag')], target).toEqual([206, tag]);
+      const plain = server.fastAnswer(target, {});
+      expect(plain?.headers.includes(tag ?? 'no such'), target).toBe(tag !== null);
+    }
+  });
+
+  it('say how long a file is kept; immutable where nothing else is stored under its name, and never a page', async () => {
+    const year = 'public, max-age=31536000, immutable';
+    const headers = `/assets/*\n  Cache-Control: ${year}\n/a\n  Cache-Control: ${year}\n/folder/\n  Cache-Control: max-age=60\n/x.5b0e4cfb.js\n  Cache-Control: no-store`;
+    const files = { ...FILES, 'assets/one.js': '1', 'assets/other.js': 'new', 'x.5b0e4cfb.js': '1', _headers: headers };
+    const active = releases.make(files);
+    const older = releases.make({ 'assets/one.js': '1', 'assets/other.js': 'old', 'assets/gone.js': '1' });
+    const { ask } = serve([active, older], { rules: await loadSiteRules(active) });
+    for (const [target, expected] of [
+      ['/assets/one.js', year],
+      ['/assets/other.js', 'no-cache'],
+      ['/assets/gone.js', year],
+      ['/a', 'no-cache'],
+      ['/folder/', 'max-age=60'],
+      ['/x.5b0e4cfb.js', 'no-store'],
+      ['/gone', 'no-cache'],
+    ] as const) {
+      expect(await header(await ask(target), 'cache-control'), target).toBe(expected);
+    }
+  });
+
+  it('of a file that is rewritten for another base path are no word of it that it never changes', async () => {
+    const release = releases.make({
+      'index.html': '<a href="/a">a</a>',
+      'a.html': '<a href="/a">a</a>',
+      'app.css': 'a { background: url("/a.png") }',
+      _headers: '/*\n  Cache-Control: max-age=9, immutable\n  Link: </app.css>; rel=preload',
+    });
+    const { ask } = serve([release], { basePath: '/docs/', rules: await loadSiteRules(release) });
+    const response = await ask('/app.css');
+    expect(await response.text()).toContain('/docs/a.png');
+    expect(await header(response, 'cache-control')).toBe('no-cache');
+    expect(await header(response, 'link')).toBe('</docs/app.css>; rel=preload');
+  });
+});

@@ -1,0 +1,158 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
+import { FORMS } from '../../src/site/encoding.ts';
+import { BodyCache, type SiteForm, type SiteSnapshot, SiteSwitch, type VersionSurvey } from '../../src/site/index.ts';
+import { SiteFile } from '../../src/site/site-file.ts';
+import { LazyTransform } from '../../src/site/transform/make-file.ts';
+import { TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const NOW = '2026-01-01T00:00:00Z';
+
+const page = (language = 'en', body = '') =>
+  `<!doctype html><html lang="${language}"><head></head><body>${body}</body></html>`;
+
+/** Text that the snapshot adds to the head of a page. */
+async function headOf(snapshot: SiteSnapshot | null | undefined, path = 'index.html'): Promise<string> {
+  const found = await snapshot?.find(path);
+  if (found?.kind !== 'file') throw new Error(`the snapshot has no ${path}`);
+  const file = found.file instanceof LazyTransform ? await found.file.make(new BodyCache(1024 ** 2)) : found.file;
+  return /<head>(.*)<\/head>/s.exec((await file.read()).toString())?.[1] ?? '';
+}
+
+/** A switch, and the snapshots that it has served. */
+function recorded(form: SiteForm, surveyVersions?: () => Promise<VersionSurvey>) {
+  const served: (SiteSnapshot | undefined)[] = [];
+  const site = new SiteSwitch({
+    settings: { form },
+    ...(surveyVersions && { surveyVersions }),
+    onChange: (former, { version }) => {
+      if (former.version !== version) served.push(version?.snapshot);
+    },
+  });
+  const heads = () => Promise.all(served.map((snapshot) => headOf(snapshot)));
+  return { served, heads, site, use: (next: SiteForm) => site.applySettings({ form: next }) };
+}
+
+it('serves by the form that holds at the swap, where a reload came between', async () => {
+  const { site, use } = recorded({ trailingSlash: 'never', basePath: '/' });
+  const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
+  const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
+  const commit = await site.prepare(release as unknown as ReleaseView, []);
+  use({ trailingSlash: 'always', basePath: '/' });
+  void commit(NOW);
+  expect(site.current?.find('a')).toEqual({ kind: 'redirect', status: 308, location: 'a/' });
+});
+
+it.each([
+  ['has no index.html', ['guide.html'], null, true],
+  ['has one in a folder alone', ['site/index.html', 'other/index.html'], null, true],
+  ['has one', ['index.html', 'guide.html'], null, false],
+  ['redirects it', ['guide.html'], '/ /guide 302', false],
+  ['rewrites it', ['guide.html'], '/ /guide 200', false],
+  ['rewrites it to a missing page', ['guide.html'], '/ /start 200', true],
+])('reports a missing start page of a version that %s: %#', async (_case, paths, redirects, isReported) => {
+  const files = Object.fromEntries(paths.map((path) => [path, page()]));
+  const release = releases.make(redirects === null ? files : { ...files, _redirects: redirects }, { version: 'v9' });
+  const { site } = recorded({ trailingSlash: 'never' });
+  expect(await site.notices()).toEqual([]);
+  await (await site.prepare(release, []))(NOW);
+  const about = (await site.notices()).filter((notice) => notice.includes('start page of version "v9"'));
+  expect(about).toHaveLength(isReported ? 1 : 0);
+});
+
+it('judges by releases that come after the swap, too', async () => {
+  const { site } = recorded({ trailingSlash: 'never', basePath: '/' });
+  const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
+  const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
+  const active = { ...release, files: new Map([[entry.path, entry]]) };
+  await (await site.prepare(active as unknown as ReleaseView, []))(NOW);
+  const cacheControl = async () => {
+    const found = await site.current?.find(entry.path);
+    return found?.kind === 'file' && found.file instanceof SiteFile
+      ? found.file.validatorHeaders(FORMS.identity)['Cache-Control']
+      : null;
+  };
+  expect(await cacheControl()).toContain('immutable');
+  const staged = { ...release, digest: 'e', servedAt: null, find: async () => ({ ...entry, sha256: 'cd'.repeat(32) }) };
+  site.updateRetained([staged as unknown as KeptRelease]);
+  expect(await cacheControl()).toBe('no-cache');
+});
+
+it('has a switcher on its pages as long as there are other versions, and the bundle has none of its own', async () => {
+  let survey = { hasOthers: true, own: [] as string[] };
+  const { served, heads, site, use } = recorded({ trailingSlash: 'auto' }, async () => survey);
+  const release = releases.make({ 'index.html': page() }, { version: 'v"2' });
+  await (await site.prepare(release, []))(NOW);
+  const untilServed = (count: number) => vi.waitUntil(() => served.length === count, { timeout: 30_000 });
+  const switcher = { script: '/a.js', style: '/a.css' };
+  use({ trailingSlash: 'auto', switcher });
+  // At once, and when the versions are known.
+  await untilServed(3);
+  survey = { hasOthers: false, own: [] };
+  site.updateRetained([]);
+  await untilServed(5);
+  survey = { hasOthers: true, own: ['1.0/', '2.0/', '3.0/'] };
+  site.updateRetained([]);
+  await untilServed(7);
+  const tag = '<script type="module" src="/a.js" data-version="v&quot;2" data-active="v&quot;2"></script>';
+  expect(await heads()).toEqual(['', '', tag, tag, '', '', '']);
+  expect(await site.notices()).toEqual([
+    'The pages of version "v"2" have no switcher of docshelf\'s: the bundle holds versions of its own (1.0/, 2.0/ and 1 more).',
+  ]);
+  use({ trailingSlash: 'auto', switcher: null });
+  expect(await site.notices()).toEqual([]);
+});
+
+it('labels the search box in the language of the page', async () => {
+  const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: true };
+  const { site } = recorded({ trailingSlash: 'auto', searchBox });
+  const pages = Object.fromEntries(['en', 'de', 'ja'].map((tag) => [`${tag}.html`, page(tag)]));
+  await (await site.prepare(releases.make(pages), []))(NOW);
+  const head = (tag: string) => headOf(site.current, `${tag}.html`);
+  expect(await Promise.all(['en', 'de', 'ja'].map(head))).toEqual([
+    '<script type="module" src="/l.js" data-shelf></script>',
+    '<script type="module" src="/l.js" data-shelf data-label="Suchen"></script>',
+    '<script type="module" src="/l.js" data-shelf data-label="&#26908;&#32034;"></script>',
+  ]);
+});
+
+it.each([
+  ["script-src 'nonce-a' 'strict-dynamic'", 1],
+  ["script-src 'self'", 0],
+])('says that a policy keeps the search box away: %s', async (policy, count) => {
+  const searchBox = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: false, isOfShelf: false };
+  const headers = { preset: 'none', set: { 'content-security-policy': policy }, policy: {} } as const;
+  const release = { builtFor: '/', version: 'v1', siteDir: '/', digest: 'd', pages: 0, files: new Map() };
+  for (const [box, notices] of [
+    [searchBox, count],
+    [null, 0],
+  ] as const) {
+    const { site } = recorded({ trailingSlash: 'auto', headers, searchBox: box });
+    await (await site.prepare(release as unknown as ReleaseView, []))(NOW);
+    expect((await site.notices()).filter((notice) => notice.includes('the search box stays away'))).toHaveLength(
+      notices,
+    );
+  }
+});
+
+it('puts the search box in the place of one that asks a service elsewhere, and says so', async () => {
+  const box = { scripts: { loader: '/l.js', replacing: '/r.js' }, replaces: true, isOfShelf: false };
+  const { served, heads, site, use } = recorded({ trailingSlash: 'auto', searchBox: box });
+  const release = releases.make({ 'index.html': page('en', '<div id="docsearch"></div>') }, { version: 'v2' });
+  await (await site.prepare(release, []))(NOW);
+  const said = 'The search box of version "v2" (DocSearch) asks a service elsewhere, *.algolia.net';
+  expect(await site.notices()).toEqual([`${said}: docshelf's stands in its place.`]);
+  use({ trailingSlash: 'auto', searchBox: { ...box, replaces: false } });
+  await vi.waitUntil(() => served.length === 3, { timeout: 30_000 });
+  expect(await site.notices()).toEqual([`${said}: "search.widget: replace" puts docshelf's in its place.`]);
+  const tag = '<script type="module" src="/l.js"></script>';
+  expect(await heads()).toEqual([
+    '<script type="module" src="/r.js" data-replace=".DocSearch-Button,#docsearch"></script>',
+    // At once, by what was known; then by what the form asks for.
+    tag,
+    tag,
+  ]);
+});
