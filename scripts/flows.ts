@@ -12,11 +12,13 @@ import { type DaemonProcess, openBench } from '../test/helpers/daemon.ts';
 /**
  * `npm run flows [-- FLOW]`: counts the files and functions of src/ that the main thread executes for a reload, a page and a
  * search, by the precise coverage of V8 over the inspector. With the name of a flow it lists the functions of each file.
- * Threads and child processes are not counted. The build must contain source maps.
+ * Threads and child processes are not counted, and for a
+ * page and a search neither is the work of timers. The build must contain source maps.
  */
 
 const SOURCES = resolve(import.meta.dirname, '../src');
 const QUIET_MS = 1_000;
+const IDLE_MS = 10_000;
 const listed = process.argv[2];
 
 interface Coverage {
@@ -164,6 +166,11 @@ async function measure(inspector: Inspector, flow: () => Promise<unknown>): Prom
   return inspector.executed();
 }
 
+function without(executed: Executed, left: Executed): Executed {
+  const entries = [...executed].map(([path, names]) => [path, names.difference(left.get(path) ?? new Set())] as const);
+  return new Map(entries.filter(([, names]) => names.size > 0));
+}
+
 async function read(daemon: DaemonProcess, path: string): Promise<void> {
   const response = await fetch(`${daemon.site}${path}`);
   await response.arrayBuffer();
@@ -171,14 +178,18 @@ async function read(daemon: DaemonProcess, path: string): Promise<void> {
 }
 
 const { daemon, inspector } = await startShelf();
+/** What timers execute without any request. A page and a search are counted without it. */
+const idle = await measure(inspector, () => sleep(IDLE_MS));
+const request = async (flow: () => Promise<unknown>): Promise<Executed> =>
+  without(await measure(inspector, flow), idle);
 const page = () => read(daemon, '/guide/page-7.html');
 const search = () => read(daemon, '/_docshelf/search?q=refund');
 const flows: Record<string, Executed> = {};
-flows['a page, first request'] = await measure(inspector, page);
-flows['a page, second request'] = await measure(inspector, page);
-flows['a page, third request'] = await measure(inspector, page);
-flows['a search, first request'] = await measure(inspector, search);
-flows['a search, third request'] = await search().then(() => measure(inspector, search));
+flows['a page, first request'] = await request(page);
+flows['a page, second request'] = await request(page);
+flows['a page, third request'] = await request(page);
+flows['a search, first request'] = await request(search);
+flows['a search, third request'] = await search().then(() => request(search));
 flows['a reload that pins a stored version'] = await measure(inspector, async () => {
   await daemon.rewriteConfig({ staticExport: { version: '2026-02-01' } });
   await daemon.untilLogged(/"version":"2026-02-01"[^\n]*\n/);
