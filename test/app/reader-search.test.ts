@@ -44,8 +44,8 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
       answer = { results, ...(request.wantsFacts && { facts: FACTS }) };
       return answer;
     },
-    follow: () => undefined,
-    forget: () => undefined,
+    switchTo: () => undefined,
+    close: () => undefined,
   } as unknown as SiteSearch;
   const pages = { mayBeClosed: closed !== null, leadsOn: (path: string) => closed?.includes(path) !== true };
   const client = httpClientOf({});
