@@ -133,7 +133,7 @@ describe('a client that takes its time', () => {
 
   it.each([
     ['the framework', {}],
-    ['prepared answers', { plain: () => ({ status: 304, headers: [], body: null }) as const }],
+    ['prepared answers', { fastAnswer: () => ({ status: 304, headers: [], body: null }) as const }],
   ])('is cut where it asks for nothing more, of %s', async (_, options) => {
     const connection = await connectTo(await open({ ...options, times: { keepAliveMs: 50, checkMs: 50 } }));
     connection.write(GET);
