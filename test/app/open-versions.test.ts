@@ -29,11 +29,11 @@ it('opens again what could not be opened', async () => {
 
 it('closes what nobody reads any more', async () => {
   const open = new OpenVersions({ idleMs: 50 });
-  const forget = vi.fn();
-  open.search('a', () => ({ forget }) as unknown as SiteSearch);
+  const close = vi.fn();
+  open.search('a', () => ({ close }) as unknown as SiteSearch);
   await open.get('a', async () => version(1));
   await waitFor(
-    async () => (open.size === 0 && forget.mock.calls.length === 1 ? true : null),
-    () => `still open: ${open.size}, forgotten ${forget.mock.calls.length}`,
+    async () => (open.size === 0 && close.mock.calls.length === 1 ? true : null),
+    () => `still open: ${open.size}, closed ${close.mock.calls.length}`,
   );
 });
