@@ -11,7 +11,7 @@ import { isArchiveName } from '../import/signature.ts';
 
 export type DataPaths = Readonly<ReturnType<typeof dataPaths>>;
 
-/** The data folder, shared by the sites of a daemon; drawn in the README's design section. */
+/** The data folder, shared by the sites of a daemon; drawn in docs/data-folder.md. */
 export function dataPaths(dir: string) {
   return {
     dir,
