@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
+import { markdownBlocks } from '../helpers/markdown-blocks.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
@@ -12,10 +13,8 @@ import { startOrigin } from './origin.ts';
 const bench = openBench(afterEach);
 const ROOT = join(import.meta.dirname, '../..');
 const page = await readFile(join(ROOT, 'docs/many-sites.md'), 'utf8');
-const blocksOf = (kind: string): string[] =>
-  [...page.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
-const [THREE = '', SINGLE = '', LIST = ''] = blocksOf('yaml');
-const COMMANDS = blocksOf('sh');
+const [THREE = '', SINGLE = '', LIST = ''] = markdownBlocks(page, 'yaml');
+const COMMANDS = markdownBlocks(page, 'sh');
 const [
   START = '',
   IMPORT = '',
