@@ -31,6 +31,7 @@ const HEAVY = [
   'acceptance/export-load',
   'acceptance/export-loop',
   'acceptance/export-processes',
+  'acceptance/how-to-pages',
   'acceptance/import-while-starting',
   'acceptance/inbox',
   'acceptance/kept-versions',

@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
-import { freePorts } from '../helpers/free-ports.ts';
 import { markdownBlocks } from '../helpers/markdown-blocks.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
+import { PageShell, ROOT } from './page-shell.ts';
 
 /** `docs/many-sites.md`, word for word: its configs are those of a daemon, its commands are run in a shell beside them. */
 const bench = openBench(afterEach);
-const ROOT = join(import.meta.dirname, '../..');
 const page = await readFile(join(ROOT, 'docs/many-sites.md'), 'utf8');
 const [THREE = '', SINGLE = '', LIST = ''] = markdownBlocks(page, 'yaml');
 const COMMANDS = markdownBlocks(page, 'sh');
@@ -39,66 +36,19 @@ const PAGE =
 /** Its digest is in the config of the page. */
 const SEARCH_KEY = 'foo';
 
-class Shelf {
-  readonly folder: string;
-  readonly origin: Awaited<ReturnType<typeof startOrigin>>;
-  readonly #env: Record<string, string>;
-  readonly #ports: readonly number[];
-
-  private constructor(folder: string, origin: Shelf['origin'], ports: readonly number[]) {
-    const [site, admin, api] = ports.map(String);
-    this.folder = folder;
-    this.origin = origin;
-    this.#ports = ports;
-    this.#env = {
-      DOCSHELF__SERVER__HOST: '127.0.0.1',
-      DOCSHELF__SERVER__PORT: site ?? '',
-      DOCSHELF__ADMIN__PORT: admin ?? '',
-      DOCSHELF__API__PORT: api ?? '',
-    };
-  }
-
-  static async open(): Promise<Shelf> {
-    const origin = await startOrigin(bench, {
-      '/acme-export-2026-11-01.tar.gz': bundle('acme'),
-      '/handbook-export-2026-11-01.tar.gz': bundle('handbook', { 'holidays.html': PAGE }),
-    });
-    const shelf = new Shelf(await bench.folder(), origin, await freePorts(3));
-    await mkdir(join(shelf.folder, 'bin'));
-    const program = `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'dist/main.js')}" "$@"\n`;
-    await writeFile(join(shelf.folder, 'bin/docshelf'), program, { mode: 0o755 });
-    for (const domain of ['acme', 'runbooks'])
-      await writeFile(join(shelf.folder, `${domain}-export-2026-11-01.tar.gz`), bundle(domain));
-    for (const team of TEAMS)
-      await folderOf(join(shelf.folder, 'bundles', team), { [`${team}-export-2026-11-01.tar.gz`]: bundle(team) });
-    return shelf;
-  }
-
-  async configure(config: string): Promise<void> {
-    await writeFile(join(this.folder, 'config.yaml'), config.replaceAll('https://storage.example', this.origin.origin));
-  }
-
-  start(): Promise<DaemonProcess> {
-    return bench.start(null, { folder: this.folder, env: this.#env });
-  }
-
-  /** Output of commands, on the ports that are free here. @throws where one fails */
-  async sh(commands: string): Promise<string> {
-    const [site, admin, api] = this.#ports;
-    const here = commands
-      .replaceAll(':8080', `:${site}`)
-      .replaceAll(':9090', `:${admin}`)
-      .replaceAll(':8081', `:${api}`);
-    const child = spawn('sh', ['-euc', here], {
-      cwd: this.folder,
-      env: { ...this.#env, SEARCH_KEY, HOME: this.folder, PATH: `${join(this.folder, 'bin')}:${process.env.PATH}` },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    if (code !== 0) throw new Error(`ended with ${code}: ${commands}\n${output}${errors}`);
-    return output;
-  }
+/** A shell with the archives of the page, and the server of its links. */
+async function openShelf() {
+  const origin = await startOrigin(bench, {
+    '/acme-export-2026-11-01.tar.gz': bundle('acme'),
+    '/handbook-export-2026-11-01.tar.gz': bundle('handbook', { 'holidays.html': PAGE }),
+  });
+  const shell = await PageShell.open(bench, { SEARCH_KEY });
+  for (const domain of ['acme', 'runbooks'])
+    await writeFile(join(shell.folder, `${domain}-export-2026-11-01.tar.gz`), bundle(domain));
+  for (const team of TEAMS)
+    await folderOf(join(shell.folder, 'bundles', team), { [`${team}-export-2026-11-01.tar.gz`]: bundle(team) });
+  const configure = (config: string) => shell.configure(config.replaceAll('https://storage.example', origin.origin));
+  return { origin, configure, start: () => shell.start(), sh: (commands: string) => shell.sh(commands) };
 }
 
 const versionsOf = async (daemon: DaemonProcess) =>
@@ -108,7 +58,7 @@ const versionsOf = async (daemon: DaemonProcess) =>
 
 describe('docs/many-sites.md', () => {
   test('leads from a config to twelve sites, to one that is removed and comes back, and to one that is gone', async () => {
-    const shelf = await Shelf.open();
+    const shelf = await openShelf();
     await shelf.configure(TWELVE);
     const [check = '', serve] = START.trim().split('\n');
     expect(serve).toBe('docshelf serve --config config.yaml');
@@ -153,7 +103,7 @@ describe('docs/many-sites.md', () => {
   });
 
   test('leads from one site to several and back, with what was there', async () => {
-    const shelf = await Shelf.open();
+    const shelf = await openShelf();
     await shelf.configure(SINGLE);
     let daemon = await shelf.start();
     await shelf.sh('docshelf bundle import acme-export-2026-11-01.tar.gz');
