@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { openBench } from '../helpers/daemon.ts';
@@ -27,10 +27,10 @@ const SERVING = 'staticExport: { enabled: true }\n';
 const VERSIONS = ['2026-10-01', '2026-11-01', '2026-12-01'];
 
 /** A daemon with archives of three versions in its folder. @param imported versions that it has */
-async function openPage(imported: readonly string[], more: Readonly<Record<string, string>> = {}) {
+async function openPage(imported: readonly string[]) {
   const shell = await PageShell.open(bench, ENV);
   for (const version of VERSIONS) {
-    const archive = bundle(version, { [`only/${version}.html`]: `<!doctype html><title>${version}</title>`, ...more });
+    const archive = bundle(version, { [`only/${version}.html`]: `<!doctype html><title>${version}</title>` });
     await writeFile(join(shell.folder, `acme-export-${version}.tar.gz`), archive);
   }
   await shell.configure(SERVING);
@@ -40,6 +40,13 @@ async function openPage(imported: readonly string[], more: Readonly<Record<strin
     await daemon.untilServing(version);
   }
   return { shell, daemon };
+}
+
+async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
 }
 
 describe('the commands of how-to pages', () => {
@@ -110,9 +117,12 @@ describe('the commands of how-to pages', () => {
       6,
     );
     const [set = ''] = await blocksOf('redirects', 'yaml', 1);
-    const [inspect = '', ask = ''] = await blocksOf('redirects', 'sh', 2);
+    const [pack = '', take = '', inspect = '', ask = ''] = await blocksOf('redirects', 'sh', 4);
     const page = (title: string) => `<!doctype html><title>${title}</title><p>${title}</p>`;
-    const { shell, daemon } = await openPage(['2026-12-01'], {
+    const { shell, daemon } = await openPage([]);
+    await writeFiles(join(shell.folder, 'site'), {
+      'index.html': page('Home'),
+      'guides/start.html': page('Start'),
       _redirects: [redirects, force, rewrite, folder, hide].join('\n'),
       _headers: headers,
       'index.php': 'a script',
@@ -129,7 +139,9 @@ describe('the commands of how-to pages', () => {
       return [response.status, response.headers.get('location') ?? /<p>(.*)<\/p>/.exec(await response.text())?.[1]];
     };
 
+    await shell.sh(pack);
     expect(await shell.sh(inspect)).not.toMatch(/_redirects|_headers/);
+    await shell.sh(take);
     expect((await daemon.status()).notices).toEqual([]);
     expect(await summary('/docs/a')).toEqual([301, 'https://docs.example.com/a']);
     expect(await summary('/index.php')).toEqual([301, '/']);
