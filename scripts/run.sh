@@ -58,6 +58,11 @@ lint() {
   # Promises by their real types: biome's own inference took four minutes for these two rules, and found fewer faults.
   "$bin/oxlint" --type-aware --deny-warnings .
   "$bin/tsc" -p tsconfig.json
+  lint_text
+}
+
+lint_text() {
+  node scripts/lint-text.ts "$@"
 }
 
 case "$task" in
@@ -95,8 +100,11 @@ case "$task" in
   screenshots) build && exec node scripts/screenshots/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
+  lint-text) lint_text "$@" ;;
+  count-text) exec node scripts/count-text.ts "$@" ;;
   check)
     lint
+    lint_text commits
     build
     exec "$bin/vitest" run --project unit --project acceptance "$@"
     ;;

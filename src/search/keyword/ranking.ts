@@ -30,7 +30,7 @@ interface Columns {
   readonly identifiers: number;
 }
 
-/** One setting for all sites. docs/search.md has the other settings that were tried, and their results. */
+/** One setting for all sites. docs/search-ranking.md lists the other settings that were tried, with their results. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },

@@ -1,0 +1,63 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commentsOf, countWords, readPage, sentenceLengths } from './text/prose.ts';
+import { findWords, GROUPS, type Group, isHeadless } from './text/words.ts';
+
+/**
+ * `npm run count:text -- [FOLDER...]`: prints the counts of the word list, of long sentences and of code blocks for the Markdown
+ * files of each folder, and of headless comments for its sources. Folders of other projects work as well.
+ */
+
+const WORDS_MAX = 25;
+const SKIPPED = /(?:^|\/)(?:node_modules|\.git|dist|vendor|third_party)(?:\/|$)/;
+
+/** Counts of all Markdown pages and sources under a folder. */
+export function countText(folder: string): Record<string, number> {
+  const files = (pattern: string): string[] =>
+    globSync(pattern, { cwd: folder, exclude: (path) => SKIPPED.test(path) }).map((name) => join(folder, name));
+  const groups = Object.fromEntries(Object.keys(GROUPS).map((group) => [group, 0])) as Record<Group, number>;
+  let words = 0;
+  let sentences = 0;
+  let long = 0;
+  let codeBlocks = 0;
+  const pages = files('**/*.{md,mdx}');
+  for (const page of pages) {
+    const read = readPage(readFileSync(page, 'utf8'));
+    codeBlocks += read.codeBlocks;
+    for (const { text } of read.blocks) {
+      words += countWords(text);
+      for (const { group } of findWords(text)) groups[group]++;
+    }
+    const lengths = sentenceLengths(read.blocks);
+    sentences += lengths.length;
+    long += lengths.filter((sentence) => sentence.words > WORDS_MAX).length;
+  }
+  const comments = files('**/*.{ts,tsx,mts,js,mjs,go}').flatMap((name) => commentsOf(readFileSync(name, 'utf8')));
+  const perThousand = (count: number): number => (words === 0 ? 0 : Math.round((count / words) * 10_000) / 10);
+  return {
+    pages: pages.length,
+    words,
+    ...Object.fromEntries(Object.entries(GROUPS).map(([group, title]) => [title, groups[group as Group]])),
+    sentences,
+    'sentences over 25 words': long,
+    'sentences over 25 words, %': sentences === 0 ? 0 : Math.round((long / sentences) * 1_000) / 10,
+    'code blocks': codeBlocks,
+    'code blocks per 1,000 words': perThousand(codeBlocks),
+    comments: comments.length,
+    'headless comments': comments.filter(({ text }) => isHeadless(text)).length,
+  };
+}
+
+function main(folders: readonly string[]): void {
+  const counts = folders.map(countText);
+  console.log(`| | ${folders.join(' | ')} |\n|---|${folders.map(() => '---|').join('')}`);
+  for (const title of Object.keys(counts[0] ?? {})) {
+    console.log(`| ${title} | ${counts.map((count) => count[title]?.toLocaleString('en')).join(' | ')} |`);
+  }
+}
+
+if (import.meta.main) {
+  const root = join(import.meta.dirname, '..');
+  const folders = process.argv.slice(2);
+  main(folders.length > 0 ? folders : [join(root, 'docs'), join(root, 'src')]);
+}

@@ -1,0 +1,188 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readPage, sentenceLengths } from './text/prose.ts';
+import { findWords } from './text/words.ts';
+
+/**
+ * `npm run lint:text` checks README, CONTRIBUTING, SECURITY, the top section of the changelog and the manual: word list, length
+ * of sentences, columns, numbers and front matter. It checks the help of commands and the descriptions of settings by the word
+ * list alone. `npm run lint:text -- commits [BASE]` checks the subjects of commits since BASE.
+ */
+
+const WORDS_MAX = 25;
+/** Part of a page's sentences that may be longer. Short pages may have one. */
+const LONG_SHARE = 0.1;
+const COLUMNS_MAX = 100;
+const SUBJECT_MAX = 72;
+const COMMITS_CHECKED = 20;
+/** Last commit before the check of subjects. */
+const COMMIT_BASE = 'b32f1bd7';
+const KINDS = ['tutorial', 'how-to', 'reference', 'explanation'];
+
+/** Generated from descriptions, which are checked at their source. */
+const GENERATED: ReadonlySet<string> = new Set(['docs/config.md']);
+
+/** Texts that are not rewritten in plain English yet. The list must become empty; an entry without findings is reported. */
+export const NOT_CONVERTED: ReadonlySet<string> = new Set([
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'README.md',
+  'SECURITY.md',
+  'config.schema.json',
+  'docs/air-gap.md',
+  'docs/assistants.md',
+  'docs/cli.md',
+  'docs/crawling.md',
+  'docs/errors.md',
+  'docs/export-api.md',
+  'docs/features.md',
+  'docs/index.md',
+  'docs/install.md',
+  'docs/keys.md',
+  'docs/kubernetes.md',
+  'docs/many-sites.md',
+  'docs/markdown-sites.md',
+  'docs/operations.md',
+  'docs/pipelines.md',
+  'docs/reload.md',
+  'docs/runbook.md',
+  'docs/s3.md',
+  'docs/scaling.md',
+  'docs/search-format.md',
+  'docs/search.md',
+  'docs/serving.md',
+  'docs/sign-in.md',
+  'docs/sizing.md',
+  'docs/tls.md',
+  'docs/versions.md',
+  'src/cli',
+]);
+
+/** Findings of a Markdown page, as `line: message`. */
+export function lintPage(name: string, markdown: string): string[] {
+  const { fields, blocks, lines } = readPage(markdown);
+  const findings: string[] = [];
+  const add = (line: number, message: string): void => {
+    findings.push(`${line}: ${message}`);
+  };
+
+  const isManual = /^docs\/[^/]+\.md$/.test(name);
+  if (isManual) {
+    for (const field of ['title', 'description', 'kind'] as const) {
+      if (!fields.get(field)) add(1, `the front matter has no ${field}`);
+    }
+    const kind = fields.get('kind');
+    if (kind && !KINDS.includes(kind)) add(1, `kind is "${kind}": use ${KINDS.join(', ')}`);
+  }
+  for (const [field, value] of fields) {
+    if (field !== 'title' && field !== 'description') continue;
+    for (const { words, use } of findWords(value)) add(1, `${field}: "${words}": use ${use}`);
+  }
+
+  for (const { line, text } of blocks) {
+    for (const { words, use } of findWords(text)) add(line, `"${words}": use ${use}`);
+    for (const [number] of text.matchAll(/(?<![\w./:-])\.\d+\b/g)) add(line, `"${number}": write 0${number}`);
+  }
+
+  for (const { line, text } of lines) {
+    // The target of a link cannot be wrapped.
+    const columns = [...text.replace(/\]\([^)]*\)/g, ']').replace(/https?:\S+/g, '')].length;
+    if (columns > COLUMNS_MAX) add(line, `${columns} columns: wrap at ${COLUMNS_MAX}`);
+  }
+
+  const lengths = sentenceLengths(blocks);
+  const long = lengths.filter(({ words }) => words > WORDS_MAX);
+  if (long.length > Math.max(1, lengths.length * LONG_SHARE)) {
+    for (const { line, words } of long) add(line, `a sentence of ${words} words: at most ${WORDS_MAX}`);
+  }
+  return findings;
+}
+
+/** Findings of short texts, by the word list alone. */
+export const lintStrings = (texts: readonly string[]): string[] =>
+  texts.flatMap((text) => findWords(text).map(({ words, use }) => `"${words}" in "${text}": use ${use}`));
+
+/** Subjects that are too long or contain two changes. */
+export const lintSubjects = (subjects: readonly string[]): string[] =>
+  subjects.flatMap((subject) => [
+    ...([...subject].length > SUBJECT_MAX ? [`"${subject}": ${[...subject].length} characters, at most 72`] : []),
+    ...(subject.includes(';') ? [`"${subject}": a semicolon, split the commit`] : []),
+  ]);
+
+/** Newest commits after `base`, or null if git or this part of the history is missing. */
+export function subjectsSince(base: string, folder: string): string[] | null {
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    git('merge-base', '--is-ancestor', base, 'HEAD');
+    const log = git('log', '--no-merges', `--max-count=${COMMITS_CHECKED}`, '--format=%s', `${base}..HEAD`);
+    return log.split('\n').filter((subject) => subject !== '');
+  } catch {
+    return null;
+  }
+}
+
+/** Descriptions in a JSON schema. */
+function descriptionsOf(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === 'description' && typeof value === 'string' ? [value] : descriptionsOf(value),
+  );
+}
+
+/** Literal descriptions of commands, options and arguments. Computed ones are left out. */
+export function helpTextsOf(code: string): string[] {
+  const calls = code.matchAll(
+    /\.(?:description|summary|(?:option|argument|requiredOption)\(\s*'[^']*',)\s*\(?\s*(['`])(.*?)(?<!\\)\1/g,
+  );
+  return Array.from(calls, ([, , text = '']) => text.replace(/\$\{[^}]*\}/g, 'code'));
+}
+
+function lintAll(root: string): Map<string, string[]> {
+  const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+  const found = new Map<string, string[]>();
+  const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
+  for (const name of pages.filter((page) => !GENERATED.has(page))) found.set(name, lintPage(name, read(name)));
+
+  const [, top = ''] = read('CHANGELOG.md').split(/^(?=## )/m);
+  found.set('CHANGELOG.md', lintPage('CHANGELOG.md', top));
+  found.set('config.schema.json', lintStrings(descriptionsOf(JSON.parse(read('config.schema.json')))));
+  const commands = globSync('src/cli/**/*.ts', { cwd: root }).sort();
+  found.set('src/cli', lintStrings(commands.flatMap((name) => helpTextsOf(read(name)))));
+  return found;
+}
+
+function main(args: readonly string[]): void {
+  const root = join(import.meta.dirname, '..');
+  let failed = 0;
+  if (args[0] === 'commits') {
+    const base = args[1] ?? COMMIT_BASE;
+    const subjects = subjectsSince(base, root);
+    if (subjects === null) console.log(`lint:text: no commits checked: ${base} is not in this history`);
+    for (const finding of lintSubjects(subjects ?? [])) {
+      console.error(`commit ${finding}`);
+      failed++;
+    }
+  } else {
+    const all = args.includes('--all');
+    for (const [name, findings] of lintAll(root)) {
+      if (NOT_CONVERTED.has(name) && !all) {
+        console.log(
+          findings.length === 0
+            ? `lint:text: ${name} has no findings: remove it from NOT_CONVERTED`
+            : `lint:text: ${name} is not converted yet (${findings.length} findings)`,
+        );
+        continue;
+      }
+      for (const finding of findings) console.error(`${name}:${finding}`);
+      failed += findings.length;
+    }
+  }
+  if (failed > 0) {
+    console.error(`lint:text: ${failed} findings`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.main) main(process.argv.slice(2));
