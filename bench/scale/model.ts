@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 
 /**
- * The load model: arithmetic over what was measured. `node bench/scale/model.ts` prints the tables of docs/scaling.md, and beside
- * what it says of points that it was not made from what was measured there. Another load: `--sites 500 --views 2000000`.
+ * The load model: arithmetic over measured figures. `node bench/scale/model.ts` prints the tables of docs/scaling.md. One of them
+ * compares the model with measurements that it does not use. Options for another load: `--sites 500 --views 2000000`.
  */
 
-/** @param row what the line of bench/RESULTS.md that has it says besides */
+/** @param row text that identifies the line of bench/RESULTS.md with this figure */
 const figure = (value: number, row: string) => ({ value, row });
 
-/** What the model is made from. */
+/** Measured figures that the model uses. */
 export const FIGURES = {
   /** Processor time of a page. */
   pageUs: figure(28.9, '1,000 pages in random order, gzip'),
@@ -38,7 +38,7 @@ export interface SizedLoad {
   readonly sites: number;
   readonly pagesOfSite: number;
   readonly viewsADay: number;
-  /** The busiest hour beside the average. */
+  /** Load of the busiest hour, as a multiple of the average. */
   readonly peak: number;
   readonly viewsASearch: number;
   readonly exportsOfSiteADay: number;
@@ -54,16 +54,16 @@ export const DOCUMENTED: SizedLoad = {
 };
 
 const DAY_S = 86_400;
-/** One may be away. */
+/** Two, so that one can fail. */
 const REPLICAS_OF_GROUP = 2;
 const SITES_OF_GROUP = 1_000;
 const MEMORY_MIB = 768;
 const LINE_MBIT = 1_000;
-/** Versions on disk: one whole, and two that are half of it (docs/sizing.md). */
+/** Disk space of the kept versions, in sizes of the first one: 1 and twice 0.5 (docs/sizing.md). */
 const KEPT_VERSIONS = 2;
 const PAGES_MEASURED = 100_000;
 
-/** Resident, in MiB, of a daemon with so many small sites: a line through two points. */
+/** Resident memory, in MiB, of a daemon with small sites: a line through two points. */
 export function memoryMiB(sites: number, { memoryOf100MiB, memoryOf300MiB }: Figures = MEASURED): number {
   const ofSite = (memoryOf300MiB - memoryOf100MiB) / 200;
   return memoryOf100MiB + (sites - 100) * ofSite;
@@ -76,15 +76,15 @@ export const pagesASecond = (replicas: number, cores: number, { pageUs }: Figure
 export const wordQuestionsASecond = (replicas: number, cores: number, { wordQuestions }: Figures = MEASURED): number =>
   replicas * cores * wordQuestions;
 
-/** Of workers that have a part of a core each, which nothing else wants. */
+/** Jobs of workers that each have an exclusive part of a core. */
 export const jobsAMinute = (workers: number, cores: number, { jobWorkerMs }: Figures = MEASURED): number =>
   (60_000 * workers * cores) / jobWorkerMs;
 
-/** A kind of demand, and how many times of it what is there holds. */
+/** A row of the sizing table. */
 interface Part {
   readonly name: string;
-  readonly workedOut: string;
-  readonly so: string;
+  readonly load: string;
+  readonly resources: string;
 }
 
 export interface Limit {
@@ -116,8 +116,11 @@ export function sizing(load: SizedLoad, figures: Figures = MEASURED) {
       holds: (sitesWithin(MEMORY_MIB, figures) * groups) / load.sites,
     },
     { name: 'processor of a replica, by new questions and pages', holds: groups / (searchCores + peakCores) },
-    { name: 'one count after the other, where limits are on', holds: figures.countsASecond / searches },
-    { name: 'a line of 1 Gbit to a replica', holds: LINE_MBIT / ((peakOfGroup * figures.pageKb * 8) / 1_000) },
+    {
+      name: 'counts of requests in the database, one at a time, if limits are on',
+      holds: figures.countsASecond / searches,
+    },
+    { name: 'a 1 Gbit line to a replica', holds: LINE_MBIT / ((peakOfGroup * figures.pageKb * 8) / 1_000) },
     { name: 'the database, by jobs', holds: 1 / databaseShare },
   ];
   limits.sort((one, other) => one.holds - other.holds);
@@ -140,48 +143,48 @@ export function sizingTable(load: SizedLoad): string {
   const parts: Part[] = [
     {
       name: 'pages',
-      workedOut: `${n(views)} a second, ${n(views * load.peak)} in the busiest hour: ${n(sized.peakCores, 2)} of a core`,
-      so: 'one core is enough; two replicas for each group, so that one may be away',
+      load: `${n(views)} a second, ${n(views * load.peak)} in the busiest hour: ${n(sized.peakCores, 2)} of a core`,
+      resources: 'one core is enough; two replicas for each group, so that one can fail',
     },
     {
       name: 'sites',
-      workedOut: `${n(groups)} groups of ${n(sitesOfGroup)} sites, by host name at the ingress; ${n(memoryMiB(sitesOfGroup))} MiB and ${n((MEASURED.startOf1000S * sitesOfGroup) / 1000)} s to start each`,
-      so: `${n(replicas)} replicas with ${MEMORY_MIB} MiB and a volume of ${n(diskGiB)} GiB each`,
+      load: `${n(groups)} groups of ${n(sitesOfGroup)} sites, by host name at the ingress; each group takes ${n(memoryMiB(sitesOfGroup))} MiB and starts in ${n((MEASURED.startOf1000S * sitesOfGroup) / 1000)} s`,
+      resources: `${n(replicas)} replicas with ${MEMORY_MIB} MiB and a volume of ${n(diskGiB)} GiB for each`,
     },
     {
       name: 'search',
-      workedOut: `${n(searches)} questions a second in the busiest hour, all of them new: ${n(sized.searchCores, 1)} cores over all replicas`,
-      so: `${n(sized.searchCores / replicas, 2)} of a core each`,
+      load: `${n(searches)} new questions a second in the busiest hour: ${n(sized.searchCores, 1)} cores over all replicas`,
+      resources: `${n(sized.searchCores / replicas, 2)} of a core for each replica`,
     },
     {
       name: 'exports',
-      workedOut: `${n(renderedADay)} rendered pages: ${n(renderedADay / MEASURED.renderedPages / 3600)} hours of one worker`,
-      so: `${n(Math.ceil(workersEven))} workers if they come evenly, ${n(workers)} with room for a bad hour`,
+      load: `${n(renderedADay)} rendered pages: ${n(renderedADay / MEASURED.renderedPages / 3600)} hours of one worker`,
+      resources: `${n(Math.ceil(workersEven))} workers if the jobs are spread evenly, ${n(workers)} with room for a busy hour`,
     },
     {
       name: 'export API',
-      workedOut: `${n(jobsADay)} calls to start a job, some polls of each`,
-      so: 'two processes, for one to be away',
+      load: `${n(jobsADay)} calls to start a job, some status requests for each`,
+      resources: 'two processes, so that one can fail',
     },
     {
       name: 'database',
-      workedOut: `one job in ${n(DAY_S / jobsADay)} s; ${n(searches / load.peak)} to ${n(searches)} counts of search requests a second where limits are on`,
-      so: 'the smallest PostgreSQL that is highly available',
+      load: `one job in ${n(DAY_S / jobsADay)} s; ${n(searches / load.peak)} to ${n(searches)} counts of search requests a second if limits are on`,
+      resources: 'the smallest highly available PostgreSQL',
     },
   ];
   return table(
-    ['', 'worked out', 'so'],
-    parts.map(({ name, workedOut, so }) => [name, workedOut, so]),
+    ['Part', 'Load', 'Resources'],
+    parts.map(({ name, load, resources }) => [name, load, resources]),
   );
 }
 
-/** What breaks first: the first row. */
+/** Bottlenecks in the order in which a growing load reaches them. */
 export function limitsTable(load: SizedLoad): string {
   const rows = sizing(load).limits.map(({ name, holds }) => [name, holds < 100 ? n(holds, 1) : n(holds)]);
-  return table(['', 'holds so many times that load'], rows);
+  return table(['Bottleneck', 'Times the load'], rows);
 }
 
-/** A point that the model was not made from. */
+/** A measurement that the model does not use. */
 interface Check {
   readonly what: string;
   readonly predicted: number;
@@ -203,7 +206,7 @@ export const CHECKS: readonly Check[] = [
     row: 'jobs a minute: a folder of 20 new pages',
   },
   {
-    what: 'searches a second by words of two replicas with a quarter of a core each',
+    what: 'keyword searches a second of two replicas with a quarter of a core each',
     predicted: wordQuestionsASecond(2, 0.25),
     measured: 157,
     row: 'searches a second by words',
@@ -225,7 +228,7 @@ export function checksTable(): string {
     ...[check.predicted, check.measured].map((value) => n(value)),
     deviation(check),
   ]);
-  return table(['', 'the model', 'measured', ''], rows);
+  return table(['Point', 'Model', 'Measured', 'Difference'], rows);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -233,10 +236,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [`| ${head.join(' | ')} |`, `|${rule.join('|')}|`, ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n');
 }
 
-/** As the documents write numbers: 1,157 and .38. */
+/** Writes numbers as the documents do: 1,157 and 0.38. */
 function n(value: number, digits = 0): string {
   const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return value.toLocaleString('en', format).replace(/^0\./, '.');
+  return value.toLocaleString('en', format);
 }
 
 if (import.meta.main) {
