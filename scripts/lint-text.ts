@@ -28,7 +28,6 @@ export const NOT_CONVERTED: ReadonlySet<string> = new Set([
   'CHANGELOG.md',
   'CONTRIBUTING.md',
   'README.md',
-  'SECURITY.md',
   'config.schema.json',
   'docs/air-gap.md',
   'docs/cli.md',
