@@ -25,7 +25,6 @@ const GENERATED: ReadonlySet<string> = new Set(['docs/config.md']);
 
 /** Texts that are not rewritten in plain English yet. The list must become empty; an entry without findings is reported. */
 export const NOT_CONVERTED: ReadonlySet<string> = new Set([
-  'CHANGELOG.md',
   'CONTRIBUTING.md',
   'README.md',
   'config.schema.json',
@@ -139,8 +138,12 @@ function lintAll(root: string): Map<string, string[]> {
   const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
   for (const name of pages.filter((page) => !GENERATED.has(page))) found.set(name, lintPage(name, read(name)));
 
-  const [, top = ''] = read('CHANGELOG.md').split(/^(?=## )/m);
-  found.set('CHANGELOG.md', lintPage('CHANGELOG.md', top));
+  // Older sections describe released versions, and do not change.
+  const newest = read('CHANGELOG.md')
+    .split(/^(?=## )/m)
+    .slice(0, 2)
+    .join('');
+  found.set('CHANGELOG.md', lintPage('CHANGELOG.md', newest));
   found.set('config.schema.json', lintStrings(descriptionsOf(JSON.parse(read('config.schema.json')))));
   const commands = globSync('src/cli/**/*.ts', { cwd: root }).sort();
   found.set('src/cli', lintStrings(commands.flatMap((name) => helpTextsOf(read(name)))));

@@ -66,7 +66,11 @@ const RULES: readonly Rule[] = [
   { group: 'adverb', pattern: /\bin place of\b/gi, use: 'instead of' },
   { group: 'adverb', pattern: /, too(?=[.,;:)]|$)/gi, use: 'also' },
   { group: 'subject', pattern: /^(?:nothing|nobody|none)\b(?=\s+\w)/gi, use: 'a subject that exists' },
-  { group: 'subject', pattern: /\bof (?:yours|ours|its own|their own|one's own)\b/gi, use: 'your or its' },
+  {
+    group: 'subject',
+    pattern: /\bof (?:yours|ours|(?:its|their|one's) own(?=$|[.,;:)]| (?:and|or|that|which|in|on|at|with|to|for)\b))/gi,
+    use: 'your or its',
+  },
 ];
 
 export interface Finding {

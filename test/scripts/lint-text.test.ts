@@ -40,7 +40,8 @@ describe('word list', () => {
     ['It works on phones, too.', 'adverb', ', too'],
     ['Nothing is sent.', 'subject', 'Nothing'],
     ['Use a Secret of yours.', 'subject', 'of yours'],
-  ])('finds the fault of "%s"', (text, group, words) => {
+    ['It has a listener of its own.', 'subject', 'of its own'],
+  ])('finds the words in "%s"', (text, group, words) => {
     expect(findWords(text)).toContainEqual(expect.objectContaining({ group, words: words.replace(', ', '') }));
   });
 
@@ -53,6 +54,7 @@ describe('word list', () => {
     'Print what docshelf would do.',
     'The letter `a` stands for a vowel.',
     'The threshold is a limit.',
+    'The command contacts the daemon of its own data folder.',
   ])('accepts "%s"', (text) => {
     expect(findWords(text)).toEqual([]);
   });
