@@ -5,22 +5,25 @@ import { findWords, GROUPS, type Group, isHeadless } from './text/words.ts';
 
 /**
  * `npm run count:text -- [FOLDER...]`: prints the counts of the word list, of long sentences and of code blocks for the Markdown
- * files of each folder, and of headless comments for its sources. Folders of other projects work as well.
+ * files of each folder, and of headless comments for its sources. Folders of other projects work as well. With `--list` it
+ * also lists the headless comments with their places.
  */
 
 const WORDS_MAX = 25;
 const SKIPPED = /(?:^|\/)(?:node_modules|\.git|dist|vendor|third_party)(?:\/|$)/;
 
+const filesOf = (folder: string, pattern: string): string[] =>
+  globSync(pattern, { cwd: folder, exclude: (path) => SKIPPED.test(path) }).map((name) => join(folder, name));
+const sourcesOf = (folder: string): string[] => filesOf(folder, '**/*.{ts,tsx,mts,js,mjs,go}').sort();
+
 /** Counts of all Markdown pages and sources under a folder. */
 export function countText(folder: string): Record<string, number> {
-  const files = (pattern: string): string[] =>
-    globSync(pattern, { cwd: folder, exclude: (path) => SKIPPED.test(path) }).map((name) => join(folder, name));
   const groups = Object.fromEntries(Object.keys(GROUPS).map((group) => [group, 0])) as Record<Group, number>;
   let words = 0;
   let sentences = 0;
   let long = 0;
   let codeBlocks = 0;
-  const pages = files('**/*.{md,mdx}');
+  const pages = filesOf(folder, '**/*.{md,mdx}');
   for (const page of pages) {
     const read = readPage(readFileSync(page, 'utf8'));
     codeBlocks += read.codeBlocks;
@@ -32,7 +35,7 @@ export function countText(folder: string): Record<string, number> {
     sentences += lengths.length;
     long += lengths.filter((sentence) => sentence.words > WORDS_MAX).length;
   }
-  const comments = files('**/*.{ts,tsx,mts,js,mjs,go}').flatMap((name) => commentsOf(readFileSync(name, 'utf8')));
+  const comments = sourcesOf(folder).flatMap((name) => commentsOf(readFileSync(name, 'utf8')));
   const perThousand = (count: number): number => (words === 0 ? 0 : Math.round((count / words) * 10_000) / 10);
   return {
     pages: pages.length,
@@ -58,6 +61,14 @@ function main(folders: readonly string[]): void {
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const folders = process.argv.slice(2);
-  main(folders.length > 0 ? folders : [join(root, 'docs'), join(root, 'src')]);
+  const args = process.argv.slice(2).filter((arg) => arg !== '--list');
+  const folders = args.length > 0 ? args : [join(root, 'docs'), join(root, 'src')];
+  main(folders);
+  if (process.argv.includes('--list')) {
+    for (const name of folders.flatMap(sourcesOf)) {
+      for (const { line, text } of commentsOf(readFileSync(name, 'utf8'))) {
+        if (isHeadless(text)) console.log(`${name}:${line}: ${text}`);
+      }
+    }
+  }
 }

@@ -13,7 +13,7 @@ export const GROUPS = {
   tell: 'told/tells/says',
   verb: 'private verbs',
   adverb: 'old adverbs',
-  subject: 'negative subjects and "of its own"',
+  subject: 'inverted or negative subjects',
 } as const;
 export type Group = keyof typeof GROUPS;
 
@@ -29,6 +29,7 @@ const RULES: readonly Rule[] = [
     pattern: /\b(?:whoever|the ones? that|the ones? who|those that|those who|that which)\b/gi,
     use: 'a noun',
   },
+  { group: 'clause', pattern: /^who\b(?!.*\?$)|\b(?:to|for|of|by|from) who\b/gi, use: 'a noun' },
   // At the start of a sentence, unless it is a question; and before words that do not follow a place.
   { group: 'where', pattern: /^where\b(?! to\b)(?!.*\?$)/gi, use: 'if or when' },
   { group: 'where', pattern: /[;:] where\b(?! to\b)/gi, use: 'if or when' },
@@ -40,7 +41,7 @@ const RULES: readonly Rule[] = [
   { group: 'tell', pattern: /\b(?:tells|told|says|said)\b/gi, use: 'report, log, show or list' },
   { group: 'verb', pattern: /\b(?:take|takes|took|taken|taking) in\b/gi, use: 'import' },
   { group: 'verb', pattern: /\b(?:answers|answered|answering)\b/gi, use: 'serve, return or respond with' },
-  { group: 'verb', pattern: /\b(?:gives|gave)\b/gi, use: 'serve, return or respond with' },
+  { group: 'verb', pattern: /\b(?:gives|gave)\b(?! up\b)/gi, use: 'serve, return or respond with' },
   { group: 'verb', pattern: /\b(?:holds?|held)\b/gi, use: 'contain, store, have or apply' },
   { group: 'verb', pattern: /\b(?:stands?|stood)\b(?!-| for\b)/gi, use: 'is, or a normal verb' },
   { group: 'verb', pattern: /\b(?:lies|lie)\b/gi, use: 'is, or contain' },
@@ -61,11 +62,13 @@ const RULES: readonly Rule[] = [
     pattern: /\b(?:that there (?:is|are)\b|(?:is|are) there(?=[.,;:]))/gi,
     use: 'exists or is present',
   },
+  { group: 'verb', pattern: /\bbelow (?:it|its|their|another path|the (?:base )?path)\b/gi, use: 'under' },
   { group: 'adverb', pattern: /\b(?:anew|likewise|save for|beside)\b/gi, use: 'again, also, except or next to' },
   { group: 'adverb', pattern: /\bbesides\b|\bmeanwhile\b|\baside\b/gi, use: 'also, while or except' },
   { group: 'adverb', pattern: /\bin place of\b/gi, use: 'instead of' },
   { group: 'adverb', pattern: /, too(?=[.,;:)]|$)/gi, use: 'also' },
-  { group: 'subject', pattern: /^(?:nothing|nobody|none)\b(?=\s+\w)/gi, use: 'a subject that exists' },
+  { group: 'subject', pattern: /^of\b(?! course\b)/gi, use: 'the normal order: subject, verb, object' },
+  { group: 'subject', pattern: /^(?:nothing|nobody|none)\b(?=\s+\w)(?! found\b)/gi, use: 'a subject that exists' },
   {
     group: 'subject',
     pattern: /\bof (?:yours|ours|(?:its|their|one's) own(?=$|[.,;:)]| (?:and|or|that|which|in|on|at|with|to|for)\b))/gi,

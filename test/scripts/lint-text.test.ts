@@ -4,15 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { countText } from '../../scripts/count-text.ts';
-import {
-  helpTextsOf,
-  lintPage,
-  lintStrings,
-  lintSubjects,
-  NOT_CONVERTED,
-  subjectsSince,
-} from '../../scripts/lint-text.ts';
+import { lintPage, lintStrings, lintSubjects, NOT_CONVERTED, subjectsSince } from '../../scripts/lint-text.ts';
 import { commentsOf, readPage, sentencesOf } from '../../scripts/text/prose.ts';
+import { stringsOf } from '../../scripts/text/strings.ts';
 import { findWords } from '../../scripts/text/words.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -65,9 +59,20 @@ describe('word list', () => {
     ]);
   });
 
-  it('reads the descriptions of commands, options and arguments', () => {
-    const code = `c.description('List versions').option('--site <domain>', 'Site to use').argument(\n  '<file>',\n  'Archive of \${KIND}',\n)`;
-    expect(helpTextsOf(code)).toEqual(['List versions', 'Site to use', 'Archive of code']);
+  it('reads the strings of code that have three words or more', () => {
+    const code = [
+      `/** A comment with three words. */`,
+      `command.option('--site <domain>', 'Site to use');`,
+      `const message = \`Cannot open "\${path}": no such file\`;`,
+      `const page = <p title="one">Upload all bundles</p>;`,
+      `const sql = 'SELECT id FROM jobs';`,
+      `const tags = 'address article aside blockquote body center details dialog div';`,
+    ].join('\n');
+    expect(stringsOf('a.tsx', code)).toEqual([
+      { line: 2, text: 'Site to use' },
+      { line: 3, text: 'Cannot open "code": no such file' },
+      { line: 4, text: 'Upload all bundles' },
+    ]);
   });
 });
 
