@@ -13,7 +13,7 @@ const IS_CODE =
   /^\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|WITH|PRAGMA|LISTEN|NOTIFY|BEGIN|COMMIT)\b|[{}=]\s|=>|;\s*\n/;
 
 /** Lists of names, such as those of HTML elements. */
-const IS_LIST = /^(?:[a-z0-9-]+ ){8,}[a-z0-9-]+$/;
+const IS_LIST = /^(?!.*\b(?:is|the|that|was|which|not|and|to)\b)(?:[a-z0-9-]+ ){8,}[a-z0-9-]+$/;
 
 /** String literals, templates and text of JSX with at least three words. Sentences that code puts together are in pieces. */
 export function stringsOf(path: string, code: string): CodeString[] {
