@@ -21,7 +21,7 @@ export type Group = keyof typeof GROUPS;
 const RULES: readonly Rule[] = [
   {
     group: 'clause',
-    pattern: /\bwhat (?:is|was|are|were|has|have|had|cannot|stands|comes|goes)\b(?!.*\?$)/gi,
+    pattern: /\bwhat (?:is|was|are|were|has|have|had|cannot|stands|comes|goes)\b(?! (?:new|wrong|inside)\b)(?!.*\?$)/gi,
     use: 'a noun',
   },
   {
@@ -29,9 +29,9 @@ const RULES: readonly Rule[] = [
     pattern: /\b(?:whoever|the ones? that|the ones? who|those that|those who|that which)\b/gi,
     use: 'a noun',
   },
-  { group: 'clause', pattern: /^who\b(?!.*\?$)|\b(?:to|for|of|by|from) who\b/gi, use: 'a noun' },
+  { group: 'clause', pattern: /^who\b(?=.*\.$)|\b(?:to|for|of|by|from) who\b/gi, use: 'a noun' },
   // At the start of a sentence, unless it is a question; and before words that do not follow a place.
-  { group: 'where', pattern: /^where\b(?! to\b)(?!.*\?$)/gi, use: 'if or when' },
+  { group: 'where', pattern: /^where\b(?= \w)(?! to\b)(?!.*\?$)/gi, use: 'if or when' },
   { group: 'where', pattern: /[;:] where\b(?! to\b)/gi, use: 'if or when' },
   {
     group: 'where',
@@ -41,7 +41,11 @@ const RULES: readonly Rule[] = [
   { group: 'tell', pattern: /\b(?:tells|told|says|said)\b/gi, use: 'report, log, show or list' },
   { group: 'verb', pattern: /\b(?:take|takes|took|taken|taking) in\b/gi, use: 'import' },
   { group: 'verb', pattern: /\b(?:answers|answered|answering)\b/gi, use: 'serve, return or respond with' },
-  { group: 'verb', pattern: /\b(?:gives|gave)\b(?! up\b)/gi, use: 'serve, return or respond with' },
+  {
+    group: 'verb',
+    pattern: /\b(?:gives|gave)\b(?! (?:up|access|no access)\b)/gi,
+    use: 'serve, return or respond with',
+  },
   { group: 'verb', pattern: /\b(?:holds?|held)\b/gi, use: 'contain, store, have or apply' },
   { group: 'verb', pattern: /\b(?:stands?|stood)\b(?!-| for\b)/gi, use: 'is, or a normal verb' },
   { group: 'verb', pattern: /\b(?:lies|lie)\b/gi, use: 'is, or contain' },
@@ -51,7 +55,11 @@ const RULES: readonly Rule[] = [
     use: 'redirect, link or resolve',
   },
   { group: 'verb', pattern: /\b(?:leave|leaves|left|leaving) aside\b/gi, use: 'discard or ignore' },
-  { group: 'verb', pattern: /\b(?:asks|asked)\b(?! questions)/gi, use: 'request, call or contact' },
+  {
+    group: 'verb',
+    pattern: /\b(?:asks|asked)\b(?! (?:for|questions|them|you|readers|users|browsers|to)\b)/gi,
+    use: 'request, call or contact',
+  },
   { group: 'verb', pattern: /\bmade anew\b/gi, use: 'create, build or generate' },
   { group: 'verb', pattern: /(?<!\bconnection )\brefus(?:e|es|ed|al|als)\b/gi, use: 'reject' },
   { group: 'verb', pattern: /\bfaults?\b/gi, use: 'error or failure' },

@@ -28,6 +28,10 @@ describe('word list', () => {
     ['The inbox takes in archives.', 'verb', 'takes in'],
     ['The site answers requests.', 'verb', 'answers'],
     ['The folder holds files.', 'verb', 'holds'],
+    ['docshelf asks the registry.', 'verb', 'asks'],
+    ['It is for who runs it.', 'clause', 'for who'],
+    ['Of several sites, it uses the first.', 'subject', 'Of'],
+    ['It is at a path below its base path.', 'verb', 'below its'],
     ['docshelf refuses the file.', 'verb', 'refuses'],
     ['Run the file that there is.', 'verb', 'that there is'],
     ['It is made anew.', 'verb', 'made anew'],
@@ -42,6 +46,9 @@ describe('word list', () => {
   it.each([
     'What is a bundle?',
     'Where to go next',
+    'Where',
+    'The browser asks for a name.',
+    'Find what is wrong.',
     'The folder where docshelf stores its data must exist.',
     'connection refused',
     'The default applies.',
@@ -111,7 +118,7 @@ describe('prose of a page', () => {
 
 describe('lint of a page', () => {
   it('accepts a page in plain English', () => {
-    expect(lint('docshelf serves the files in the bundle.\n')).toEqual([]);
+    expect(lint('## Where docshelf stores data\n\ndocshelf serves the files in the bundle.\n')).toEqual([]);
   });
 
   it('requires title, description and kind in the manual alone', () => {
