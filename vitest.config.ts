@@ -58,6 +58,7 @@ const HEAVY = [
   'acceptance/terminal',
   'acceptance/tls',
   'acceptance/transfer',
+  'acceptance/tutorials',
   'acceptance/version-switcher',
   'contract/job-queue',
   'deploy/crash',
