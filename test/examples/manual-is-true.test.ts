@@ -35,6 +35,7 @@ describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
   // The files that samples name.
   writeFileSync(join(dir, 'export-key'), 'svc_example');
+  writeFileSync(join(dir, 'crawl-token'), 'a-secret');
   writeFileSync(join(dir, 'client-secret'), 'a-secret');
   writeFileSync(join(dir, 'database-url'), 'postgres://docshelf:a-secret@db.acme.dev/docs');
   writeFileSync(join(dir, 'collector-headers'), 'Authorization: Bearer a-secret');
