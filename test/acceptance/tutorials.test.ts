@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
+import { httpServer } from '../helpers/local-server.ts';
+import { KEYS, organizations, startExporter } from './export-service.ts';
 
 const bench = openBench(afterEach);
 const ROOT = join(import.meta.dirname, '../..');
@@ -16,9 +20,9 @@ interface Block {
 
 /** The code blocks of a page, in their order. `text` is the output of the command before it. */
 async function blocksOf(page: string): Promise<Block[]> {
-  const text = await readFile(join(ROOT, 'docs', page), 'utf8');
-  const fences = text.match(/^```\w/gm)?.length;
-  const blocks = [...text.matchAll(/^```(sh|yaml|text)\n([\s\S]*?)^```$/gm)].map(
+  const manual = await readFile(join(ROOT, 'docs', page), 'utf8');
+  const fences = manual.match(/^ *```\w/gm)?.length;
+  const blocks = [...manual.matchAll(/^```(sh|yaml|text)\n([\s\S]*?)^```$/gm)].map(
     ([, kind, block = '']): Block => ({ kind: kind as Block['kind'], text: block }),
   );
   // A fence with another language would not run.
@@ -26,30 +30,32 @@ async function blocksOf(page: string): Promise<Block[]> {
   return blocks;
 }
 
-/** Follows a page as its reader does: one shell, in the checkout, with free ports. Returns the output of each block. */
-async function follow(blocks: readonly Block[]): Promise<{ code: number | null; outputs: string[]; errors: string }> {
-  const home = await bench.folder();
-  const [site = 0, admin = 0, api = 0] = await freePorts(3);
+interface Setting {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Words of the page that cannot be true on this machine, such as addresses, with their replacements. */
+  readonly changes?: Readonly<Record<string, string>>;
+}
+
+interface Session {
+  readonly code: number | null;
+  /** Standard output of each block. */
+  readonly outputs: readonly string[];
+  readonly errors: string;
+}
+
+/** Runs the blocks as a reader does: in one shell, in the checkout unless told. */
+async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes = {} }: Setting): Promise<Session> {
   const here = (text: string): string =>
-    text.replaceAll(':8080', `:${site}`).replaceAll(':9090', `:${admin}`).replaceAll(':8081', `:${api}`);
+    Object.entries(changes).reduce((changed, [before, after]) => changed.replaceAll(before, after), text);
   const mark = '--- next block ---';
   const script = blocks.map(({ kind, text }) => {
     const step = { sh: here(text), yaml: `cat >> config.yaml <<'END'\n${here(text)}END\n`, text: '' }[kind];
     return `${step}\necho '${mark}'\n`;
   });
   const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script.join('')], {
-    cwd: ROOT,
-    env: {
-      PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`,
-      HOME: home,
-      // `npm run build` is a command of the page. The program that the other tests use must not be built again.
-      DOCSHELF_BUILT: '1',
-      DOCSHELF__SERVER__HOST: '127.0.0.1',
-      DOCSHELF__SERVER__PORT: String(site),
-      DOCSHELF__ADMIN__PORT: String(admin),
-      DOCSHELF__API__PORT: String(api),
-      DOCSHELF__NETWORK__PROXY: 'off',
-    },
+    cwd,
+    env: { PATH: `${join(ROOT, 'bin')}:${process.env.PATH}`, HOME: await bench.folder(), ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -62,33 +68,105 @@ async function follow(blocks: readonly Block[]): Promise<{ code: number | null; 
   };
   bench.onEnd(kill);
   const timer = setTimeout(kill, SESSION_MS_MAX);
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk.toString();
-  });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   clearTimeout(timer);
-  return { code, outputs: output.split(`${mark}\n`), errors };
+  const outputs = output.split(`${mark}\n`);
+  // The last part is what a failed block printed.
+  expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : errors + outputs.at(-1) }).toEqual({
+    code: 0,
+    ran: blocks.length,
+    errors: '',
+  });
+  return { code, outputs, errors };
 }
 
 describe.each(['tutorial-first-site.md', 'tutorial-markdown.md'])('docs/%s', (page) => {
   test('runs every command in order and prints the output that the page shows', async () => {
     const blocks = await blocksOf(page);
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(7);
-    const { code, outputs, errors } = await follow(blocks);
-    expect({ code, ran: outputs.length - 1, errors: code === 0 ? '' : errors + outputs.at(-1) }).toEqual({
-      code: 0,
-      ran: blocks.length,
-      errors: '',
+    const [site = 0, admin = 0, api = 0] = await freePorts(3);
+    const { outputs } = await follow(blocks, {
+      changes: { ':8080': `:${site}`, ':9090': `:${admin}`, ':8081': `:${api}` },
+      env: {
+        // `npm run build` is a command of the page. The program that the other tests use must not be built again.
+        DOCSHELF_BUILT: '1',
+        DOCSHELF__SERVER__HOST: '127.0.0.1',
+        DOCSHELF__SERVER__PORT: String(site),
+        DOCSHELF__ADMIN__PORT: String(admin),
+        DOCSHELF__API__PORT: String(api),
+        DOCSHELF__NETWORK__PROXY: 'off',
+      },
     });
     const shown = blocks.flatMap(({ kind, text }, at) => (kind === 'text' ? [{ text, at }] : []));
     expect(shown.length).toBeGreaterThan(2);
     for (const { text, at } of shown) {
       for (const line of text.trim().split('\n')) expect(outputs[at - 1], `block ${at}`).toContain(line.trim());
     }
+  });
+});
+
+/** Commands of a how-to. Its configs are checked by test/examples/manual-is-true.test.ts. */
+const commandsOf = async (page: string): Promise<Block[]> => (await blocksOf(page)).filter(({ kind }) => kind === 'sh');
+
+describe('docs/pipelines.md', () => {
+  test('exports, imports, continues a job, and prints a link by its commands', async () => {
+    const service = await startExporter(bench);
+    const { jobId } = await service.export();
+    const cwd = await bench.folder();
+    await mkdir(join(cwd, 'bundles'));
+    await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
+    const { outputs } = await follow(await commandsOf('pipelines.md'), {
+      cwd,
+      env: { DOCSHELF_API_KEY: KEYS.acme },
+      changes: { 'https://api.example.com': service.origin, se_0123456789abcdef: jobId },
+    });
+    expect((await readdir(join(cwd, 'bundles')))[0]).toMatch(/^acme-export-[\d-]+\.tar\.gz$/);
+    expect(parse(await readFile(join(cwd, 'values.yaml'), 'utf8'))).toMatchObject({
+      staticExport: { version: 'v3.2.0', bundleUrl: expect.stringContaining(service.origin) },
+    });
+    const stored = await bench.run(['bundle', 'list', '--json'], { cwd });
+    expect(stored.stdout).toContain('"v3.3.0"');
+    expect((await fetch(outputs.at(-2)?.trim().split('\n').at(-1) ?? '')).status).toBe(200);
+  });
+});
+
+describe('docs/crawling.md', () => {
+  test('exports a live site and reads its report by its commands', async () => {
+    const origin = await httpServer((request, response) => {
+      const body = { '/': '<!doctype html><title>Home</title><a href="/gone">Gone</a>' }[request.url ?? ''];
+      response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'text/html' }).end(body);
+    });
+    bench.onEnd(() => origin.close());
+    const service = await startExporter(bench, {
+      organizations: organizations({ kind: 'crawl', url: `${origin.origin}/`, allowAddresses: ['127.0.0.0/8'] }),
+      exportApi: { browser: { verify: 'off' } },
+    });
+    const cwd = await bench.folder();
+    const { outputs } = await follow(await commandsOf('crawling.md'), {
+      cwd,
+      env: { DOCSHELF_API_KEY: KEYS.acme },
+      changes: { 'https://api.example.com': service.origin },
+    });
+    expect(await readdir(cwd)).toEqual(['acme-v1.tar.gz']);
+    expect(JSON.parse(outputs.at(-2) ?? '')).toMatchObject({ not_fetched: 1 });
+  });
+});
+
+describe('docs/keys.md', () => {
+  test('creates, lists, and revokes a key by its commands', async () => {
+    const token = 'a-token-that-is-long-enough';
+    const daemon = await bench.start({
+      admin: { port: 0, token },
+      organizations: [{ id: 'acme', plan: 'enterprise', domains: { docs: {} }, keys: [] }],
+    });
+    const { outputs } = await follow(await commandsOf('keys.md'), {
+      env: { ADMIN_TOKEN: token },
+      changes: { 'http://127.0.0.1:9090': daemon.admin },
+    });
+    expect(JSON.parse(outputs[1] ?? '')).toMatchObject({ name: 'pipeline', type: 'admin', expired: false });
+    expect(outputs.at(-2)).toMatch(/^svc_/m);
+    const listed = await fetch(`${daemon.admin}/v1/keys`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await listed.json()).toEqual({ keys: [] });
   });
 });
