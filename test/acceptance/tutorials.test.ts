@@ -33,19 +33,12 @@ async function blocksOf(page: string): Promise<Block[]> {
 interface Setting {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Words of the page that cannot be true on this machine, such as addresses, with their replacements. */
+  /** Replacements for words that differ on this machine, such as addresses. */
   readonly changes?: Readonly<Record<string, string>>;
 }
 
-interface Session {
-  readonly code: number | null;
-  /** Standard output of each block. */
-  readonly outputs: readonly string[];
-  readonly errors: string;
-}
-
-/** Runs the blocks as a reader does: in one shell, in the checkout unless told. */
-async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes = {} }: Setting): Promise<Session> {
+/** Runs the blocks in one shell, by default in the checkout. Returns the standard output of each block. */
+async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes = {} }: Setting): Promise<string[]> {
   const here = (text: string): string =>
     Object.entries(changes).reduce((changed, [before, after]) => changed.replaceAll(before, after), text);
   const mark = '--- next block ---';
@@ -78,7 +71,7 @@ async function follow(blocks: readonly Block[], { cwd = ROOT, env = {}, changes 
     ran: blocks.length,
     errors: '',
   });
-  return { code, outputs, errors };
+  return outputs;
 }
 
 describe.each(['tutorial-first-site.md', 'tutorial-markdown.md'])('docs/%s', (page) => {
@@ -86,7 +79,7 @@ describe.each(['tutorial-first-site.md', 'tutorial-markdown.md'])('docs/%s', (pa
     const blocks = await blocksOf(page);
     expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(7);
     const [site = 0, admin = 0, api = 0] = await freePorts(3);
-    const { outputs } = await follow(blocks, {
+    const outputs = await follow(blocks, {
       changes: { ':8080': `:${site}`, ':9090': `:${admin}`, ':8081': `:${api}` },
       env: {
         // `npm run build` is a command of the page. The program that the other tests use must not be built again.
@@ -116,7 +109,7 @@ describe('docs/pipelines.md', () => {
     const cwd = await bench.folder();
     await mkdir(join(cwd, 'bundles'));
     await bench.writeConfig(cwd, { deployment: { domain: 'acme' } });
-    const { outputs } = await follow(await commandsOf('pipelines.md'), {
+    const outputs = await follow(await commandsOf('pipelines.md'), {
       cwd,
       env: { DOCSHELF_API_KEY: KEYS.acme },
       changes: { 'https://api.example.com': service.origin, se_0123456789abcdef: jobId },
@@ -143,7 +136,7 @@ describe('docs/crawling.md', () => {
       exportApi: { browser: { verify: 'off' } },
     });
     const cwd = await bench.folder();
-    const { outputs } = await follow(await commandsOf('crawling.md'), {
+    const outputs = await follow(await commandsOf('crawling.md'), {
       cwd,
       env: { DOCSHELF_API_KEY: KEYS.acme },
       changes: { 'https://api.example.com': service.origin },
@@ -160,7 +153,7 @@ describe('docs/keys.md', () => {
       admin: { port: 0, token },
       organizations: [{ id: 'acme', plan: 'enterprise', domains: { docs: {} }, keys: [] }],
     });
-    const { outputs } = await follow(await commandsOf('keys.md'), {
+    const outputs = await follow(await commandsOf('keys.md'), {
       env: { ADMIN_TOKEN: token },
       changes: { 'http://127.0.0.1:9090': daemon.admin },
     });
