@@ -215,7 +215,7 @@ function configText(answers: InitAnswers, folder: string, linkFile: string | und
       ? `# The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.
   bundleUrlFile: ${fromFolder(linkFile, folder)}`
       : isAirGapped
-        ? '# No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).'
+        ? '# No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap-host.md).'
         : '# bundleUrlFile: ./bundle-url\ta file that holds the link, which is a credential';
   // A tab separates a line from its comment. Answers have no tab: JSON escapes it.
   const text = `\

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
+import { manualBlocks } from '../helpers/manual-blocks.ts';
 import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
 import { bundle } from './bundles.ts';
 import { startOrigin } from './origin.ts';
@@ -18,12 +19,10 @@ const ROOT = join(import.meta.dirname, '../..');
 const HAS_MINISIGN = spawnSync('minisign', ['-v']).error === undefined;
 const ARCHIVE = 'acme-export-2026-11-01.tar.gz';
 
-/** What stands on the page, in its order: commands, and configs that hold from there on. */
-const page = await readFile(join(ROOT, 'docs/air-gap.md'), 'utf8');
-const blocks = [...page.matchAll(/^```(sh|yaml)\n([\s\S]*?)^```/gm)].map(([, kind = '', text = '']) => ({
-  kind,
-  text,
-}));
+/** Each page continues in the folder of the pages before it, but packs its own transfer folder. */
+const PAGES = ['air-gap', 'air-gap-host', 'signatures'];
+/** Commands, and configs that apply from there on. */
+const blocks = PAGES.flatMap((page) => manualBlocks(page).map((block) => ({ page, ...block })));
 
 /** Where a program is not here: it notes that it was called, and does the part of it that the page goes on from. */
 const STANDINS = {
@@ -49,12 +48,12 @@ interface Outcome {
  */
 const needsCluster = (text: string): boolean => /^(?:kubectl|helm upgrade) /m.test(text);
 
-describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('docs/air-gap.md, followed word for word', () => {
+describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('the pages about air gaps and signatures, followed word for word', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let replace: (text: string) => string;
   let cluster: Cluster;
-  const outcomes: { readonly text: string; readonly outcome: Outcome }[] = [];
+  const outcomes: { readonly page: string; readonly text: string; readonly outcome: Outcome }[] = [];
 
   /** One block in a shell of its own; the daemon that a block leaves running stays. */
   function sh(text: string): Promise<Outcome> {
@@ -134,11 +133,13 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('docs/air-gap.md, followed word 
         .replaceAll('registry.internal:5000', registry.host)
         .replaceAll('/mnt/share', share);
 
-    for (const { kind, text } of blocks) {
+    for (const { page, kind, text } of blocks) {
+      // Each page begins outside, where nothing is packed yet.
+      if (text.includes('--output transfer')) await rm(join(folder, 'transfer'), { recursive: true, force: true });
       if (kind === 'yaml') await mergeConfig(replace(text));
-      else outcomes.push({ text, outcome: await (needsCluster(text) ? inCluster : sh)(replace(text)) });
+      else outcomes.push({ page, text, outcome: await (needsCluster(text) ? inCluster : sh)(replace(text)) });
     }
-  }, 300_000);
+  }, 400_000);
 
   async function inCluster(text: string): Promise<Outcome> {
     return cluster.run(text, environment as Record<string, string>).then(
@@ -167,12 +168,12 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('docs/air-gap.md, followed word 
     expect(outcomes.length).toBe(blocks.filter(({ kind }) => kind === 'sh').length);
   });
 
-  test('every program that the page names was called as it says', async () => {
+  test('every program that the pages name was called as they say', async () => {
     const calls = await readFile(join(folder, 'calls'), 'utf8');
     for (const call of ['docker save', 'docker load', 'docker push', 'oras push']) expect(calls).toContain(call);
   });
 
-  test('the pod of the page serves the bundle of the page, and asks for signatures', async () => {
+  test('the pod serves the bundle of the page, and asks for signatures', async () => {
     const { active } = await cluster.pod.untilServing('2026-11-01');
     expect(active?.version).toBe('2026-11-01');
     expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('november');

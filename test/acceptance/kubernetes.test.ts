@@ -75,7 +75,7 @@ const run = (commands: string | undefined): Promise<string> => cluster.run(comma
 
 describe('docs/kubernetes.md', () => {
   it('leads from a presigned link to a site, to the next version without a failed request, and back', async () => {
-    const [install, next, list, back] = blocksOf('From a presigned link');
+    const [install, next, list, back] = blocksOf('Install from a presigned link');
     expect(await run(install)).toContain('answers 200');
     await cluster.pod.untilServing('2026-11-01');
 
@@ -103,7 +103,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('picks up a link that is rotated in a Secret', async () => {
-    const [install, rotate] = blocksOf('A link in a Secret of yours');
+    const [install, rotate] = blocksOf('Use your own Secret for the link');
     await run(install);
     await cluster.pod.untilServing('2026-11-01');
     await run(rotate);
@@ -111,7 +111,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('brings bundles in without a network', async () => {
-    const [importing, second, image, mirror] = blocksOf('Without a network');
+    const [importing, second, image, mirror] = blocksOf('Deliver without a network');
     await run(importing);
     await cluster.pod.untilServing('2026-11-01');
     await run(second);
@@ -126,7 +126,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('refuses a setting that there is not, and takes a token out of a Secret', async () => {
-    const [levels, token] = blocksOf('The config');
+    const [levels, token] = blocksOf('Set config keys');
     expect(await run(levels)).toMatch(/levle[\s\S]*refused/);
     await run(token);
     const { env: ofPod } = JSON.parse(readFileSync(join(folder, 'pod.json'), 'utf8')) as {
@@ -136,7 +136,7 @@ describe('docs/kubernetes.md', () => {
   });
 
   it('sets the export API up, and an OpenShift', async () => {
-    const [exports] = blocksOf('The export API');
+    const [exports] = blocksOf('Run the export API');
     expect(await run(exports)).toMatch(/svc_\w+/);
     const [openshift] = blocksOf('OpenShift');
     await run(openshift);
@@ -156,12 +156,12 @@ describe('docs/kubernetes.md', () => {
 
   it('has no commands that are not run here', () => {
     const sections = [
-      'From a presigned link',
-      'A link in a Secret of yours',
-      'Without a network',
-      'The config',
+      'Install from a presigned link',
+      'Use your own Secret for the link',
+      'Deliver without a network',
+      'Set config keys',
       'Several sites',
-      'The export API',
+      'Run the export API',
       'OpenShift',
     ];
     const run = sections.flatMap(blocksOf);

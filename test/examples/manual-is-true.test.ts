@@ -8,18 +8,28 @@ import { loadConfig } from '../../src/config/index.ts';
 import { listKeys } from '../../src/config/schema-node.ts';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
 import { makeCertificate } from '../helpers/certificates.ts';
-import { markdownBlocks } from '../helpers/markdown-blocks.ts';
+import { codeBlocks } from '../helpers/manual-blocks.ts';
 
 /** What the manual says of the config and the metrics must hold of those that are built. */
 const DOCS = join(import.meta.dirname, '../../docs');
 const pages = globSync('*.md', { cwd: DOCS }).map((name) => ({ name, text: readFileSync(join(DOCS, name), 'utf8') }));
 const README = { name: 'README.md', text: readFileSync(join(DOCS, '../README.md'), 'utf8') };
 const samples = [README, ...pages].flatMap(({ name, text }) =>
-  markdownBlocks(text, 'yaml').map((yaml, index) => ({ name, index, yaml })),
+  codeBlocks(text)
+    // A block with a title is another file, such as the values of the chart.
+    .filter(({ kind, title }) => kind === 'yaml' && title === '')
+    .map(({ text: yaml }, index) => ({ name, index, yaml })),
 );
 
-/** These also name values of the Helm chart. */
-const PAGES_OF_THE_CHART: ReadonlySet<string> = new Set(['kubernetes.md', 'many-sites.md', 'sites.md', 'runbook.md']);
+/** These speak of the values of the Helm chart too. */
+const PAGES_OF_THE_CHART: ReadonlySet<string> = new Set([
+  'kubernetes.md',
+  'many-sites.md',
+  'monitoring.md',
+  'runbook.md',
+  'sites.md',
+  'uninstall.md',
+]);
 
 /** Dotted names of the chart's values. */
 function chartValues(): string[] {

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fetchHelm, only, template } from '../helm/chart.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { manualBlocks } from '../helpers/manual-blocks.ts';
+import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
+import { bundle } from './bundles.ts';
+
+/** The pages of the group Operate: their commands run word for word. */
+const bench = openBench(afterEach);
+const ROOT = join(import.meta.dirname, '../..');
+const PROGRAM = join(ROOT, 'dist/main.js');
+const TOKEN = 'a-long-random-text';
+const AUDITED = /"action":"activate"/;
+
+const shellBlocks = (page: string): string[] =>
+  manualBlocks(page)
+    .filter(({ kind }) => kind === 'sh')
+    .map(({ text }) => text);
+
+/** The only block that contains all of these words. */
+function blockWith(page: string, ...words: string[]): string {
+  const found = shellBlocks(page).filter((block) => words.every((word) => block.includes(word)));
+  expect(found, words.join(', ')).toHaveLength(1);
+  return found[0] ?? '';
+}
+
+/** A folder with `docshelf` on the PATH, and with stand-ins that note their arguments in the file `calls`. */
+class Operator {
+  readonly folder: string;
+  readonly env: Record<string, string>;
+
+  private constructor(folder: string, env: Record<string, string>) {
+    this.folder = folder;
+    this.env = env;
+  }
+
+  static async open(env: Record<string, string> = {}, standIns: readonly string[] = []): Promise<Operator> {
+    const folder = await bench.folder();
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'docshelf'), `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
+    for (const name of standIns) await writeFile(join(bin, name), `#!/bin/sh\necho "${name} $*" >> calls\n`);
+    for (const name of ['docshelf', ...standIns]) await chmod(join(bin, name), 0o755);
+    await writeFile(join(folder, 'acme-export-2026-11-01.tar.gz'), bundle('november'));
+    return new Operator(folder, { ...env, HOME: folder, PATH: `${bin}:${process.env.PATH}` });
+  }
+
+  /** @throws Error if a command fails */
+  async run(commands: string): Promise<string> {
+    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
+      cwd: this.folder,
+      env: this.env,
+      timeout: 90_000,
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    if (code !== 0) throw new Error(`ended with ${code}:\n${commands}\n${output}`);
+    return output;
+  }
+
+  async calls(): Promise<string[]> {
+    return (await readFile(join(this.folder, 'calls'), 'utf8')).split('\n').slice(0, -1);
+  }
+}
+
+const CONFIG = { deployment: { type: 'client-hosted', domain: 'acme' }, staticExport: { enabled: true } };
+
+describe('docs/backup.md', () => {
+  it('backs up a running daemon, and restores a data folder that serves the same version', async () => {
+    const operator = await Operator.open();
+    const { folder } = operator;
+    let daemon = await bench.start(CONFIG, { folder });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz --config config.yaml');
+    await daemon.untilServing('2026-11-01');
+    expect(await operator.run(blockWith('backup', 'tar --create'))).toContain('socket ignored');
+    await daemon.stop();
+    await operator.run(blockWith('backup', 'tar --extract'));
+    expect(await operator.run(blockWith('backup', 'bundle verify'))).toMatch(/2026-11-01[\s\S]*is sound/);
+    daemon = await bench.start(CONFIG, { folder });
+    const { active } = await daemon.untilServing('2026-11-01');
+    expect(active?.version).toBe('2026-11-01');
+    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
+  });
+
+  it('restores from the archive alone', async () => {
+    const operator = await Operator.open();
+    const daemon = await bench.start(CONFIG, { folder: operator.folder });
+    await operator.run(blockWith('backup', 'bundle import'));
+    await daemon.untilServing('2026-11-01');
+  });
+
+  it.skipIf(!HAS_POSTGRES)('restores the keys of the database, and uninstall.md removes the schema', async () => {
+    const server = await PostgresServer.start();
+    const operator = await Operator.open();
+    const { folder } = operator;
+    await writeFile(join(folder, 'database-url'), await server.createDatabase());
+    const config = {
+      ...CONFIG,
+      staticExport: { enabled: false },
+      admin: { token: TOKEN },
+      database: { urlFile: './database-url' },
+    };
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    const names = async (admin: string): Promise<string[]> => {
+      const { keys } = (await (await fetch(`${admin}/v1/keys`, { headers })).json()) as { keys: { name: string }[] };
+      return keys.map(({ name }) => name);
+    };
+    let daemon = await bench.start(config, { folder });
+    const made = await fetch(`${daemon.admin}/v1/keys`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ organization: 'docshelf', type: 'admin', name: 'pipeline' }),
+    });
+    expect(made.status).toBe(201);
+    await operator.run(blockWith('backup', 'pg_dump'));
+    await daemon.stop();
+    await operator.run(blockWith('uninstall', 'DROP SCHEMA'));
+    await operator.run(blockWith('backup', 'pg_restore'));
+    daemon = await bench.start(config, { folder });
+    expect(await names(daemon.admin)).toEqual(['pipeline']);
+  });
+
+  it('has no other commands', () => {
+    expect(shellBlocks('backup')).toHaveLength(6);
+  });
+});
+
+describe('docs/console.md and docs/admin-listener.md', () => {
+  it('set a token by its file, and act with it over HTTP and the socket', async () => {
+    const operator = await Operator.open();
+    const { folder } = operator;
+    await operator.run(blockWith('console', 'openssl rand'));
+    const token = (await readFile(join(folder, 'admin-token'), 'utf8')).trim();
+    const serve = blockWith('console', 'docshelf serve');
+    const [, name = ''] = /^(\w+)=\.\/admin-token /.exec(serve) ?? [];
+    const daemon = await bench.start(CONFIG, { folder, env: { [name]: join(folder, 'admin-token') } });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz --version 2026-10-01');
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz --version 2026-11-01');
+    const curl = (commands: string): string =>
+      commands.replaceAll('http://127.0.0.1:9090', daemon.admin).replaceAll(/^curl/gm, 'curl --silent --show-error --fail');
+    const auth = `AUTH="Authorization: Bearer ${token}"\n`;
+    const [reload, activate] = blockWith('admin-listener', 'ADMIN_TOKEN').split('\n').slice(1);
+    await operator.run(auth + curl(`${reload}\n${activate}`));
+    expect((await daemon.status()).active?.version).toBe('2026-10-01');
+    await operator.run(blockWith('admin-listener', '--unix-socket').replace('curl', 'curl --fail'));
+    expect(await operator.run(auth + curl(blockWith('admin-listener', '/v1/audit')))).toMatch(AUDITED);
+    const monitoring = await operator.run(curl(blockWith('monitoring', 'healthcheck')));
+    expect(monitoring).toContain('"state":"ready"');
+    expect(await operator.run(curl(blockWith('troubleshooting', 'jq')))).toContain('the running daemon');
+  });
+});
+
+describe('docs/upgrade.md', () => {
+  it('checks the config and the data with the new program', async () => {
+    const operator = await Operator.open({}, ['sudo']);
+    const daemon = await bench.start(CONFIG, { folder: operator.folder });
+    await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz');
+    expect(await operator.run(blockWith('upgrade', 'config check'))).toContain('is sound');
+    await operator.run(blockWith('upgrade', 'systemctl restart'));
+    expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
+    expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 faults[\s\S]*2026-11-01/);
+    await daemon.stop();
+  });
+});
+
+describe('docs/uninstall.md', () => {
+  beforeAll(fetchHelm, 120_000);
+
+  it('keeps the claim of the chart if its annotation is set, which the chart does not set itself', () => {
+    const [, setting = ''] = /--set-string '([^']+)'/.exec(blockWith('uninstall', 'resource-policy')) ?? [];
+    const annotationsOf = (...args: string[]): unknown =>
+      only(template(...args), 'PersistentVolumeClaim').metadata.annotations;
+    expect(annotationsOf()).toBeUndefined();
+    expect(annotationsOf('--set-string', setting)).toEqual({ 'helm.sh/resource-policy': 'keep' });
+  });
+
+  it('removes the files that systemd.md has installed, and the volume that containers.md has created', async () => {
+    const operator = await Operator.open({}, ['sudo', 'docker']);
+    await appendFile(join(operator.folder, 'calls'), '');
+    for (const block of shellBlocks('uninstall').filter((text) => /^(?:sudo|docker)/.test(text))) await operator.run(block);
+    const calls = (await operator.calls()).join('\n');
+    const installed = shellBlocks('systemd').join('\n');
+    for (const path of ['/usr/local/bin/docshelf', '/etc/docshelf', '/etc/systemd/system/']) {
+      expect(installed).toContain(path);
+      expect(calls).toContain(path);
+    }
+    expect(shellBlocks('containers').join('\n')).toContain('docshelf-data:');
+    expect(calls).toContain('docker volume rm docshelf-data');
+  });
+});
