@@ -41,6 +41,7 @@ const HEAVY = [
   'acceptance/model-processes',
   'acceptance/new-organization',
   'acceptance/oci',
+  'acceptance/operate-pages',
   'acceptance/preload',
   'acceptance/random-load',
   'acceptance/reload',

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchHelm, only, template } from '../helm/chart.ts';
@@ -13,7 +13,6 @@ const bench = openBench(afterEach);
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, 'dist/main.js');
 const TOKEN = 'a-long-random-text';
-const AUDITED = /"action":"activate"/;
 
 const shellBlocks = (page: string): string[] =>
   manualBlocks(page)
@@ -141,13 +140,15 @@ describe('docs/console.md and docs/admin-listener.md', () => {
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz --version 2026-10-01');
     await operator.run('docshelf bundle import acme-export-2026-11-01.tar.gz --version 2026-11-01');
     const curl = (commands: string): string =>
-      commands.replaceAll('http://127.0.0.1:9090', daemon.admin).replaceAll(/^curl/gm, 'curl --silent --show-error --fail');
+      commands
+        .replaceAll('http://127.0.0.1:9090', daemon.admin)
+        .replaceAll(/^curl/gm, 'curl --silent --show-error --fail');
     const auth = `AUTH="Authorization: Bearer ${token}"\n`;
     const [reload, activate] = blockWith('admin-listener', 'ADMIN_TOKEN').split('\n').slice(1);
     await operator.run(auth + curl(`${reload}\n${activate}`));
     expect((await daemon.status()).active?.version).toBe('2026-10-01');
     await operator.run(blockWith('admin-listener', '--unix-socket').replace('curl', 'curl --fail'));
-    expect(await operator.run(auth + curl(blockWith('admin-listener', '/v1/audit')))).toMatch(AUDITED);
+    expect(await operator.run(auth + curl(blockWith('admin-listener', '/v1/audit')))).toContain('"action":"activate"');
     const monitoring = await operator.run(curl(blockWith('monitoring', 'healthcheck')));
     expect(monitoring).toContain('"state":"ready"');
     expect(await operator.run(curl(blockWith('troubleshooting', 'jq')))).toContain('the running daemon');
@@ -180,8 +181,8 @@ describe('docs/uninstall.md', () => {
 
   it('removes the files that systemd.md has installed, and the volume that containers.md has created', async () => {
     const operator = await Operator.open({}, ['sudo', 'docker']);
-    await appendFile(join(operator.folder, 'calls'), '');
-    for (const block of shellBlocks('uninstall').filter((text) => /^(?:sudo|docker)/.test(text))) await operator.run(block);
+    for (const block of shellBlocks('uninstall').filter((text) => /^(?:sudo|docker)/.test(text)))
+      await operator.run(block);
     const calls = (await operator.calls()).join('\n');
     const installed = shellBlocks('systemd').join('\n');
     for (const path of ['/usr/local/bin/docshelf', '/etc/docshelf', '/etc/systemd/system/']) {
