@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { fetchHelm, only, template } from '../helm/chart.ts';
+import { Cluster } from '../helm/cluster/cluster.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { manualBlocks } from '../helpers/manual-blocks.ts';
 import { HAS_POSTGRES, PostgresServer } from '../helpers/postgres.ts';
@@ -165,6 +166,25 @@ describe('docs/upgrade.md', () => {
     expect(await operator.calls()).toEqual(['sudo systemctl restart docshelf']);
     expect(await operator.run(blockWith('upgrade', 'doctor'))).toMatch(/0 faults[\s\S]*2026-11-01/);
     await daemon.stop();
+  });
+});
+
+describe('commands for a cluster', () => {
+  beforeAll(fetchHelm, 120_000);
+
+  it('upgrade the release, show its log and its versions, and diagnose it', async () => {
+    const folder = await bench.folder();
+    const cluster = new Cluster(folder);
+    bench.onEnd(() => cluster.stop());
+    await writeFile(join(folder, 'acme-export-2026-11-01.tar.gz'), bundle('november'));
+    const run = (commands: string): Promise<string> =>
+      cluster.run(commands, { HOME: folder, IMAGE_DIGEST: `sha256:${'0'.repeat(64)}` });
+    await run(blockWith('kubernetes', 'helm/examples/inbox.yaml'));
+    await run(blockWith('upgrade', 'helm upgrade'));
+    expect(await run(blockWith('upgrade', 'helm test'))).toContain('answers 200');
+    expect(await run(blockWith('runbook', 'bundle list'))).toContain('2026-11-01');
+    expect(await run(blockWith('troubleshooting', 'kubectl'))).toContain('the running daemon');
+    await run(blockWith('uninstall', 'resource-policy'));
   });
 });
 
