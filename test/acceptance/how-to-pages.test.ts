@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificates.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { markdownBlocks } from '../helpers/markdown-blocks.ts';
+import { codeBlocks } from '../helpers/manual-blocks.ts';
 import { bundle } from './bundles.ts';
 import { PageShell, ROOT } from './page-shell.ts';
 
@@ -11,7 +11,9 @@ import { PageShell, ROOT } from './page-shell.ts';
 const bench = openBench(afterEach);
 
 async function blocksOf(page: string, language: string, count: number): Promise<readonly string[]> {
-  const blocks = markdownBlocks(await readFile(join(ROOT, `docs/${page}.md`), 'utf8'), language);
+  const blocks = codeBlocks(await readFile(join(ROOT, `docs/${page}.md`), 'utf8'))
+    .filter(({ kind }) => kind === language)
+    .map(({ text }) => text);
   expect(blocks, `${language} blocks of docs/${page}.md`).toHaveLength(count);
   return blocks;
 }

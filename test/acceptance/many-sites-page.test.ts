@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
-import { markdownBlocks } from '../helpers/markdown-blocks.ts';
+import { codeBlocks } from '../helpers/manual-blocks.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 import { PageShell, ROOT } from './page-shell.ts';
@@ -10,8 +10,12 @@ import { PageShell, ROOT } from './page-shell.ts';
 /** `docs/many-sites.md`, word for word: its configs are those of a daemon, its commands are run in a shell beside them. */
 const bench = openBench(afterEach);
 const page = await readFile(join(ROOT, 'docs/many-sites.md'), 'utf8');
-const [THREE = '', SINGLE = '', LIST = ''] = markdownBlocks(page, 'yaml');
-const COMMANDS = markdownBlocks(page, 'sh');
+const [THREE = '', SINGLE = '', LIST = ''] = codeBlocks(page)
+  .filter(({ kind }) => kind === 'yaml')
+  .map(({ text }) => text);
+const COMMANDS = codeBlocks(page)
+  .filter(({ kind }) => kind === 'sh')
+  .map(({ text }) => text);
 const [
   START = '',
   IMPORT = '',
