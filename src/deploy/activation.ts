@@ -8,34 +8,30 @@ import type { SiteContext } from './site-context.ts';
 
 const HISTORY_MAX = 10;
 
-/** A release that was swapped out stays on disk this long for requests that began on it, even if `keep` is 0. */
+/** Time that a former release stays on disk for requests that began on it, even if `keep` is 0. */
 const DRAIN_MS = 10_000;
 
-/** A file system may have times of two seconds (FAT): a folder that has just changed may change again unseen. */
+/** Coarsest resolution of file times (FAT): a folder that changed within it may change again unseen. */
 const TICK_MS = 2_000;
 
 export interface ActivationReason {
-  /** `operator`: by command, held over restarts. `settings`: pointer, choice or pin say it already. */
+  /** `settings`: the pointer, the choice or the pin already names the release. */
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
-  /** Digest that a fetch gave. */
   readonly fetched?: string;
 }
 
-/** A release that is ready to be served. `commit` swaps one reference. */
 export interface PreparedSwitch {
   readonly view: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly commit: (activatedAt: string) => unknown;
 }
 
-/** The steps of a switch: what readers get, and what a restart reads. The loop calls one at a time. */
+/** The steps of a switch, which the loop calls one at a time. */
 export class Activation {
   readonly #context: SiteContext;
-  /** Digest of the release that was served before. */
   #previous: string | null = null;
   #pruneAtMs: number | null = null;
-  /** Time of the last change by a daemon on the folder that this one has followed. */
   #followedMs = 0;
   #following: Promise<void> | null = null;
 
@@ -54,7 +50,6 @@ export class Activation {
     return this.#pruneAtMs;
   }
 
-  /** Reads the release's tables, and has the serving side build its new state. */
   async prepare({ digest, version }: ReleaseRef): Promise<PreparedSwitch> {
     const { store, serving } = this.#context;
     const view = await store.view(digest, version);
@@ -62,13 +57,13 @@ export class Activation {
     return { view, retained, commit: await serving.prepare(view, retained) };
   }
 
-  /** Marks the new and the former release until the next pruning, so that no other daemon removes one of them. */
+  /** Marks both releases, so that no other daemon removes one before the next pruning. */
   async protect({ view: { digest, version } }: PreparedSwitch): Promise<void> {
     const { store, registration } = this.#context;
     const former = this.current;
     await store.whileStored('shared', async () => {
       await registration.setServed([digest, ...(former === null ? [] : [former.digest])]);
-      // Throws if another daemon has removed the release already.
+      // Another daemon may have removed the release, and then this throws.
       if (!(await store.has(digest))) await store.view(digest, version);
     });
   }
@@ -78,7 +73,7 @@ export class Activation {
     const { store } = this.#context;
     const nowMs = Date.now();
     const now = new Date(nowMs).toISOString();
-    // Pruning goes by the order: the former release is the older one, whatever the clock's resolution.
+    // Pruning sorts by these times, so the former release must be older at any clock resolution.
     if (this.current !== null) await store.markServed(this.current.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(digest, now);
     const isDated = (await store.info(digest))?.manifest != null;
@@ -86,7 +81,6 @@ export class Activation {
     return now;
   }
 
-  /** Writes the pointer and the choice that a restart reads. */
   async writePointers(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
     const { store, settings } = this.#context;
     const { digest, version } = release;
@@ -102,10 +96,9 @@ export class Activation {
       lastFetched: fetched ?? former?.lastFetched ?? null,
       history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
-    // The choice first: a crash in between leaves the chosen release, or the active one.
+    // Write the choice first: a crash in between leaves the chosen or the active release.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
-    // Most restarts find the pointer as it is.
     if (JSON.stringify(pointer) === JSON.stringify(former)) return;
     try {
       await store.setActive(pointer);
@@ -126,7 +119,6 @@ export class Activation {
     this.#pruneAtMs = Date.now() + (settings().keep === 0 && former !== null ? DRAIN_MS : 0);
   }
 
-  /** Serves nothing. The pointers stay. */
   async turnOff(): Promise<void> {
     const { journal, serving, registration } = this.#context;
     const wasServing = this.current !== null;
@@ -135,14 +127,14 @@ export class Activation {
     await registration.setServed([]);
   }
 
-  /** Gives serving the releases that came or went since the swap: `immutable` and old assets need all of them. Never rejects. */
+  /** Reports releases that came or went since the swap, which decide on `immutable` and old assets. Never rejects. */
   async updateRetained(): Promise<void> {
     const { serving, journal } = this.#context;
     try {
       const former = serving.served?.release;
       if (former === undefined) return;
       const retained = await this.#retainedBeside(former.digest);
-      // A swap in between has given them itself.
+      // A swap in between has already reported them.
       if (serving.served?.release === former && stateOf(retained) !== this.#retainedState)
         serving.updateRetained(retained);
     } catch (error) {
@@ -150,10 +142,7 @@ export class Activation {
     }
   }
 
-  /**
-   * `updateRetained`, if a daemon on the folder has marked a release as served since the last call: each does so before it serves
-   * the release. @returns whether the retained releases have changed. Never rejects
-   */
+  /** Calls `updateRetained` if another daemon has activated a release. @returns true if the retained releases changed. Never rejects */
   async refreshFromDisk(): Promise<boolean> {
     const former = this.#retainedState;
     if (this.current !== null) await this.#followChanges().catch(() => undefined);
@@ -193,7 +182,7 @@ export class Activation {
     });
   }
 
-  /** Removes old releases of the site. After a failure, the next swap has them removed. */
+  /** After a failure, the next swap prunes again. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
     this.#pruneAtMs = null;
@@ -206,7 +195,7 @@ export class Activation {
     };
     try {
       await registration.setServed(this.current === null ? [] : [this.current.digest]);
-      // Mostly no release is due, and nobody has to wait for the lock.
+      // Usually no release is due, so do not take the lock.
       const digests = (await choose()).length === 0 ? [] : await store.removeReleases(choose);
       if (digests.length > 0) journal.event({ kind: 'pruned', digests });
     } catch (error) {
@@ -230,7 +219,6 @@ export class Activation {
     };
   }
 
-  /** The site's other releases, the one active last first. */
   async #retainedBeside(digest: string): Promise<KeptRelease[]> {
     const { store } = this.#context;
     const served = await store.served();
@@ -244,18 +232,17 @@ export class Activation {
 export interface PrunedRelease {
   readonly digest: string;
   readonly fetchedAt: string;
-  /** Null: never active, as with --no-activate. */
   readonly servedAt: string | null;
 }
 
 interface PruneRule {
   readonly keep: number;
   readonly inUse: ReadonlySet<string>;
-  /** Releases that a rollback leads to. They count against `keep`, and stay unless that is 0. */
+  /** Releases that a rollback leads to. They count against `keep`, and stay unless `keep` is 0. */
   readonly previous: ReadonlySet<string>;
 }
 
-/** Keeps the last `keep` that were active, and the newest `keep` of the others, since somebody staged them. */
+/** Keeps the last `keep` active releases, and the newest `keep` of the staged ones. */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const old = releases.filter(({ digest }) => !inUse.has(digest));
   const rollbacks = keep === 0 ? [] : old.filter(({ digest }) => previous.has(digest));
@@ -272,6 +259,6 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
-/** In their order, since an asset comes from the release that was active last. */
+/** The order matters: an asset comes from the release that was active last. */
 const stateOf = (releases: readonly KeptRelease[]): string =>
   releases.map(({ digest, servedAt }) => `${digest} ${servedAt}`).join();

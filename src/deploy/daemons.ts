@@ -9,42 +9,36 @@ import { type DataPaths, type FolderIdentity, folderName, identityOf } from './r
 
 export interface DaemonMark {
   readonly owner: Owner;
-  /** The folder that the daemon works on; null in the mark of an older program. */
+  /** Folder of the daemon. Marks of older programs have none. */
   readonly folder: FolderIdentity | null;
-  /** The config file that the daemon follows; null if it has none. */
   readonly config: string | null;
-  /** `http://127.0.0.1:9090`; null before it listens. */
+  /** Address such as `http://127.0.0.1:9090`, or null before the daemon listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
-  /** Of its listeners: neither its own clients nor those of a command on the folder may connect to them. */
+  /** Listening ports, to which no client of the daemon or of a command on the folder may connect. */
   readonly ports: readonly number[];
-  /** Its sites, each with the digests that no other process may remove from the site; none if it is not served. */
+  /** Sites with the digests that no other process may remove. */
   readonly sites: readonly { readonly domain: string; readonly serves: readonly string[] }[];
 }
 
 const BEAT_MS = 10_000;
-/** A daemon on another host counts as gone after six missed beats. */
+/** Age of a mark, six beats, after which a daemon on another host counts as gone. */
 const SILENCE_MS_MAX = 60_000;
 
-/** One site's part in its daemon's mark. */
 export interface SiteRegistration {
-  /** Replaces the digests that the site serves. Resolves when the mark is written. */
   setServed(digests: readonly string[]): Promise<void>;
-  /** Digests that other daemons on the folder serve as this site. */
   servedByOthers(): Promise<readonly string[]>;
-  /** The daemon has the site no longer. */
   unregister(): Promise<void>;
 }
 
-/** This daemon's own mark, shared by its sites: written at start and swap, touched on a beat, gone at stop. */
+/** Heartbeat file of this daemon, written at start and swap, touched on a beat, removed at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
   readonly #sites = new Map<symbol, { readonly domain: () => string; readonly serves: readonly string[] }>();
-  /** Null before the daemon is announced, and after it has withdrawn. `folder` is the one that the mark names. */
   #announced: (Omit<DaemonMark, 'sites'> & { readonly file: string }) | null = null;
   #beat: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
-  /** The write that begins when the one under way is over; all who come until then share it. */
+  /** Next write, shared by all calls that arrive during the current one. */
   #next: Promise<void> | null = null;
 
   constructor(paths: DataPaths) {
@@ -68,21 +62,18 @@ export class DaemonRegistration {
       ports,
     };
     await this.#write();
-    // Failures wait for the next beat.
+    // Retry at the next beat.
     this.#beat = setInterval(() => void this.#touch(file).catch(() => undefined), BEAT_MS).unref();
   }
 
-  /**
-   * Writes the mark again if it is gone, because another host took the daemon for dead, or if another folder has the path now,
-   * because a backup was restored.
-   */
+  /** Writes the mark again if another host removed it as dead, or if a restored backup replaced the folder. */
   async #touch(file: string): Promise<void> {
     const [now, folder] = [new Date(), await identityOf(this.#paths)];
     if (isSameFolder(folder, this.#announced?.folder ?? null)) await utimes(file, now, now).catch(() => this.#write());
     else await this.#write();
   }
 
-  /** @param domain the site's, which a first bundle may settle */
+  /** @param domain function, since the first bundle may decide on the domain */
   registerSite(domain: () => string): SiteRegistration {
     const key = Symbol('site');
     this.#sites.set(key, { domain, serves: [] });
@@ -108,7 +99,6 @@ export class DaemonRegistration {
     clearInterval(this.#beat);
     const file = this.#announced?.file;
     this.#announced = null;
-    // After a write that is under way.
     await this.#write();
     if (file !== undefined) await rm(file, { force: true });
   }
@@ -134,10 +124,7 @@ export class DaemonRegistration {
   }
 }
 
-/**
- * The daemons on this data folder, each with its socket as a path of this process. Marks and sockets of killed daemons, and
- * marks that came with a copy of another folder, are removed on the way.
- */
+/** Running daemons, each with a socket path that this process can open. Removes marks of killed daemons and of copied folders. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   const folder = await identityOf(paths);
@@ -161,10 +148,7 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
   return running;
 }
 
-/**
- * Whether a mark that lies in this folder is about it. A daemon whose folder was replaced under its path works on the new one.
- * Another host may number devices differently, but one device has one folder with that inode.
- */
+/** Compares inodes too, since another host may number devices differently. A daemon whose folder was replaced serves the new one. */
 function marks({ owner, folder: marked }: DaemonMark, folder: FolderIdentity): boolean {
   if (marked === null) return true;
   if (isLocal(owner)) return isSameFolder(marked, folder) || marked.dir === folder.dir;
@@ -192,13 +176,10 @@ export interface DaemonSocket {
   readonly path: string;
 }
 
-/** `sun_path` holds 104 bytes on some systems, with a NUL at its end. */
+/** Some systems allow 104 bytes in `sun_path`, with a NUL at the end. */
 const PATH_BYTES_MAX = 100;
 
-/**
- * Opens the socket in the data folder. If the path is too long or the file system has no sockets, in a private folder of TMPDIR.
- * @param listen listens with mode 0600 @throws DocshelfError `cannot_listen`
- */
+/** Uses a private folder of TMPDIR if the path is too long or the file system has no sockets. @throws DocshelfError `cannot_listen` */
 export async function openDaemonSocket<T>(
   { dir, daemons }: Pick<DataPaths, 'dir' | 'daemons'>,
   listen: (path: string) => Promise<T>,
@@ -221,7 +202,7 @@ export async function openDaemonSocket<T>(
   });
 }
 
-/** A folder that this user alone can reach: TMPDIR is open to others. */
+/** TMPDIR is open to other users. */
 async function privateFolder(): Promise<string> {
   const uid = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `docshelf-${uid}`);
@@ -236,10 +217,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/**
- * The path of a daemon's socket for a process that may have reached the data folder by another path, or after it was renamed.
- * @param path as the daemon's mark has it; null: that in the data folder
- */
+/** Finds the socket if the data folder has another path here, or was renamed. @param path from the mark; null: in the data folder */
 function socketSeenFrom(
   { daemons }: Pick<DataPaths, 'daemons'>,
   { id, path }: { readonly id: string; readonly path: string | null },
@@ -249,7 +227,7 @@ function socketSeenFrom(
   return basename(path) === `${id}.sock` && Buffer.byteLength(own) <= PATH_BYTES_MAX ? own : path;
 }
 
-/** Removes the socket of a killed daemon. Whatever the mark contains, it removes only a socket of that daemon. */
+/** Removes only this daemon's socket, whatever the mark contains. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;

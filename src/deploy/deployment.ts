@@ -21,7 +21,7 @@ export interface Delivered extends ImportedBundle {
   readonly activated: boolean;
 }
 
-/** The deployment of one site, in a daemon or for a command: writes what is wanted, or hands over an archive. */
+/** The deployment of one site, in a daemon or for a command. */
 export class Deployment {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -30,9 +30,7 @@ export class Deployment {
   #settings: DeploySettings;
   #opening: Promise<void> | null = null;
   readonly #firstOpened = Promise.withResolvers<void>();
-  /** Null until the site's part of the folder is open. */
   #stored: StoredReport | null = null;
-  /** Number of exports by the service side of this daemon since the start. */
   #exportsMade = 0;
 
   constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
@@ -52,10 +50,7 @@ export class Deployment {
     this.#loop = new SiteLoop(this.#context, this.#importer);
   }
 
-  /**
-   * Opens the site's part of the folder, once. After a failure, the loop tries again, and so does each act that needs it.
-   * @throws DocshelfError `config_invalid` for another domain's, `data_folder_newer`; the system's own errors
-   */
+  /** Opens the site's folder once; a failure is retried. @throws DocshelfError `config_invalid` (another domain), `data_folder_newer` */
   open(): Promise<void> {
     this.#opening ??= this.#openNow().catch((error: unknown) => {
       this.#opening = null;
@@ -78,20 +73,16 @@ export class Deployment {
     this.#firstOpened.resolve();
   }
 
-  /** Resolves when the site's part of the folder is open, which may be never. */
   get whenOpen(): Promise<void> {
     return this.#firstOpened.promise;
   }
 
-  /** Begins a round, and the timer of exports. Resolves when it is over, well or not; never rejects. */
+  /** Starts a round and the export timer. Resolves at the end of the round, never rejects. */
   reconcile(): Promise<void> {
     return this.#loop.reconcile();
   }
 
-  /**
-   * Takes new settings; `settle` carries them out. One of many sites goes on if it has these settings already and no fault.
-   * @throws DocshelfError `config_invalid` for another domain than the folder's
-   */
+  /** Stores new settings, which `reconcile` applies. @throws DocshelfError `config_invalid` for another domain than the folder's */
   async accept(settings: DeploySettings): Promise<void> {
     const { store, journal } = this.#context;
     await store.settleDomain(settings.domain, null);
@@ -103,15 +94,11 @@ export class Deployment {
     this.#loop.settingsChanged(isOther);
   }
 
-  /** True before its first round, and from new settings to the round that `settle` begins for them. */
   get mustReconcile(): boolean {
     return !this.#loop.hasStartedRound;
   }
 
-  /**
-   * Activates it unless a version is pinned.
-   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`
-   */
+  /** Activates the bundle unless a version is pinned. @throws DocshelfError archive codes, `not_enough_space`, `cannot_write`, `pinned` */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     await this.open();
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
@@ -125,10 +112,7 @@ export class Deployment {
     return { ...imported, activated: await this.#serveDelivered(imported, delivery.activate) };
   }
 
-  /**
-   * `deliver` of a bundle that another process imported. @returns whether it is served
-   * @throws DocshelfError `version_not_found` if the version is no longer that release
-   */
+  /** Activates a bundle that another process imported. @returns true if it is served @throws DocshelfError `version_not_found` */
   async activateStored({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
     await this.open();
@@ -136,7 +120,7 @@ export class Deployment {
     return this.#serveDelivered({ version, digest }, activate);
   }
 
-  /** An upload, or standard input. @throws DocshelfError as `deliver` does, and `source_too_large`. */
+  /** @throws DocshelfError as `deliver`, and `source_too_large` */
   async deliverStream(
     stream: AsyncIterable<Uint8Array>,
     delivery: Omit<Delivery, 'file'>,
@@ -153,7 +137,7 @@ export class Deployment {
     }
   }
 
-  /** @throws DocshelfError `pinned`, `version_not_found`. */
+  /** @throws DocshelfError `pinned`, `version_not_found` */
   async activate(version: string): Promise<ReleaseRef> {
     return this.#loop.runExclusive(async () => {
       this.#refuseWhilePinned(`activate version "${version}"`, version);
@@ -163,7 +147,7 @@ export class Deployment {
     });
   }
 
-  /** Goes back to what was active before; again, further back. @throws DocshelfError `pinned`, `no_version`. */
+  /** Activates the previous release; a second call goes further back. @throws DocshelfError `pinned`, `no_version` */
   async rollback(): Promise<ReleaseRef> {
     const { store } = this.#context;
     return this.#loop.runExclusive(async () => {
@@ -182,7 +166,7 @@ export class Deployment {
     });
   }
 
-  /** @throws DocshelfError `version_not_found`, `pinned`, `in_use`. */
+  /** @throws DocshelfError `version_not_found`, `pinned`, `in_use` */
   async remove(version: string): Promise<void> {
     await this.#loop.runExclusive(async () => {
       const pointer = await this.#labelOf(version);
@@ -196,7 +180,6 @@ export class Deployment {
     });
   }
 
-  /** Tells serving of what other daemons on the folder have swapped to. @returns whether it was another; never rejects */
   readonly refreshFromDisk = (): Promise<boolean> => this.#loop.activation.refreshFromDisk();
 
   /** @throws DocshelfError `version_not_found` */
@@ -205,7 +188,6 @@ export class Deployment {
     return { version, digest, releaseDir: this.#context.store.folderOf(digest) };
   }
 
-  /** The service side of this daemon has a newer export of the domain. */
   exportCompleted(): void {
     this.#exportsMade += 1;
     this.#loop.wake();
@@ -238,7 +220,7 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // The disk first: the rest is then read in one tick. A folder that is not open has its error to say why.
+    // Read the disk first, so that the rest is one tick. A folder that is not open reports its own error.
     const stored = (await this.#stored?.read(this.#settings, this.active)) ?? { versions: [], notices: [] };
     return {
       state: this.state,
@@ -263,7 +245,7 @@ export class Deployment {
       if (activate) await this.#loop.activate({ version, digest }, { by: 'delivery' });
       return false;
     });
-    // The loop may have waited for the pinned version: it has looked after this act.
+    // The loop may have waited for the pinned version, and has served it since.
     return isPinned ? this.active?.digest === digest : activate;
   }
 

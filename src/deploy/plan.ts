@@ -3,9 +3,9 @@ export interface Wanted {
   readonly pin: string | null;
   readonly hasLink: boolean;
   readonly sha256: string | null;
-  /** An operator's choice holds under one fingerprint of the `staticExport` settings. */
+  /** Identifies the `staticExport` settings under which an operator's choice holds. */
   readonly fingerprint: string;
-  /** Link, pin and digest that a fetch is for. */
+  /** Identifies link, pin and digest. */
   readonly fetchKey: string;
   readonly exportsAnew: boolean;
 }
@@ -15,14 +15,13 @@ export interface ReleaseRef {
   readonly version: string;
 }
 
-/** Wanted by an operator (activate, rollback), under the config of that fingerprint. */
+/** Release that an operator activated, under the config of that fingerprint. */
 export interface Choice extends ReleaseRef {
   readonly fingerprint: string;
 }
 
-/** The site on disk. */
 export interface ObservedState {
-  /** Of releases that can be read. */
+  /** Digests by label, of readable releases only. */
   readonly labels: ReadonlyMap<string, string>;
   readonly digests: ReadonlySet<string>;
   readonly active: (ReleaseRef & { readonly lastFetched: string | null }) | null;
@@ -34,20 +33,18 @@ export interface Progress {
   readonly nowMs: number;
   /** False on a folder that one command works on: then only commands run. */
   readonly hasStartedRound: boolean;
-  /** Of an operator, or for a delivered archive. */
   readonly hasCommand: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /** The newest preloaded release, until this round is settled. */
+  /** Newest preloaded release, until this round ends. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
   readonly fetchedFor: string | null;
-  /** Time of the next export at an interval. */
   readonly exportAtMs: number | null;
   readonly isSettled: boolean;
-  /** The target that failed, and when to try again; null: not before something changes. */
+  /** Failed target and time of the retry. Null waits for a change. */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
-  /** Until then an unpinned start waits for something newer; null: it no longer waits. */
+  /** Time until which an unpinned start waits for a newer release, or null. */
   readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
 }
@@ -58,7 +55,7 @@ export type Target =
       readonly do: 'serve';
       readonly release: ReleaseRef;
       readonly relabel: boolean;
-      /** In place of a fetch: the digest that the link is to give is stored. */
+      /** True if the digest that the link must give is already stored, which replaces the fetch. */
       readonly asFetched?: true;
     }
   | { readonly do: 'fetch'; readonly version: string | null }
@@ -91,7 +88,7 @@ export type Step =
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/** Contract section 2: commands, then the target, then what can wait (preloaded archives, an export, pruning). */
+/** Order of contract section 2: commands, the target, then preloaded archives, exports and pruning. */
 export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Step {
   if (at.hasCommand) return { do: 'run-command' };
   const target = targetOf(wanted, observed, at.preloaded, at.fetchedFor !== wanted.fetchKey);
@@ -105,13 +102,12 @@ export function plan(wanted: Wanted, observed: ObservedState, at: Progress): Ste
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && observed.choice !== null && observed.choice.fingerprint !== wanted.fingerprint;
-  // Where the target goes by what was fetched before the choice, that is served first.
+  // If the target depends on a fetch before the choice, serve it first.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   const exportAtMs = wanted.exportsAnew ? at.exportAtMs : null;
   const isExportDue = exportAtMs !== null && exportAtMs <= at.nowMs;
   if (isExportDue && !isBusy) return { do: 'export' };
-  // The end of a fetch wakes the loop.
   return pruneOrWait(at, isExportDue ? step.untilMs : earliest(step.untilMs, exportAtMs));
 }
 
@@ -127,7 +123,7 @@ function towards(
   observed: ObservedState,
   at: Progress,
 ): Step {
-  // A pinned version that is here is served before anything else is looked at.
+  // A stored pinned version is served first.
   const isPinnedHere = wanted.pin !== null && target.do === 'serve';
   if (isPinnedHere || at.preload === 'done') {
     if (target.do === 'serve') {
@@ -141,7 +137,7 @@ function towards(
   if (at.preload === 'due') return { do: 'import-preload' };
   const retry = retryOrWait(fault, at.nowMs);
   if (retry.do !== 'wait') return retry;
-  // Readers get what was served last, but a pinned daemon serves its pin or nothing.
+  // Readers get the last served release, but a pinned daemon serves only its pin.
   const isBare = at.served === null && wanted.pin === null && observed.active !== null;
   if (!isBare || at.serveLastAtMs === null) return retry;
   if (fault !== null || at.serveLastAtMs <= at.nowMs) return { do: 'serve-last', release: refOf(observed.active) };
@@ -178,9 +174,7 @@ function earliest(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-/**
- * Contract section 2. @param mustFetch for an unpinned link: at a start, when the link changed, after a failed attempt
- */
+/** Contract section 2. @param mustFetch true for an unpinned link after a start, a changed link or a failed attempt */
 export function targetOf(
   wanted: Wanted,
   observed: ObservedState,
@@ -194,7 +188,7 @@ export function targetOf(
 function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: ObservedState): Target {
   const labelled = labels.get(pin);
   if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return serve(pin, labelled);
-  // A pinned label moves only when sha256 asks for another digest.
+  // A pinned label moves only if sha256 names another digest.
   if (sha256 !== null && digests.has(sha256)) return { ...serve(pin, sha256), relabel: true };
   if (hasLink) return { do: 'fetch', version: pin };
   return { do: 'missing', version: pin, sha256 };
@@ -216,7 +210,7 @@ function unpinned(
     if (mustFetch || active === null) return { do: 'fetch', version: null };
     if (held !== null) return serveRef(held);
     if (choice === null) return serveRef(active);
-    // The settings have changed since the choice: what the link gave is served again.
+    // The settings changed since the choice, so serve the fetched release again.
     const version = labelOf(active.lastFetched, labels, active);
     return version === null || active.lastFetched === null
       ? { do: 'fetch', version: null }

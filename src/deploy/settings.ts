@@ -4,7 +4,7 @@ import { Secret } from '../domain/secret.ts';
 import type { SignatureSettings } from './import/signature.ts';
 import type { Wanted } from './plan.ts';
 
-/** Oldest partial download that is resumed (design: "at most 24 h"). */
+/** Age of a partial download after which it is not resumed (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;
 
 export interface RenewSettings {
@@ -19,7 +19,7 @@ export interface RenewSettings {
 export interface DeploySettings {
   readonly enabled: boolean;
   readonly link: Secret | null;
-  /** Instead of a link: serve the newest completed export of the domain in this daemon. */
+  /** Serves the newest completed export of this daemon instead of a link. */
   readonly fromExports: boolean;
   readonly version: string | null;
   readonly sha256: string | null;
@@ -43,7 +43,7 @@ export function isSameData(one: unknown, other: unknown): boolean {
   return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
 }
 
-/** @param exportsMade by this daemon since its start: a site that serves them fetches after each */
+/** @param exportsMade counter that changes the fetch key after each export of this daemon */
 export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   const { enabled, link, fromExports, version, sha256, renew } = settings;
   return {
@@ -57,29 +57,29 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
   };
 }
 
-/** One-way, since the link is a credential. An operator's choice of a version holds against it. */
+/** One-way hash, since the link is a credential. An operator's choice holds against it. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  // A list has another default folder: changing to a list is no new choice of the operator.
+  // A list has another default folder, and changing to a list keeps the operator's choice.
   const folder = preload.mayBeMissing ? null : preload.dir;
   const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-/** Without the key, which may be replaced at any time, and the interval. */
+/** Leaves out the interval and the key, which may change at any time. */
 export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }
 
-/** One-way name of the settings that a fetch is for. */
+/** One-way hash. */
 function fetchKeyOf({ link, fromExports, version, sha256, renew }: DeploySettings, exportsMade: number): string {
   const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
   if (fromExports) words.push(`exports ${exportsMade}`);
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-/** One-way name of a link, its query included. */
+/** One-way hash of a link with its query. */
 export function linkDigestOf(link: Secret): string {
   return createHash('sha256').update(link.reveal()).digest('hex');
 }

@@ -9,30 +9,27 @@ import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
 import type { DeployEvent, Journal } from './status.ts';
 
-/** The release that readers get. */
 export interface ServedRelease {
   readonly release: ReleaseView;
-  /** The site's other releases, the one active last first. */
+  /** Other releases of the site, the one active last first. */
   readonly retained: readonly KeptRelease[];
   /** RFC 3339, UTC. */
   readonly activatedAt: string;
 }
 
-/** The serving side of a site. It alone remembers the served release; deploy reads it here. */
+/** The serving side of a site, and the only memory of the served release. */
 export interface Serving {
-  /** Null: readers get no version. */
   readonly served: ServedRelease | null;
-  /** Builds the next state. The returned function puts it in place, in the tick of its call; the caller awaits its result. */
+  /** Builds the next state. The returned function puts it in place in the tick of its call. */
   prepare(
     release: ReleaseView,
     retained: readonly KeptRelease[],
   ): Promise<(activatedAt: string) => unknown> | ((activatedAt: string) => unknown);
-  /** The other releases have changed, and the active one has not. */
   updateRetained(retained: readonly KeptRelease[]): unknown;
   turnOff(): unknown;
 }
 
-/** The serving side of a command, which serves nothing. */
+/** Serving side of a command. */
 export class ServedRecord implements Serving {
   served: ServedRelease | null = null;
 
@@ -51,10 +48,9 @@ export class ServedRecord implements Serving {
   }
 }
 
-/** Reports to the status the step that a bundle is in, and the page that takes long. */
 export type ReportPhase = (phase: string, page: string | null) => void;
 
-/** Runs on an unpacked bundle before it is sealed: search builds its index here. */
+/** Runs on an unpacked bundle before it is sealed; search builds its index here. */
 export type BeforeSeal = (
   releaseDir: string,
   info: ReleaseInfo,
@@ -62,7 +58,7 @@ export type BeforeSeal = (
   reportPhase: ReportPhase,
 ) => Promise<void>;
 
-/** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
+/** Fetches use little memory, and with more of them a slow link does not delay other sites. */
 const FETCHES_PER_UNPACKING = 4;
 
 export function importSlots(parallel: () => number): ImportSlots {
@@ -77,7 +73,7 @@ export interface DeploymentOptions {
   readonly registration: DaemonRegistration;
   readonly slots: ImportSlots;
   readonly settings: DeploySettings;
-  /** By the settings that hold: `file:` links lead into the preload folder. */
+  /** Depends on the settings: `file:` links lead into the preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   /** Null if this daemon keeps no exports. */
@@ -89,7 +85,7 @@ export interface DeploymentOptions {
   readonly onEvent: (event: DeployEvent) => void;
 }
 
-/** `deploy.parallel`, over all sites of a daemon. */
+/** Limit `deploy.parallel`, over all sites of a daemon. */
 export interface ImportSlots {
   readonly fetching: Scheduler;
   readonly unpacking: Scheduler;
@@ -103,6 +99,6 @@ export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sourc
   readonly journal: Journal;
   readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;
-  /** Resolves when the site's part of the folder is open. @throws as `Deployment.open` does */
+  /** @throws as `Deployment.open` */
   readonly opened: () => Promise<void>;
 }

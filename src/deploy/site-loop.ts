@@ -18,15 +18,15 @@ import { versionNotFound } from './releases/stored-versions.ts';
 import type { SiteContext } from './site-context.ts';
 import { WorkQueue } from './work-queue.ts';
 
-/** An unpinned start prefers its link and its preload folder. Readers wait this long for the last active version. */
+/** Time that an unpinned start waits for its link and preload folder before it serves the last active version. */
 const SERVE_LAST_AFTER_MS = 3_000;
 
-/** In one pass, which takes some ten: a plan that goes in circles must not take a processor. */
+/** Limit per pass, which usually takes ten steps: a plan that runs in circles must not occupy a processor. */
 const STEPS_MAX = 1_000;
 
 /**
- * The loop of one site: observe the disk, plan, carry one step out, again. A fetch and the preload folder go on beside it and
- * wake it. A step that fails leaves the served release as it is, goes to the journal, and is retried if that can help.
+ * The loop of one site: observe the disk, plan, run one step, repeat. Fetch and preload run beside it and wake it. A failed step keeps the
+ * served release, is logged, and is retried if that can help.
  */
 export class SiteLoop {
   readonly activation: Activation;
@@ -35,13 +35,12 @@ export class SiteLoop {
   readonly #preload: Preload;
   readonly #queue: WorkQueue;
   readonly #backoff = new Backoff();
-  /** `paused`: between new settings and their round, and on a folder that one command works on. */
+  /** `paused` lasts from new settings to their round, and on a folder that one command works on. */
   #phase: 'paused' | 'reconciling' | 'settled' = 'paused';
   #isReconciled = true;
   #choiceHasEnded = false;
   #serveLastAtMs: number | null = null;
   #fault: Progress['fault'] = null;
-  /** Key of the fetch whose release is served. */
   #fetchedFor: string | null = null;
 
   constructor(context: SiteContext, importer: Importer) {
@@ -75,7 +74,7 @@ export class SiteLoop {
     return this.#isReconciled;
   }
 
-  /** Begins a round. Resolves when it is over, well or not; never rejects. */
+  /** Resolves at the end of the round, never rejects. */
   async reconcile(): Promise<void> {
     if (this.#context.stopping.aborted) return;
     this.#beginRound();
@@ -88,12 +87,12 @@ export class SiteLoop {
     this.#queue.wake();
   }
 
-  /** Runs an act between two steps. Resolves when the loop has done all that follows from it at once. */
+  /** Runs an act between two steps. Resolves after all immediate consequences. */
   runExclusive<T>(act: () => Promise<T>): Promise<T> {
     return this.#queue.enqueue(act);
   }
 
-  /** Serves the release of a command or a delivery. Call it within `runExclusive`. */
+  /** Call it within `runExclusive`. */
   async activate(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     await this.#serve(release, reason);
     if (reason.by === 'operator') this.#choiceHasEnded = false;
@@ -109,7 +108,7 @@ export class SiteLoop {
     await this.#queue.whenIdle();
   }
 
-  /** @returns when something is due next; null: not before the loop is woken */
+  /** @returns time of the next step, or null to wait for a wake-up */
   async #pass(): Promise<number | null> {
     const { stopping, journal, store, opened, settings } = this.#context;
     try {
@@ -121,7 +120,7 @@ export class SiteLoop {
         const wanted = this.#context.wanted();
         const found = await store.observe(wanted.sha256);
         const observed = { ...found, choice: this.#expireIfStale(found.choice) };
-        // Do not begin a fetch again that the stop has ended.
+        // Do not restart a fetch that the stop has ended.
         if (stopping.aborted) return null;
         // A step for the former settings would be wrong in the round of the new ones.
         if (settings() !== before) continue;
@@ -131,7 +130,7 @@ export class SiteLoop {
       }
       throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
     } catch (error) {
-      // The folder itself cannot be opened or read: no command can run.
+      // The folder cannot be opened or read, so no command can run.
       this.#isReconciled = false;
       journal.failed('deploy', error);
       this.#queue.rejectCommands(error);
@@ -154,7 +153,7 @@ export class SiteLoop {
         return this.#attempt(step.of, async () => {
           if (step.relabel) await relabel(store, step.release);
           const { newest } = this.#preload;
-          // An archive that came since ends an operator's choice, as any delivery does.
+          // An archive that arrived since then ends an operator's choice, as any delivery does.
           const isNew = newest?.isNew === true && isSame(newest, step.release);
           if (step.asFetched === true) await this.#serveFetched(step.release, null);
           else await this.#serve(step.release, { by: isNew ? 'delivery' : 'settings' });
@@ -169,7 +168,7 @@ export class SiteLoop {
       case 'export':
         return this.#fetcher.start({ key: wanted.fetchKey, version: null, of: null });
       case 'report-missing': {
-        // If the only archive was refused, its error says more.
+        // If the only archive was rejected, its error is more useful.
         const cause = step.version === null ? this.#preload.failures.pop() : undefined;
         return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
       }
@@ -187,7 +186,7 @@ export class SiteLoop {
     }
   }
 
-  /** Switches to a release. All steps that can fail come before `swap`, so that a failure changes nothing that is served. */
+  /** All steps that can fail come before `swap`, so that a failure keeps the served release. */
   async #serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     const { activation } = this;
     const { settings, tracer } = this.#context;
@@ -207,7 +206,7 @@ export class SiteLoop {
     });
   }
 
-  /** Serves a fetched release; an operator's choice instead, until a fetch gives another digest than the one before. */
+  /** Prefers an operator's choice until a fetch gives another digest than the last one. */
   async #serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
     await this.#serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
@@ -223,7 +222,7 @@ export class SiteLoop {
     this.#succeeded();
   }
 
-  /** An unpinned link is not fetched again before a start or a change: its release is served. */
+  /** Do not fetch an unpinned link again before a start or a change. */
   #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
     if (pin === null && hasLink) this.#fetchedFor = fetchKey;
   }
@@ -259,7 +258,7 @@ export class SiteLoop {
     for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
   }
 
-  /** A choice ends with the settings that it was made under: changing them back does not bring it back. */
+  /** A choice ends with its settings, even if they change back later. */
   #expireIfStale(choice: Choice | null): Choice | null {
     return choice !== null && this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
   }

@@ -7,7 +7,6 @@ import type { SiteStore } from './releases/site-store.ts';
 import { storedVersions } from './releases/stored-versions.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
-/** The deploy part of `GET /v1/status`, contract section 2. */
 export type DeployStatus = Pick<
   StatusReport,
   'state' | 'active' | 'pinned' | 'versions' | 'lastError' | 'notices' | 'activity'
@@ -48,10 +47,10 @@ export type DeployEvent =
 
 type Stored = Pick<DeployStatus, 'versions' | 'notices'>;
 
-/** A younger folder may change again without a new time stamp. */
+/** A younger folder may change again with the same time stamp. */
 const STAMP_MS_MIN = 1_000;
 
-/** The part of the status that is on disk. It is read again only if the folder of labels has changed: a status may ask a thousand sites. */
+/** Reads the disk again only if the folder of labels changed: a status may cover a thousand sites. */
 export class StoredReport {
   readonly #store: SiteStore;
   #known: { readonly of: readonly unknown[]; readonly stored: Stored } | null = null;
@@ -60,7 +59,7 @@ export class StoredReport {
     this.#store = store;
   }
 
-  /** Never rejects: a folder that cannot be read must not hide the status of other sites. */
+  /** Never rejects, so that an unreadable folder does not hide the status of other sites. */
   async read(settings: DeploySettings, active: ActiveVersion | null): Promise<Stored> {
     const store = this.#store;
     try {
@@ -97,11 +96,10 @@ async function noticesOf(
   return notices;
 }
 
-/** Events, activity and the last error of a site. */
 export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;
-  /** In order of time. A refused config keeps the error of the work, which counts again when the config is right. */
+  /** In order of time. The error of a rejected config hides the work's error until the config is valid. */
   readonly #errors = new Map<'reload' | 'work', LastError>();
 
   constructor(onEvent: (event: DeployEvent) => void) {
@@ -125,7 +123,6 @@ export class Journal {
     this.event({ kind: 'failed', step, error });
   }
 
-  /** Forgets errors, except that of a config which is still refused. */
   recovered(): void {
     this.#errors.delete('work');
   }

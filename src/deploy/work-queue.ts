@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Longest wait of `setTimeout`, 24 days (HTML standard, timers: a signed 32-bit integer). */
+/** Longest delay of `setTimeout`, 24 days (signed 32-bit milliseconds). */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 interface Command {
@@ -10,22 +10,22 @@ interface Command {
 }
 
 export interface WorkQueueOptions {
-  /** @returns when the next pass is due; null: not before `wake` */
+  /** @returns time of the next pass, or null to wait for `wake` */
   readonly pass: () => Promise<number | null>;
-  /** True while a task beside the queue runs, which wakes it at its end. */
+  /** True while a task beside the queue runs. The task must call `wake` at its end. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }
 
-/** Runs passes, one at a time, whenever it is woken. A pass runs the commands that wait for their turn. */
+/** Runs one pass at a time when it is woken, with the waiting commands first. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #commands: Command[] = [];
-  /** Resolved at the end of a pass: results of commands at once, callers of `whenIdle` if no task runs either. */
+  /** Callers to resolve at the end of a pass; those of `whenIdle` also wait for the task. */
   #waiting: { readonly isForIdle: boolean; readonly resolve: () => void }[] = [];
   #state: 'resting' | 'in a pass' | 'woken' = 'resting';
   #timer: NodeJS.Timeout | undefined;
-  /** A pass belongs to no caller's trace. A command belongs to that of its caller. */
+  /** Passes belong to no caller's trace. */
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(options: WorkQueueOptions) {
@@ -42,7 +42,7 @@ export class WorkQueue {
     if (isResting) void this.#outside(() => this.#run());
   }
 
-  /** Runs an act in a pass. Resolves when that pass is over. */
+  /** Resolves at the end of the pass. */
   enqueue<T>(act: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#commands.push({ run: AsyncLocalStorage.bind(act), resolve, reject });
@@ -64,7 +64,6 @@ export class WorkQueue {
     for (const command of this.#commands.splice(0)) command.reject(reason);
   }
 
-  /** Waits until no pass, and no task beside the queue, is running. */
   whenIdle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ isForIdle: true, resolve });

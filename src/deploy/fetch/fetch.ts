@@ -14,7 +14,6 @@ import { type BundleSource, cannotFetch, type OpenedBundle } from '../ports.ts';
 
 export interface FetchSettings {
   readonly spoolDir: string;
-  /** On the spool's file system, in a folder that is swept when its owner has died. */
   readonly bundleFile: string;
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
@@ -33,7 +32,6 @@ export interface FetchedBundle {
   readonly digest: string;
   readonly sizeBytes: number;
   readonly fileName: string | null;
-  /** True if the digest is the one that the request or the source named. */
   readonly isVerified: boolean;
 }
 
@@ -45,10 +43,8 @@ export interface FetchTools extends RetryTools {
 const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
 
 /**
- * Brings a bundle through the spool to its file: bounded, resumed, retried, whole by length or digest. What a failed
- * fetch received stays for resuming, unless it is too large, of another digest, or on a full disk.
- * @throws DocshelfError the source's (ports.ts), `source_too_large`, `source_no_length`, `source_truncated`,
- *   `wrong_digest`, `cannot_write`; the signal's reason
+ * Downloads a bundle to the spool, with limit, resume, retries and digest check. A failed fetch keeps its part for resuming, unless the
+ * part is too large, wrong, or the disk is full. @throws DocshelfError `source_*` (ports.ts), `wrong_digest`, `cannot_write`
  */
 export async function fetchBundle(
   sources: readonly BundleSource[],
@@ -82,7 +78,6 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
   throw cannotFetch(link, 'source_failed', 'no source reads such links', `Write it as ${BUNDLE_LINK_FORMS}.`);
 }
 
-/** One attempt. */
 async function transfer(
   source: BundleSource,
   part: Part,
@@ -110,7 +105,7 @@ async function transfer(
     signal.throwIfAborted();
     if (totalBytes !== null && part.bytes !== totalBytes) {
       const receivedBytes = part.bytes;
-      // No later attempt could go on from there.
+      // No later attempt could resume there.
       if (receivedBytes > totalBytes) await part.discard();
       throw wrongLength(link, receivedBytes, totalBytes);
     }
@@ -157,13 +152,9 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
 }
 
 /**
- * The spool folder: bundles on their way in.
- *
- *     lock                       who holds it owns the resumable parts; never deleted
- *     <key>.part, <key>.json     a part that may be resumed, and the validator of its content
- *     <key>.<random>.part        a part of a process that found the lock taken; never resumed
- *
- * The key is the SHA-256 of the link without its query, which changes with each renewal of a presigned link.
+ * The spool folder. The holder of `lock` owns the resumable parts `<key>.part`, with the validator in `<key>.json`. Other processes use
+ * `<key>.<random>.part`, which is never resumed. The key is the SHA-256 of the link without its query, which changes with each renewal of a
+ * presigned link.
  */
 export class Part {
   bytes = 0;
@@ -180,7 +171,7 @@ export class Part {
     this.#lock = lock;
   }
 
-  /** The link's part: what an earlier attempt left, if younger than `oldestMs` (since 1970), else empty. */
+  /** Resumes an earlier part if it is younger than `oldestMs` (since 1970). */
   static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
     const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
     try {
@@ -204,7 +195,7 @@ export class Part {
     await this.discard();
     this.#handle = await open(this.#file, 'wx', 0o600);
     this.#etag = this.#lock === null ? null : etag;
-    // Before the first byte: a validator on disk never names other bytes than those beside it.
+    // Write the validator before the first byte, so that it never names other bytes.
     if (this.#etag !== null) await replaceFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
   }
 
@@ -213,7 +204,7 @@ export class Part {
     try {
       await this.#handle.appendFile(chunk);
     } catch (error) {
-      // On a full disk the part would only keep it full.
+      // The part would keep the disk full.
       await this.discard();
       throw error;
     }
@@ -264,10 +255,7 @@ export class Part {
   }
 }
 
-/**
- * Removes parts of other links than `keepLink` and all older than `maxAgeMs`; nothing while another process downloads, nor
- * if no fetch has made the folder yet.
- */
+/** Removes parts of other links and parts older than `maxAgeMs`, unless another process downloads. */
 export async function sweepSpool(
   spoolDir: string,
   keepLink: Secret | null,
@@ -283,7 +271,7 @@ export async function sweepSpool(
       const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|lock|done)$/.exec(name)?.[1];
       if (key === undefined) continue;
       const file = join(spoolDir, name);
-      // Those with a random name belong to one fetch, perhaps a running one: age alone decides.
+      // A random name belongs to one fetch, which may be running: only its age counts.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
       const info = await stat(file).catch(() => null);
       const isOld = info !== null && nowMs - info.mtimeMs > maxAgeMs;
@@ -294,13 +282,12 @@ export async function sweepSpool(
   }
 }
 
-/** The right to the resumable parts; null if another fetch has it, or the file system has no locks. */
+/** Null if another fetch has the lock, or the file system has no locks. */
 function lockSpool(spoolDir: string): FileLock | null {
   const lock = lockFile(join(spoolDir, 'lock'), 'exclusive');
   return lock === 'taken' ? null : lock;
 }
 
-/** Null if there is none, or one that a crash left half written. */
 async function readEtag(file: string): Promise<string | null> {
   const { etag } = membersOf<{ etag: string }>(await readFile(file, 'utf8').catch(() => null));
   return typeof etag === 'string' ? etag : null;

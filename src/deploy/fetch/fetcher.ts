@@ -10,33 +10,30 @@ import type { SiteContext } from '../site-context.ts';
 
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/** An abort waits this long for the id of a job that is being started: unknown, it would be started once more. */
+/** Wait of an abort for the id of a starting job, without which the job would be started twice. */
 const START_MS_AFTER_END = 3_000;
 
-/** Share of the interval by which exports come later, so that daemons that started together do not ask together. */
+/** Share of the interval that delays exports, so that daemons that started together spread their requests. */
 const EXPORT_JITTER = 0.1;
 const EXPORT_RETRY_MS = 600_000;
 
 export interface FetchTask {
-  /** Names the settings that it is for. */
   readonly key: string;
-  /** The pinned version. */
   readonly version: string | null;
-  /** Target of the plan that it is for; null: an export at an interval. */
+  /** Target of the plan, or null for an export at an interval. */
   readonly of: string | null;
 }
 
 interface FetchEnd {
-  /** Called in the tick in which the fetch ends, so that no plan begins it again in between. */
+  /** Called in the tick in which the fetch ends, so that no plan starts it again. */
   readonly onFetched: (bundle: ImportedBundle, task: FetchTask, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, task: FetchTask) => void;
-  /** Something is due: the fetch failed or was aborted, or the time of the next export is known. */
   readonly wake: () => void;
 }
 
 /**
- * Fetches beside the loop, one bundle at a time: by the configured link, else by a fresh one of the service, which exports only for a
- * pinned version that it lacks, a site without a release, or `every`.
+ * Fetches one bundle at a time, by the configured link, else by a fresh link of the service. Requests an export only for a missing pinned
+ * version, a site without a release, or `every`.
  */
 export class Fetcher {
   readonly #context: SiteContext;
@@ -44,9 +41,8 @@ export class Fetcher {
   readonly #end: FetchEnd;
   #running: { readonly task: FetchTask; readonly abort: AbortController } | null = null;
   #done: Promise<void> = Promise.resolve();
-  /** A started job whose bundle is not here yet: no second one is started. */
+  /** Job that was started and whose bundle has not arrived; prevents a second start. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
-  /** Exports at an interval. `atMs` is null during an export. */
   #exports: { readonly everyMs: number; readonly atMs: number | null } | null = null;
 
   constructor(context: SiteContext, importer: Importer, end: FetchEnd) {
@@ -69,7 +65,7 @@ export class Fetcher {
     return this.#exports?.atMs ?? null;
   }
 
-  /** Null: no exports. The first one comes one interval from now; an unchanged interval goes on. */
+  /** An unchanged interval continues; null stops the exports. */
   exportEvery(everyMs: number | null): void {
     if (everyMs === null) this.#exports = null;
     else if (everyMs !== this.#exports?.everyMs) this.#exports = { everyMs, atMs: exportTimeAfter(everyMs) };
@@ -106,7 +102,7 @@ export class Fetcher {
     }
   }
 
-  /** Counts from the end of the last export, unless the interval has changed during it. */
+  /** Counts from the end of the last export, unless the interval changed meanwhile. */
   #scheduleExport(isRetry: boolean): void {
     if (this.#exports?.atMs !== null) return;
     const { everyMs } = this.#exports;
@@ -120,7 +116,7 @@ export class Fetcher {
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // With `every` the service has something newer than the link.
+    // With `every`, the service has newer content than the link.
     if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);
@@ -190,7 +186,7 @@ export class Fetcher {
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
     if (fresh.traceparent != null) this.#context.tracer.follow(fresh.traceparent);
-    // The status goes by the configured link, which the fresh one stands in for.
+    // The status names the configured link, which the fresh one replaces.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
     const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
@@ -203,7 +199,7 @@ export class Fetcher {
     return this.#importer.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
-  /** False if it is to be judged as any delivery: it may be older than what was active, or have been imported under other rules. */
+  /** An untrusted bundle may be older than the active one, or have been imported under other rules. */
   async #isTrusted({ digest, createdAt }: ImportedBundle): Promise<boolean> {
     const { store, settings } = this.#context;
     if (await isCurrent(store, digest)) return true;
@@ -211,7 +207,7 @@ export class Fetcher {
     return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 
-  /** An unchanged site exports the same bundle, which is here already. */
+  /** An unchanged site exports the same bundle, which is already stored. */
   async #stored(digest: string): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];

@@ -25,13 +25,11 @@ export interface ImportRequest extends LabelRequest {
   readonly file: string;
   readonly source: BundleSourceKind;
   readonly digest: string | null;
-  /** True if the digest was compared with one from a trusted source. */
   readonly isVerified?: boolean;
   readonly signature?: string | null;
   readonly signal: AbortSignal;
 }
 
-/** A bundle and the settings under which its import began. */
 interface Arrival extends Pick<KnownBundle, 'digest' | 'name' | 'signed' | 'isSigned'> {
   readonly request: ImportRequest;
   readonly settings: DeploySettings;
@@ -44,16 +42,14 @@ export interface ImportedBundle {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
-  /** False if the site had it already; another site may have. */
+  /** False if this site already had the release. */
   readonly unpacked: boolean;
-  /** Former digest of a label that was moved. */
   readonly moved?: string;
 }
 
 export interface WantedBundle {
   readonly link: Secret;
   readonly sha256: string | null;
-  /** Digest of the configured link that it is fetched for. */
   readonly linkDigest: string | null;
   readonly signature?: string | null;
 }
@@ -63,10 +59,9 @@ type ImportContext = Pick<
   'store' | 'settings' | 'journal' | 'slots' | 'sources' | 'tracer' | 'unpack' | 'beforeSeal'
 >;
 
-/** Imports the bundles of one site. */
 export class Importer {
   readonly #context: ImportContext;
-  /** One at a time: two would halve each other's speed and double the space. */
+  /** Two imports at once would halve each other's speed and double the disk use. */
   readonly #scheduler = new Scheduler(1);
 
   constructor(context: ImportContext) {
@@ -74,10 +69,8 @@ export class Importer {
   }
 
   /**
-   * Digest, signature, unpack, judge the manifest, seal, adopt, label. Until the last two, only a staging folder changes.
-   *
-   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
-   *   `link_of_another_version`
+   * Checks, unpacks, seals and labels a bundle. Until the last step, only a staging folder changes. @throws DocshelfError an archive code,
+   * `not_enough_space`, `cannot_write`, `pinned`, `link_of_another_version`
    */
   import(request: ImportRequest): Promise<ImportedBundle> {
     return this.#scheduler.run(() => this.#importNow(request), { signal: request.signal });
@@ -94,7 +87,7 @@ export class Importer {
     };
     reportPhase('checking', null);
     try {
-      // An export of this daemon with the same content has the time of its first manifest, so that it may seem old.
+      // An export with unchanged content has the time of its first manifest, so it may seem old.
       const activates = request.activates === true && settings.version === null && !settings.fromExports;
       const imported = await tracer.span('extract', { facts: { 'docshelf.domain': store.domain } }, async (span) => {
         const arrival = await this.#check({ ...request, activates }, settings, name, reportPhase);
@@ -112,7 +105,6 @@ export class Importer {
     }
   }
 
-  /** Digest and signature. */
   async #check(
     request: ImportRequest,
     settings: DeploySettings,
@@ -134,7 +126,6 @@ export class Importer {
     };
   }
 
-  /** Null if the bundle is not stored, or its release is damaged. */
   async #importStored(arrival: Arrival): Promise<ImportedBundle | null> {
     const { store } = this.#context;
     const { digest, request, settings } = arrival;
@@ -155,7 +146,6 @@ export class Importer {
     return { digest, version, ...labelled, unpacked: !isOwn };
   }
 
-  /** If another site or daemon on the folder unpacks the same bundle, waits for it. */
   async #unpackOnce(arrival: Arrival): Promise<ImportedBundle> {
     const { digest, request, reportPhase } = arrival;
     reportPhase('waiting to unpack', null);
@@ -185,7 +175,7 @@ export class Importer {
       };
       const onProgress: UnpackProgress = (phase, doneBytes, totalBytes) =>
         journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes });
-      // Only unpacking takes a place here: the index has turns of its own, and a large one would hold the place for long.
+      // Only unpacking takes this slot: the index has its own, and a large one would block it for long.
       const unpack = () => {
         reportPhase('unpacking', null);
         return this.#context.unpack(unpackRequest, onProgress, signal);
@@ -219,7 +209,6 @@ export class Importer {
     }
   }
 
-  /** If another daemon on the folder fetches the same, waits for it and uses what it stored. */
   async fetch(wanted: WantedBundle, version: string | null, signal: AbortSignal): Promise<ImportedBundle> {
     const { store, journal, settings } = this.#context;
     const { signature, minVersion } = settings();
@@ -237,7 +226,7 @@ export class Importer {
     const { link, linkDigest, signature } = wanted;
     const { store, slots } = this.#context;
     const shownLink = linkWithoutSecrets(link.reveal());
-    // In staging and not in the spool: a crash while unpacking leaves nothing there.
+    // Staging is swept after a crash; the spool is not.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     try {
@@ -285,10 +274,10 @@ export class Importer {
   }
 }
 
-/** Each brings its file table into memory while a bundle is unpacked. */
+/** Each release brings its file table into memory during an import. */
 const LINKED_RELEASES_MAX = 4;
 
-/** Folders of complete releases: those of the site before others, the newest first. */
+/** Complete releases, those of the site first, newest first. */
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
   const names = await store.names();
   const releases = (await store.list()).sort(
@@ -297,7 +286,7 @@ async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
   return releases.slice(0, LINKED_RELEASES_MAX).map(({ digest }) => store.folderOf(digest));
 }
 
-/** Record, flush, and only then the marker: a folder with the marker is whole whenever the power goes. */
+/** The marker comes last, so that a marked folder is complete even after a power failure. */
 async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await writeFile(join(releaseDir, 'release.json'), `${JSON.stringify(info, null, 2)}\n`, { flag: 'wx' });
   await flushTree(releaseDir);
@@ -305,7 +294,7 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await flushPath(releaseDir);
 }
 
-/** SHA-256. @throws DocshelfError `cannot_read`; the signal's reason. */
+/** Hex SHA-256. @throws DocshelfError `cannot_read` */
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
   return digestFile(file, signal).catch((error: unknown) => {
     signal.throwIfAborted();
@@ -314,7 +303,7 @@ export async function digestOf(file: string, name: string, signal: AbortSignal):
   });
 }
 
-/** Null for a leap second, which no `Date` knows. */
+/** Null for a leap second, which `Date` cannot represent. */
 function inUtc(time: string | undefined): string | null {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
@@ -331,14 +320,12 @@ function falseIfDamaged(error: unknown): false {
   throw error;
 }
 
-/** After that a bundle is fetched twice: who fetches it may be stopped, or have a slow network. */
+/** Wait for another daemon's fetch, which may be stopped or slow, before fetching in parallel. */
 const FETCH_MS_MAX = 600_000;
 
 /**
- * Of several daemons on a folder that fetch the same, one does. The others wait for its end and use what it stored. If it fails, the
- * next one tries.
- *
- * @param wanted all that decides on the stored release @throws the signal's reason, and what `act` throws
+ * Runs `act` in one of the daemons on a folder; the others use the stored result, or try next if it fails. @param wanted all settings that
+ * decide on the stored release
  */
 async function fetchOnce(
   store: SiteStore,
@@ -346,7 +333,7 @@ async function fetchOnce(
   signal: AbortSignal,
   act: () => Promise<ImportedBundle>,
 ): Promise<ImportedBundle> {
-  // Swept with the parts of other links, whose form the name has.
+  // The name has the form of a part, so that the sweep of the spool finds it.
   const key = createHash('sha256').update(JSON.stringify(wanted)).digest('hex');
   const [lock, result] = [join(store.site.spool, `${key}.lock`), join(store.site.spool, `${key}.done`)];
   await mkdir(store.site.spool, { recursive: true });
@@ -365,7 +352,6 @@ async function fetchOnce(
   });
 }
 
-/** Null if the label no longer leads to that release. */
 async function storedOf(store: SiteStore, text: string | null): Promise<ImportedBundle | null> {
   const { digest, version, createdAt } = membersOf<ImportedBundle>(text);
   if (typeof digest !== 'string' || typeof version !== 'string' || typeof createdAt !== 'string') return null;

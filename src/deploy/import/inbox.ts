@@ -15,40 +15,36 @@ import type { SitePaths } from '../releases/data-folder.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
 
-/** Watching alone misses changes on network volumes, and the moment when a copy is complete. */
+/** Watching alone misses changes on network volumes, and the end of a copy. */
 const POLL_MS = 1_000;
-/** A file that has not changed for so long is complete. */
+/** Time without a change after which a file is complete. */
 const SETTLED_MS = 1_500;
-/** After a failure that is not the archive's own (disk full). */
+/** Delay after an error that is not the archive's, such as a full disk. */
 const TRY_AGAIN_MS = 60_000;
 
 const REASON_EXTENSION = '.reason.txt';
-/** Rejected archives that stay, the newest first. */
 const REJECTED_MAX = 20;
-/** Bytes of them together, the default limit of one archive. The newest stays whatever its size. */
+/** Total size, by the default limit of one archive. The newest rejected archive stays whatever its size. */
 const REJECTED_BYTES_MAX = 8 * 1024 ** 3;
 
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
 
 export interface InboxOptions {
-  /** The site's. */
   readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
   readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
-  /** While the inbox is empty: a thousand sites that look each second take a tenth of a processor. */
+  /** Interval while the inbox is empty. A thousand sites that poll each second use a tenth of a processor. */
   readonly pollMs?: number;
 }
 
 /**
- * Imports archives one by one, and deletes them. Refused ones go to `rejected/` with the reason. An archive is complete if its name
- * does not end in `.part` and it is unchanged between two looks.
+ * Imports and deletes archives one by one; rejected ones move to `rejected/` with the reason. A file is complete if it does not end in
+ * `.part` and two polls find it unchanged.
  */
 export class Inbox {
   readonly #options: InboxOptions;
-  /** By name: stamp at the last look, and the earliest time of the next attempt. */
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Null between two looks. */
   #look: Promise<void> | null = null;
   #isStopped = false;
 
@@ -56,7 +52,6 @@ export class Inbox {
     this.#options = options;
   }
 
-  /** A second call changes nothing. */
   start(): void {
     if (this.#look !== null || this.#timer !== undefined || this.#isStopped) return;
     try {
@@ -64,7 +59,7 @@ export class Inbox {
         this.#watcher?.close(),
       );
     } catch {
-      // No inotify instance left: the poll is enough.
+      // The system has no inotify instance left, and the poll suffices.
     }
     // An earlier version of docshelf may have left more.
     this.#lookSoon(() => boundRejected(this.#options.paths.rejected));
@@ -119,7 +114,7 @@ export class Inbox {
     } catch (cause) {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
-      // A copy that only paused goes on: the next look sees it.
+      // A paused copy continues, and the next poll finds it.
       const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
       if (!hasChanged) this.#options.deployment.failed('inbox', error);
       this.#postpone(name);
@@ -132,7 +127,6 @@ export class Inbox {
     const reason = [error.message, ...(error.next === undefined ? [] : [error.next]), `code: ${error.code}`].join('\n');
     const target = join(rejected, cleanFileName(name, '_'));
     await replaceFile(target + REASON_EXTENSION, `${reason}\n`);
-    // The newest reason replaces an earlier one of that name.
     await rename(join(inbox, name), target);
     await ifThere(rename(join(inbox, name + SIGNATURE_EXTENSION), target + SIGNATURE_EXTENSION));
     this.#seen.delete(name);
@@ -145,7 +139,7 @@ export class Inbox {
   }
 }
 
-/** Removes the oldest rejected archives beyond the bounds, each with its reason and signature, and no other file. */
+/** Removes the oldest rejected archives over the limits, with their reasons and signatures. */
 async function boundRejected(folder: string): Promise<void> {
   const reasons = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.endsWith(REASON_EXTENSION));
   const rejected = await Promise.all(

@@ -13,14 +13,13 @@ import type { NewestRelease, SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 
 export interface LabelRequest {
-  /** Null for standard input. A label may come from it. */
+  /** File name, which may provide the label, or null for standard input. */
   readonly fileName: string | null;
-  /** Null: manifest, file name or digest name it. */
+  /** Version that the operator gave. Null takes it from the manifest, file name or digest. */
   readonly version: string | null;
   readonly linkDigest: string | null;
-  /** The link, without its query, that was fetched for the pinned version. */
+  /** Link without its query that was fetched for the pinned version. */
   readonly pinnedFrom?: string | null;
-  /** True for an unpinned delivery, which is served next. */
   readonly activates?: boolean;
 }
 
@@ -30,17 +29,16 @@ export interface KnownBundle {
   readonly digest: string;
   readonly name: string;
   readonly manifest: ReleaseInfo['manifest'];
-  /** The manifest's creation time; null if it has none. */
+  /** Creation time in the manifest. */
   readonly madeAt: string | null;
-  /** As the trusted comment of its signature says; null if that says nothing. */
+  /** Facts in the trusted comment of the signature. */
   readonly signed: SignedFacts | null;
   readonly isSigned: boolean;
 }
 
 /**
- * Decides on the label, if domain, pin and link allow the bundle (contract section 2).
- * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `signature_mismatch`, `downgrade`, `pinned`,
- *   `link_of_another_version`
+ * Chooses the label, if domain, pin and link allow the bundle (contract section 2). @throws DocshelfError `domain_mismatch`,
+ * `version_mismatch`, `bad_version`, `signature_mismatch`, `downgrade`, `pinned`, `link_of_another_version`
  */
 export async function judge(
   store: SiteStore,
@@ -63,7 +61,7 @@ export async function judge(
   return version;
 }
 
-/** Makes a release one of the site: before it is stored, or while nobody can remove it. Domain before name. */
+/** Call it before the release is stored, or while no process can remove it. The domain comes before the name. */
 export async function markOwned(
   store: SiteStore,
   { domain }: Pick<LabelSettings, 'domain'>,
@@ -73,14 +71,14 @@ export async function markOwned(
   await store.markOwned(digest);
 }
 
-/** The site's own date of a bundle that has none: its label's, else now. */
+/** A bundle without a date gets that of its label, else the current time. */
 export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
 /**
- * Labels a release of the site. A crash in between leaves source and label in this order.
- * @returns its creation time, the earlier one if it had that label already; the former digest of a label that was moved
+ * Writes source and label in this order, for crashes in between. @returns the creation time (an equal label keeps the earlier one), and the
+ * former digest of a moved label
  */
 export async function label(
   store: SiteStore,
@@ -96,7 +94,7 @@ export async function label(
   return { createdAt: date, ...(current !== null && former === null && { moved: current.digest }) };
 }
 
-/** Moves a pinned label to the configured digest, unless that bundle's manifest names another version. */
+/** Moves a pinned label to the configured digest, unless the bundle's manifest names another version. */
 export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
   const info = await store.info(digest);
   const own = info?.manifest?.version ?? null;
@@ -129,7 +127,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   return version;
 }
 
-/** A signature is of the bytes; its words say what its maker took them for. */
+/** The signature covers the bytes; its trusted comment names domain and version. */
 function checkSignedWords({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;
   const differences = [
@@ -184,8 +182,8 @@ async function refuseToMovePin(
 }
 
 /**
- * Config and Secret arrive apart: a link that gave this digest for another pinned version still leads to that one,
- * unless the manifest or sha256 says otherwise.
+ * Config and Secret change separately: a link that gave this digest for another pinned version still points to it, unless the manifest or
+ * sha256 disagrees.
  */
 async function refuseOtherVersionsLink(
   store: SiteStore,
@@ -209,7 +207,7 @@ async function refuseOtherVersionsLink(
   );
 }
 
-/** A pin is the operator's word: `minVersion` is for what others deliver. @throws DocshelfError `downgrade` */
+/** A pin overrides `minVersion`, which limits deliveries. @throws DocshelfError `downgrade` */
 function refuseOldVersion(name: string, version: string, minVersion: string | null): void {
   if (minVersion === null) return;
   const order = compareVersions(version, minVersion);
@@ -227,9 +225,8 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 const DAY_MS = 24 * 3600_000;
 
 /**
- * A content that was exported before keeps its first manifest (contract section 6), and its file is named by the day of the
- * export: the end of that day counts, but for signed bundles, whose sender is not believed beyond what was signed.
- * @param madeAt of the manifest
+ * A repeated export keeps its first manifest (contract section 6), so the end of the day in its file name counts. Signed bundles use the
+ * signed time.
  */
 function exportedAt(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
@@ -254,9 +251,8 @@ export async function stepBackOf(
 }
 
 /**
- * A delivery that would be served, and was made before the newest release that was ever active. What was fetched last, or
- * is served, is none.
- * @throws DocshelfError `downgrade`
+ * Rejects a delivery that is older than the newest release ever active, unless it is active or was fetched last. @throws DocshelfError
+ * `downgrade`
  */
 async function refuseOlderThanNewest(
   store: SiteStore,
@@ -274,13 +270,11 @@ async function refuseOlderThanNewest(
   );
 }
 
-/** The newest release that was ever active; null unless it was made after `madeAt`. */
 export async function newerThan(store: SiteStore, madeAt: string): Promise<NewestRelease | null> {
   const newest = await store.newest();
   return newest === null || Date.parse(madeAt) >= Date.parse(newest.createdAt) ? null : newest;
 }
 
-/** True for what is active, and what was fetched last. */
 export async function isCurrent(store: SiteStore, digest: string): Promise<boolean> {
   const active = await store.active();
   return active?.digest === digest || active?.lastFetched === digest;

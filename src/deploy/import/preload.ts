@@ -14,7 +14,7 @@ import { stepBackOf } from './label.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
 
-/** An unchanged archive is not hashed again. */
+/** Saves hashing an unchanged archive again. */
 interface Seen {
   readonly stamp: string;
   readonly digest: string;
@@ -31,8 +31,8 @@ interface Pin {
 }
 
 /**
- * The pinned archive first. One whose size, time and inode are unchanged is left alone: its label may have moved on. A
- * refused archive or folder stands in no other's way.
+ * Imports the pinned archive first. Skips archives with unchanged size, time and inode, since their label may have moved. One rejected
+ * archive does not stop the others.
  */
 export async function importPreload({
   store,
@@ -87,7 +87,7 @@ export async function importPreload({
   return { releases, failures };
 }
 
-/** 0: the pinned version. 1: unknown, its manifest may say. 2: another. */
+/** 0: the pinned version; 1: unknown, the manifest may name it; 2: another version. */
 function rank(name: string, known: Seen | undefined, pin: Pin): 0 | 1 | 2 {
   if (pin.version === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);
@@ -106,7 +106,7 @@ async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
   }
 }
 
-/** All plain files: what is no archive is refused by its content. */
+/** All plain files: the content decides which are archives. */
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
   const next = 'Set staticExport.preload to a folder that docshelf may read.';
   const entries = readdir(folder, { withFileTypes: true });
@@ -124,13 +124,13 @@ async function readTable(store: SiteStore): Promise<PreloadTable> {
   return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
 }
 
-/** The preload folder of one site, read beside the loop: by each round, unless a read for the same settings is under way. */
+/** The preload folder of one site, read once per round beside the loop. */
 export class Preload {
   readonly #context: SiteContext;
   readonly #importer: Importer;
   readonly #end: PreloadEnd;
   #run: { readonly key: string; readonly abort: AbortController; found: Found | null } | null = null;
-  /** An aborted run may go on for a while: the next one waits for it, and the loop waits for neither. */
+  /** An aborted run may continue for a while: the next one waits for it, and the loop does not. */
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, importer: Importer, end: PreloadEnd) {
@@ -152,7 +152,7 @@ export class Preload {
     return this.#done;
   }
 
-  /** Not reported yet; the caller empties it. */
+  /** Failures to report; the caller empties the list. */
   get failures(): DocshelfError[] {
     return this.#run?.found?.failures ?? [];
   }
@@ -201,7 +201,7 @@ export class Preload {
       });
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
-        // After a rollback, a release that is newer than the active one may be older than a former one.
+        // After a rollback, a release newer than the active one may be older than a former one.
         const refusal = pin === null && isNewer(release) ? await stepBackOf(store, release) : null;
         if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
         if (unpacked) failures.push(refusal);
@@ -219,7 +219,6 @@ interface Found {
 }
 
 interface PreloadEnd {
-  /** Resolves when the imported release is served, if the loop waits for it. */
   readonly onImported: () => Promise<void>;
   readonly onEnd: () => void;
 }

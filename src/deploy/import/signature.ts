@@ -9,7 +9,7 @@ import type { BundleSource } from '../ports.ts';
 
 export interface SignatureSettings {
   readonly required: boolean;
-  /** Texts of minisign public keys; empty: signatures are not looked at. */
+  /** Texts of minisign public keys. If it is empty, signatures are ignored. */
   readonly publicKeys: readonly string[];
   readonly text: string | null;
   readonly link: Secret | null;
@@ -17,11 +17,11 @@ export interface SignatureSettings {
 
 export function isArchiveName(name: string): boolean {
   const isOther = name.startsWith('.') || name.endsWith('.part') || name.endsWith(SIGNATURE_EXTENSION);
-  // A share that Windows opens as a folder has such files.
+  // Windows adds such files to a shared folder.
   return !isOther && !isByProduct(name);
 }
 
-/** Twice what minisign writes at most. */
+/** Twice the largest file that minisign writes. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
 export interface SignedArchive {
@@ -36,9 +36,8 @@ export interface Signer {
 }
 
 /**
- * By the signature that came along, else the one beside, else the configured one; it must hold, required or not.
- * @returns null if it has none and needs none
- * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, the sources' for the link; the signal's reason
+ * Checks the delivered signature, else the neighbouring file, else the configured link. An existing signature must be valid even if none is
+ * required. @returns null without a signature @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, `source_*`
  */
 export async function checkSignature(
   { file, name, signature }: SignedArchive,
@@ -57,7 +56,7 @@ export async function checkSignature(
     if (settings.required) throw noSignature(name);
     return null;
   }
-  // Most daemons verify nothing, and a start is to be quick.
+  // Most daemons verify nothing, so load the code on use for a quick start.
   const { verifyFile } = await import('../../archive/minisign.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }

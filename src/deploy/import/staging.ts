@@ -11,7 +11,7 @@ import { ReleaseStore } from '../releases/release-store.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** Another host's folder is left alone for longer than any unpacking takes. */
+/** Longer than any import takes, since this host cannot tell whether the owner lives. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
 export async function createStaging(paths: DataPaths): Promise<string> {
@@ -34,7 +34,7 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
     if (alive === null) {
       const info = await stat(path).catch(() => null);
       if (info === null) continue;
-      // Without a mark: being made this moment, or its maker died before the mark.
+      // A folder without a mark is new, or its creator died before it wrote one.
       const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
       if (nowMs - info.mtimeMs < ageMsMax) continue;
     }
@@ -42,7 +42,6 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
   }
 }
 
-/** Removes what killed processes left in the part of a data folder that its sites share. */
 export async function sweepDataFolder(paths: DataPaths): Promise<void> {
   const now = Date.now();
   await sweepStaging(paths, now);
@@ -50,13 +49,13 @@ export async function sweepDataFolder(paths: DataPaths): Promise<void> {
   await new ReleaseStore(paths).sweepIncomplete();
 }
 
-/** Changes with a file's bytes: size, time and inode. Null if there is no such file. */
+/** Text that changes with a file's bytes (size, time, inode), or null if the file does not exist. */
 export async function stampOf(file: string): Promise<string | null> {
   const info = await stat(file, { bigint: true }).catch(() => null);
   return info?.isFile() === true ? `${info.size}-${info.mtimeNs}-${info.ino}` : null;
 }
 
-/** The file is gone on failure. @throws DocshelfError `source_too_large`; the signal's reason */
+/** Removes the file on failure. @throws DocshelfError `source_too_large`; the signal's reason */
 export async function spoolStream(
   stream: AsyncIterable<Uint8Array>,
   file: string,

@@ -2,19 +2,19 @@ import { HEAPS, Thread, ThreadPool, threadEntry } from '../../threads/index.ts';
 import type { UnpackProgress, UnpackRequest, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
-/** An abort ends it at once; what was written by then is the caller's to remove. */
+/** An abort ends it at once; the caller removes the written files. */
 export type Unpack = (
   request: UnpackRequest,
   onProgress: UnpackProgress,
   signal: AbortSignal,
 ) => Promise<UnpackSummary>;
 
-/** In threads, so that parsing and hashing never stand in the way of serving. */
+/** Threads keep parsing and hashing away from serving. */
 export function unpackInThreads(): Unpack {
   const options = {
     task: 'unpack',
     heap: HEAPS.unpack,
-    // A refusal: tried again, the same bundle would need as much.
+    // Not retryable: the same bundle would need as much memory again.
     overMemory: {
       code: 'total_too_large',
       next: 'Split the site into several with fewer or smaller files, and export each for itself.',

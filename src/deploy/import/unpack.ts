@@ -31,15 +31,13 @@ import { BasePathVotes } from '../../web/mount/base-path.ts';
 export interface UnpackRequest {
   readonly archive: string;
   readonly name: string;
-  /** Empty, in staging: gets `site/`, `_docshelf/` and its file table. */
+  /** Empty staging folder, which receives `site/`, `_docshelf/` and the file table. */
   readonly releaseDir: string;
   readonly limits: ArchiveLimits;
-  /** True if a digest or signature has shown that the archive is complete. */
   readonly isVerified?: boolean;
   readonly foldsCase: boolean;
-  /** True if search makes an index of it. */
   readonly isIndexed: boolean;
-  /** Folders of complete releases: files of the same bytes become links to theirs. */
+  /** Complete releases whose equal files become hard links. */
   readonly linkTo: readonly string[];
 }
 
@@ -49,7 +47,7 @@ export interface UnpackSummary {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path that the pages were built for, with its last slash. */
+  /** Base path that the pages were built for, with a trailing slash. */
   readonly builtFor: string;
   readonly manifest: {
     readonly domain: string | null;
@@ -63,8 +61,8 @@ export type UnpackPhase = 'inspecting' | 'unpacking';
 export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
 
 /**
- * Unpacks after the whole listing was judged. What was written on a fault is the caller's to remove.
- * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`
+ * Judges the whole listing before it writes. After an error, the caller removes the files. @throws DocshelfError an archive code,
+ * `not_enough_space`, `bad_manifest`, `manifest_mismatch`
  */
 export async function unpack(request: UnpackRequest, onProgress: UnpackProgress): Promise<UnpackSummary> {
   const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = request;
@@ -114,7 +112,7 @@ function sumsOf(entries: Iterable<FileEntry>): Pick<UnpackSummary, 'pages' | 'fi
   return sums;
 }
 
-/** A listing has no digests. If all files together need too much space, reads the archive to find those that become links. */
+/** A listing has no digests. Only if space is short, reads the archive to find files that become links. */
 async function checkFreeSpace(listing: ArchiveListing, request: UnpackRequest, findSame: FindSame): Promise<void> {
   const { archive, name, releaseDir, limits, isVerified = false, foldsCase, isIndexed, linkTo } = request;
   const { bavail, bsize } = await statfs(releaseDir);
@@ -162,15 +160,12 @@ function notesOf(listing: ArchiveListing): string[] {
   return notes;
 }
 
-/** A file system block: the least that a file takes. */
+/** A file system block, the least that a file takes. */
 const BLOCK_BYTES = 4096;
 const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
 const INDEX_PART = 2.1;
 
-/**
- * The files; with search also the index, 1.3 times the bytes of the pages, what was read of them, .5 times, and the vectors of their
- * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries.
- */
+/** Adds for search: index 1.3, page texts 0.5 and vectors 0.3 times the bytes of the pages (PostgreSQL's manual, measured). */
 export function bytesNeeded(
   { entries, totalBytes }: { readonly entries: Iterable<ArchiveEntry>; readonly totalBytes: number },
   isIndexed: boolean,
@@ -185,7 +180,7 @@ export function bytesNeeded(
   return isIndexed ? Math.ceil(files + INDEX_PART * sums.pages + sums.vectors) : files;
 }
 
-/** Of files that another release has, but for one: a large one is written before it becomes a link. */
+/** Leaves out the largest linked file, which is written before it becomes a link. */
 export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame): number {
   let [bytes, most] = [0, 0];
   for (const { sha256, size } of files) {
@@ -197,21 +192,17 @@ export function linkedBytes(files: Iterable<ExtractedFile>, findSame: FindSame):
 }
 
 const NO_BYTES = Buffer.alloc(0);
-/** Larger ones have no vote on addresses: what their references take in memory must be bounded. */
+/** Bounds the memory for references: larger pages do not vote on addresses. */
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 interface Described {
-  /** By their paths. */
+  /** Files by their paths. */
   readonly files: Iterable<FileEntry>;
   readonly trailingSlash: TrailingSlash;
-  /** Base path that the pages were built for, with its last slash. */
   readonly builtFor: string;
 }
 
-/**
- * One pass over the pages: types and the votes on addresses need their text. Read in the thread itself, which has nothing else to do:
- * it waited for the pool for more than half of the time (10,000 pages: 2.3 s for 5.6).
- */
+/** Reads each page once, synchronously: libuv's pool doubled the time (10,000 pages: 5.6 s, now 2.3 s). */
 async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifest: BundleManifest): Promise<Described> {
   const slashes = new TrailingSlashVotes(extracted);
   const basePaths = new BasePathVotes(extracted);
@@ -233,7 +224,7 @@ async function describeFiles(extracted: ExtractedFiles, siteDir: string, manifes
     types.set(n, type);
   }
   const builtFor = basePaths.decide();
-  // Its links say nothing before it is known below which path they lie.
+  // Links have no meaning before the base path is known.
   const trailingSlash = builtFor === '/' ? slashes.decide() : slashesBelow(builtFor, siteDir, extracted);
   const files = {
     *[Symbol.iterator](): Generator<FileEntry> {

@@ -11,7 +11,7 @@ import { isArchiveName } from '../import/signature.ts';
 
 export type DataPaths = Readonly<ReturnType<typeof dataPaths>>;
 
-/** The data folder, shared by the sites of a daemon; drawn in docs/data-folder.md. */
+/** Paths of the data folder, which the sites of a daemon share. See docs/data-folder.md. */
 export function dataPaths(dir: string) {
   return {
     dir,
@@ -23,14 +23,13 @@ export function dataPaths(dir: string) {
     rejected: join(dir, 'rejected'),
     daemons: join(dir, 'daemons'),
     domain: join(dir, 'domain'),
-    /** Contains the folder's id, which is random. */
     id: join(dir, 'id'),
   };
 }
 
 export type SitePaths = Readonly<ReturnType<typeof sitePaths>>;
 
-/** @param isListed false: the site of the single form, which uses the data folder's own inbox, rejected and spool */
+/** @param isListed false for the single form, which uses the inbox, rejected and spool of the data folder */
 export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
   const dir = join(paths.sites, domain);
   const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;
@@ -40,7 +39,7 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
     spool,
     dir,
     versions: join(dir, 'versions'),
-    /** A file per release of the site, with the time when it was last active, or empty. */
+    /** One file per release, empty or with the time when it was last active. */
     served: join(dir, 'served'),
     active: join(dir, 'active'),
     wanted: join(dir, 'wanted'),
@@ -50,23 +49,23 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
   };
 }
 
-/** Tells a data folder from its copies, by whatever path it is reached. */
+/** Distinguishes a data folder from its copies, under any path. */
 export interface FolderIdentity {
   readonly dir: string;
-  /** Null until a daemon or a command has opened the folder for writing. A copy has the same one. */
+  /** Random id, equal in copies. Null until a process opens the folder for writing. */
   readonly id: string | null;
-  /** Numbers of this host, as text: an inode may have 64 bits. A copy has others. */
+  /** Numbers of this host, different in a copy. Text, since an inode may have 64 bits. */
   readonly device: string;
   readonly inode: string;
 }
 
-/** @throws DocshelfError `data_folder_older`, `cannot_write`. */
+/** @throws DocshelfError `data_folder_older`, `cannot_write` */
 export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
   const next = 'Make storage.dir a folder that the user of docshelf may write to.';
-  // A new folder is for its user alone. An existing one keeps the mode that its operator gave it.
+  // A new folder is private to its user. An existing one keeps its operator's mode.
   await mkdir(dirname(dir), { recursive: true })
     .then(() => mkdir(dir, { mode: 0o700 }))
     .catch(() => undefined);
@@ -86,7 +85,6 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   return paths;
 }
 
-/** Null if the folder does not exist. */
 export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<FolderIdentity | null> {
   const found = await ifThere(stat(paths.dir, { bigint: true }));
   if (found === null) return null;
@@ -94,12 +92,12 @@ export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<
   return { dir, id, device: String(found.dev), inode: String(found.ino) };
 }
 
-/** For comparison on one host. */
+/** Comparable on one host only. */
 export function folderName({ id, device, inode }: FolderIdentity): string {
   return `${id}:${device}:${inode}`;
 }
 
-/** @throws DocshelfError `data_folder_older` for a folder of the first edition, whose labels stood at the top. */
+/** @throws DocshelfError `data_folder_older` for the layout of the first edition, with labels at the top */
 export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {
   if (existsSync(sites) || ![join(dir, 'versions'), join(dir, 'active'), domain].some(existsSync)) return;
   throw new DocshelfError('data_folder_older', `Cannot open the data folder "${dir}": an older docshelf wrote it`, {
@@ -107,7 +105,7 @@ export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promis
   });
 }
 
-/** Found by trying: the file systems of macOS and Windows do. */
+/** Tries it out, since macOS and Windows ignore case. */
 export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const name = `case-${randomBytes(8).toString('hex')}`;
   const probe = join(paths.staging, `${name}-a`);
@@ -129,14 +127,13 @@ async function readFolderDomain(paths: DataPaths): Promise<FolderDomain | null> 
   return typeof kept.domain === 'string' && DOMAIN_PATTERN.test(kept.domain) ? (kept as FolderDomain) : null;
 }
 
-/** Null if neither the config nor a first bundle has settled it yet. */
 export async function expectedDomain(paths: DataPaths, configured: string | null): Promise<string | null> {
   return configured ?? (await readFolderDomain(paths))?.domain ?? null;
 }
 
 /**
- * The config's, else the kept one, else the first bundle's, else `docs`; kept from then on. An unchosen `docs` is renamed.
- * @throws DocshelfError `config_invalid` if the config names another domain than the folder's
+ * Domain of the config, else the stored one, else the first bundle's, else `docs`, and stores it. A default `docs` is renamed. @throws
+ * DocshelfError `config_invalid` if config and folder disagree
  */
 export async function settleFolderDomain(
   paths: DataPaths,
@@ -169,9 +166,8 @@ export async function settleFolderDomain(
 }
 
 /**
- * Before sites of a list are opened: the site with the domain of the single form goes on with what is there, archives in its
- * inbox too.
- * @returns names of archives in the single form's inbox, which no site of the list takes
+ * Call before the sites of a list open: the site with the single form's domain takes over its data and inbox. @returns archives in that
+ * inbox that no site imports
  */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
   const kept = await readFolderDomain(paths);
@@ -181,10 +177,7 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return archivesIn(paths.inbox);
 }
 
-/**
- * At the start of a process: a `docs` that nobody chose becomes the only site of the list that has no folder yet. Not with a
- * reload, whose new entry is another site.
- */
+/** Renames a default `docs` to the only site of the list without a folder. Only at process start: a reload adds another site. */
 export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
@@ -194,7 +187,6 @@ export async function adoptDefaultDomain(paths: DataPaths, domains: readonly str
   await keep(paths, { domain, from: 'config' });
 }
 
-/** If the folder belonged to this domain, it belongs to none now. */
 export async function forgetFolderDomain(paths: DataPaths, domain: string): Promise<void> {
   if ((await readFolderDomain(paths))?.domain === domain) await rm(paths.domain, { force: true });
 }
@@ -213,13 +205,13 @@ async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
   }
 }
 
-/** Moves archives that came before the config went over to a list of sites, or back. One whose name is taken stays. */
+/** Moves the inbox when the config changes to a list of sites or back. An archive whose name exists stays. */
 export async function moveInbox(from: string, to: string): Promise<void> {
   const names = (await namesIn(from)).filter((name) => isArchiveName(name) || name.endsWith(SIGNATURE_EXTENSION));
   if (names.length > 0) await mkdir(to, { recursive: true });
-  // A signature goes before its archive, which is imported as soon as it arrives.
+  // A signature moves before its archive, which is imported as soon as it arrives.
   for (const name of names.sort().reverse()) {
-    // An archive that cannot be moved (a separate mount) stays too: the notices name it.
+    // An archive that cannot be moved (a separate mount) also stays, and the notices name it.
     if (!existsSync(join(to, name))) await rename(join(from, name), join(to, name)).catch(() => undefined);
   }
 }
@@ -228,7 +220,6 @@ async function archivesIn(inbox: string): Promise<string[]> {
   return (await namesIn(inbox)).filter(isArchiveName).sort();
 }
 
-/** Empty if the folder does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   return (await ifThere(readdir(folder))) ?? [];
 }

@@ -19,21 +19,20 @@ import type { DataPaths } from './data-folder.ts';
 
 export const RELEASE_FORMAT_VERSION = 2;
 
-/** Makes a folder a release; written last, after everything else is flushed. */
+/** Marks a complete release; written after everything else is flushed. */
 export const COMPLETE_FILE = 'COMPLETE';
 
-/** Begins the name of a release that is being removed. */
 const REMOVED_PREFIX = '.gone-';
 
-/** Acts under the lock of the releases take milliseconds; a thousand sites are looked through in less than a second. */
+/** Work under the lock takes milliseconds: listing a thousand sites takes less than a second. */
 const LOCK_MS_MAX = 10_000;
 
-/** After that a bundle is unpacked twice. */
+/** After this wait, the bundle is unpacked twice. */
 const UNPACK_MS_MAX = 600_000;
 
 export const DIGEST = /^[0-9a-f]{64}$/;
 
-/** The releases of a data folder. Single durable writes; their order is the caller's. */
+/** Releases of a data folder, with single durable writes. The caller decides on their order. */
 export class ReleaseStore {
   readonly paths: DataPaths;
 
@@ -50,13 +49,13 @@ export class ReleaseStore {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
       return true;
     } catch (error) {
-      // Storage that does not answer is no absence: what is absent is swept away.
+      // Failing storage does not mean absence: the sweep removes absent releases.
       if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
       throw error;
     }
   }
 
-  /** @throws DocshelfError `data_folder_newer`, `release_damaged`. */
+  /** @throws DocshelfError `data_folder_newer`, `release_damaged` */
   async info(digest: string): Promise<ReleaseInfo | null> {
     if (!(await this.has(digest))) return null;
     const file = join(this.folderOf(digest), 'release.json');
@@ -73,7 +72,7 @@ export class ReleaseStore {
     return info;
   }
 
-  /** Null also for a damaged release: its bundle is needed again. @throws DocshelfError `data_folder_newer` */
+  /** Also null for a damaged release, whose bundle is needed again. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
     return this.info(digest).catch(rethrowNewer);
   }
@@ -107,7 +106,7 @@ export class ReleaseStore {
     return withTable({ digest, createdAt, servedAt, builtFor, siteDir: join(this.folderOf(digest), 'site') });
   }
 
-  /** Moves a sealed folder to its place. A release of that digest that another process put there is as good. */
+  /** Moves a sealed folder into place. A release of that digest from another process is as good. */
   async adopt(folder: string, digest: string): Promise<void> {
     const target = this.folderOf(digest);
     try {
@@ -115,7 +114,7 @@ export class ReleaseStore {
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
       if (await this.has(digest)) return;
-      // A folder without marker is what a crash left of a removal.
+      // A crash during a removal leaves a folder without the marker.
       await this.removeRelease(digest);
       await rename(folder, target);
     }
@@ -126,14 +125,13 @@ export class ReleaseStore {
     await rm(await this.putAside(digest), { recursive: true, force: true });
   }
 
-  /** Whoever looks finds a release whole or not at all. @returns the folder that is left to remove */
+  /** Renames first, so that readers never find a partial release. @returns the folder to remove */
   async putAside(digest: string): Promise<string> {
     const aside = join(this.paths.releases, `${REMOVED_PREFIX}${randomBytes(8).toString('hex')}`);
     await ifThere(rename(this.folderOf(digest), aside));
     return aside;
   }
 
-  /** What a crash left in a removal. */
   async sweepIncomplete(): Promise<void> {
     for (const name of await readdir(this.paths.releases)) {
       if (!name.startsWith(REMOVED_PREFIX) && (!DIGEST.test(name) || (await this.has(name)))) continue;
@@ -141,22 +139,19 @@ export class ReleaseStore {
     }
   }
 
-  /**
-   * `shared`: a release that is stored stays so until the act is over, whoever else is on the folder. `exclusive`: the
-   * act may remove releases. Acts are short: what takes long comes before or after them.
-   */
+  /** `shared` keeps stored releases until the act ends; `exclusive` may remove releases. Keep acts short. */
   whileStored<Result>(mode: LockMode, act: () => Promise<Result>): Promise<Result> {
     return whileLocked(join(this.paths.dir, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
   }
 
-  /** Runs while nobody else on the folder unpacks the bundle of that digest. @throws the signal's reason */
+  /** Waits while another process unpacks the bundle of that digest. @throws the signal's reason */
   async whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
     const file = join(this.paths.spool, `${digest}.lock`);
     return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal }, async () => {
       try {
         return await act();
       } finally {
-        // Whoever waits makes it again, and finds the release stored.
+        // A waiting process creates the file again, and finds the release stored.
         await rm(file, { force: true });
       }
     });
@@ -182,7 +177,6 @@ function rethrowNewer(error: unknown): null {
 
 type KeptFacts = Omit<KeptRelease, 'find' | 'readTable'>;
 
-/** Its table stays on disk. */
 function withTable(facts: KeptFacts): KeptRelease {
   const folder = dirname(facts.siteDir);
   const unreadable = rethrowAs('cannot_read', `read the file table of release ${facts.digest.slice(0, 12)}`);
@@ -193,18 +187,18 @@ function withTable(facts: KeptFacts): KeptRelease {
   };
 }
 
-/** Files of a release against the table that it was sealed with. Paths are inside the site. */
+/** Differences between files and file table, by path inside the site. */
 export interface ReleaseVerdict {
   readonly sound: number;
   readonly changed: readonly string[];
   readonly missing: readonly string[];
-  /** Not in the table, and never served. */
+  /** Files outside the table, which are never served. */
   readonly unknown: readonly string[];
 }
 
 const READ_AT_ONCE = 8;
 
-/** @throws the system's own errors if an existing file cannot be read; the signal's reason */
+/** @throws the system's errors if an existing file cannot be read; the signal's reason */
 export async function verifyRelease(
   { siteDir, files }: ReleaseView,
   onProgress: (doneFiles: number, totalFiles: number) => void,

@@ -21,29 +21,28 @@ import { DIGEST, ReleaseStore } from './release-store.ts';
 
 export interface LabelPointer {
   readonly digest: string;
-  /** SHA-256 of the link that it was fetched from; null if it was not fetched. */
+  /** SHA-256 of the fetched link, or null if the release was not fetched. */
   readonly linkDigest: string | null;
   /** RFC 3339, UTC. If the bundle has no time, the time of a shared release may come from another site. */
   readonly createdAt?: string;
 }
 
-/** `active`: what an unpinned start serves, and the way back. */
+/** Release that an unpinned start serves, with the way back. */
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
-  /** A start that fetches another digest than this ends an operator's choice. */
+  /** A start that fetches a different digest ends an operator's choice. */
   readonly lastFetched: string | null;
   readonly history: readonly ReleaseRef[];
 }
 
 export interface NewestRelease {
   readonly version: string;
-  /** RFC 3339, UTC. */
   readonly createdAt: string;
 }
 
-/** A line of `links`: what a link gave for a pinned version. */
+/** A line of `links`: the digest of a link for a pinned version. */
 export interface FetchedLink {
-  /** Without its query. */
+  /** The link without its query. */
   readonly link: string;
   readonly digest: string;
   readonly version: string;
@@ -53,7 +52,6 @@ export interface FetchedLink {
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
-  /** The entry of `sites` that this is the store of; null: of the single form. */
   readonly #listed: string | null;
   #domain: string;
 
@@ -63,7 +61,7 @@ export class SiteStore extends ReleaseStore {
     this.#domain = listed ?? DEFAULT_DOMAIN;
   }
 
-  /** For reading alone. @throws DocshelfError `data_folder_older` */
+  /** Opens for reading only. @throws DocshelfError `data_folder_older` */
   static async read(dir: string, configuredDomain: string | null, listed: string | null = null): Promise<SiteStore> {
     const store = new SiteStore(dataPaths(dir), listed);
     await refuseOldLayout(store.paths);
@@ -83,15 +81,13 @@ export class SiteStore extends ReleaseStore {
     return sitePaths(this.paths, this.#domain, this.isListed);
   }
 
-  /** Makes the folders that bundles come into. @throws the system's own errors */
   async open(): Promise<void> {
     const { inbox, rejected } = this.site;
     for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
-    // The config may have come back from a list.
+    // The config may have changed back from a list.
     if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
   }
 
-  /** Null if nothing has settled it yet. */
   async expectedDomain(configured: string | null): Promise<string | null> {
     return this.#listed ?? expectedDomain(this.paths, configured);
   }
@@ -110,7 +106,6 @@ export class SiteStore extends ReleaseStore {
     return labels;
   }
 
-  /** Null if it leads to no complete release. */
   async label(version: string): Promise<LabelPointer | null> {
     if (!isVersion(version)) return null;
     return this.#pointer<LabelPointer>(join(this.site.versions, version));
@@ -143,7 +138,7 @@ export class SiteStore extends ReleaseStore {
     await ifThere(flushPath(this.site.dir));
   }
 
-  /** Digest -> RFC 3339 of the last time that it was active. */
+  /** Time of the last activation by digest, RFC 3339. */
   async served(): Promise<Map<string, string>> {
     const served = new Map<string, string>();
     for (const digest of await namesIn(this.site.served)) {
@@ -153,12 +148,11 @@ export class SiteStore extends ReleaseStore {
     return served;
   }
 
-  /** Null: never. */
   async servedAt(digest: string): Promise<string | null> {
     return (await readIfThere(join(this.site.served, digest)))?.trim() || null;
   }
 
-  /** Milliseconds since 1970 of the last change in `served`; 0 if no release was ever active. */
+  /** Milliseconds since 1970, or 0 if no release was ever active. */
   async servedChangedMs(): Promise<number> {
     return (await ifThere(stat(this.site.served)))?.mtimeMs ?? 0;
   }
@@ -167,7 +161,7 @@ export class SiteStore extends ReleaseStore {
     await this.#write(join(this.site.served, digest), at);
   }
 
-  /** Names a release as one of this site, before it is labelled: no other site removes it. */
+  /** Call it before the release is labelled, so that no other site removes it. */
   async markOwned(digest: string): Promise<void> {
     await this.#makeFolder(this.site.served);
     await writeOnce(join(this.site.served, digest), '\n');
@@ -177,13 +171,13 @@ export class SiteStore extends ReleaseStore {
     await rm(join(this.site.served, digest), { force: true });
   }
 
-  /** The release made last of those that were ever active, by its manifest; it may be gone. */
+  /** Newest release by manifest time that was ever active. It may have been removed. */
   async newest(): Promise<NewestRelease | null> {
     const newest = membersOf<NewestRelease>(await readIfThere(this.site.newest));
     return typeof newest.createdAt !== 'string' ? null : (newest as NewestRelease);
   }
 
-  /** Nothing if a newer one is known. A time to come is noted as now: a wrong clock must not refuse what is made later. */
+  /** Ignores older releases. Stores a future time as now, so that a wrong clock does not reject later bundles. */
   async noteActive(release: NewestRelease): Promise<void> {
     const newest = await this.newest();
     const now = new Date().toISOString();
@@ -207,12 +201,12 @@ export class SiteStore extends ReleaseStore {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Not before the site has a folder: the table only saves hashing. */
+  /** The table only saves hashing, so it does not create the site's folder. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
-  /** The site on disk, for the plan. @param sha256 of the config: the site may have that release without a label */
+  /** @param sha256 digest of the config, which the site may have without a label */
   async observe(sha256: string | null): Promise<ObservedState> {
     const labels = await this.labels();
     const active = await this.active();
@@ -226,7 +220,7 @@ export class SiteStore extends ReleaseStore {
           .map(async (digest) => [digest, await this.readable(digest)] as const),
       ),
     );
-    // A label of a damaged release does not count, so that its bundle is fetched again.
+    // Ignore labels of damaged releases, so that their bundles are fetched again.
     const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
     const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
     const pointer = active === null ? undefined : labels.get(active.version);
@@ -240,14 +234,14 @@ export class SiteStore extends ReleaseStore {
     };
   }
 
-  /** Digests that the site names; a release of one may be gone. */
+  /** Digests that the site names, including removed releases. */
   async names(): Promise<Set<string>> {
     const pointers = [...(await this.labels()).values(), await this.active(), await this.choice()];
     const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
     return new Set([...pointers.flatMap((pointer) => pointer?.digest ?? []), ...claimed]);
   }
 
-  /** Complete releases of the site, unordered, without damaged ones. @throws DocshelfError `data_folder_newer` */
+  /** Complete and readable releases, unordered. @throws DocshelfError `data_folder_newer` */
   async ownReleases(): Promise<ReleaseInfo[]> {
     const infos = await Promise.all([...(await this.names())].map((digest) => this.readable(digest)));
     const dates = new Map([...(await this.labels()).values()].map(({ digest, createdAt }) => [digest, createdAt]));
@@ -263,9 +257,8 @@ export class SiteStore extends ReleaseStore {
   }
 
   /**
-   * Removes releases from the site, and from the disk those that no other site names.
-   *
-   * @param choose called while no release is imported or begins to be served
+   * Removes releases from the site, and from the disk if no other site names them. @param choose runs while no process imports or activates
+   * a release
    */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];
@@ -291,7 +284,6 @@ export class SiteStore extends ReleaseStore {
     return new Set((await Promise.all(names)).flatMap((each) => [...each]));
   }
 
-  /** Null if it cannot be read, or leads to no complete release. */
   async #pointer<T extends { readonly digest: string }>(file: string): Promise<T | null> {
     const pointer = membersOf<T>(await readIfThere(file));
     const { digest } = pointer;

@@ -7,17 +7,16 @@ import type { ReleaseRef } from '../plan.ts';
 import { type DataPaths, forgetFolderDomain } from './data-folder.ts';
 import { SiteStore } from './site-store.ts';
 
-/** A site that has a folder, whether or not the config names it. */
+/** A site with a folder, whether or not the config names it. */
 export interface StoredSite {
   readonly domain: string;
-  /** Sorted. */
   readonly labels: readonly string[];
   readonly active: ReleaseRef | null;
   /** Size of its unpacked releases. A release of several sites counts for each. */
   readonly bytes: number;
 }
 
-/** By domain. @throws DocshelfError `data_folder_newer` */
+/** @throws DocshelfError `data_folder_newer` */
 export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   const sites: StoredSite[] = [];
   for (const domain of (await domainsIn(paths)).sort()) {
@@ -31,10 +30,8 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
 }
 
 /**
- * Removes the site's folder, and the releases that no other site names. After a crash it is whole by another call.
- *
- * @returns the digests of all that it had
- * @throws DocshelfError `not_found` if it has no folder, `in_use` while a running daemon has it
+ * Removes a site's folder, and the releases that no other site names. A call after a crash completes it. @returns the digests of the site
+ * @throws DocshelfError `not_found`, `in_use` while a running daemon has it
  */
 export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
   const stored = await domainsIn(paths);

@@ -4,13 +4,12 @@ import type { StoredVersion } from '../../domain/status.ts';
 import { compareVersions } from '../../domain/version.ts';
 import type { LabelPointer, SiteStore } from './site-store.ts';
 
-/** A label of a site, and the release that it leads to, active or not. */
+/** A label of a site with its release, active or not. */
 export interface KeptVersion extends KeptRelease {
   readonly version: string;
   readonly trailingSlash: TrailingSlash;
 }
 
-/** Null if no such version is stored. @throws the system's own errors */
 export async function keptVersion(store: SiteStore, version: string): Promise<KeptVersion | null> {
   const pointer = await store.label(version);
   const info = pointer && (await store.readable(pointer.digest));
@@ -18,7 +17,6 @@ export async function keptVersion(store: SiteStore, version: string): Promise<Ke
   return labelled(store, version, pointer, { info, servedAt: await store.servedAt(info.digest) });
 }
 
-/** The newest first. @throws the system's own errors */
 export async function keptVersions(store: SiteStore): Promise<KeptVersion[]> {
   const served = await store.served();
   const versions: KeptVersion[] = [];
@@ -47,18 +45,16 @@ function labelled(
   return { ...store.kept({ ...info, createdAt }, servedAt), version, trailingSlash: info.trailingSlash };
 }
 
-/** True if readers may open a kept version. A release that was never active is staged. */
+/** A release that was never active is staged, and readers may not open it. */
 export function mayBeRead({ servedAt, digest }: KeptVersion, active: Pick<KeptRelease, 'digest'>): boolean {
   return servedAt !== null || digest === active.digest;
 }
 
-/** An order of versions. */
 export function newestFirst(a: Aged, b: Aged): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
   return compareVersions(b.version, a.version) ?? (a.version < b.version ? 1 : -1);
 }
 
-/** For the status: the newest first. */
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
   const infos = new Map<string, ReleaseInfo | null>();
   const versions: StoredVersion[] = [];

@@ -3,11 +3,9 @@ import { type BundleAnswer, JOB_STATUSES, type JobAnswer, type JobStatus } from 
 import { Secret } from '../../domain/secret.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
-/** Demanded are a job's id and status, and a bundle's link; null: no such answer. */
-
 const TEXT_LENGTH_MAX = 4096;
 const SHA256 = /^[0-9a-f]{64}$/i;
-/** Fit for a URL, a log and a terminal. */
+/** A job id must suit a URL, a log and a terminal. */
 const JOB_ID = /^[\x21-\x7e]{1,256}$/;
 
 export function readJob(answer: unknown): JobAnswer | null {
@@ -29,7 +27,7 @@ export function readJob(answer: unknown): JobAnswer | null {
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
   const members = membersOf(answer);
   const { bundleUrl, sha256 } = members;
-  // A service must not have its client read a file of the client's machine.
+  // A service must not make its client read local files.
   if (typeof bundleUrl !== 'string' || !/^https?:\/\//i.test(bundleUrl) || !URL.canParse(bundleUrl)) return null;
   return {
     jobId: isJobId(members.jobId) ? members.jobId : jobId,
@@ -64,7 +62,6 @@ function text(value: unknown): string | null {
   return line === '' ? null : line;
 }
 
-/** A minisign signature has four lines. */
 function signatureText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, TEXT_LENGTH_MAX) : null;
 }
@@ -91,8 +88,8 @@ const KEY_NEXT = 'Check the key: it must be an admin key of the organization tha
 const LATER_NEXT = 'Try again later, or ask who runs the service.';
 
 /**
- * In the service's words: problem+json, `{error}`, or plain text.
- * @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param key is never repeated
+ * Reads problem+json, `{error}` or plain text. @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param
+ * key removed from the message
  */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
   const { status } = refused;
@@ -139,7 +136,7 @@ function kindOf({ status, body, location }: Refused): Kind {
   return { code: 'export_service_failed', next, retryable: passes };
 }
 
-/** The key is sent to the configured address alone. */
+/** The key is sent to the configured address only. */
 function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
@@ -158,7 +155,7 @@ function reasonOf(body: string, key: Secret): string | null {
   const nested = membersOf(members.error);
   const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
   const words = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
-  // Markup is an error page that says nothing to a terminal.
+  // Markup is an error page, useless in a terminal.
   const text = words ?? (answer === undefined && !/^\s*</.test(body) ? body : '');
   const line = String(text)
     .replaceAll(key.reveal(), '[redacted]')
@@ -169,7 +166,6 @@ function reasonOf(body: string, key: Secret): string | null {
   return line.length > REASON_LENGTH_MAX ? `${line.slice(0, REASON_LENGTH_MAX)}…` : line.replace(/\.$/, '');
 }
 
-/** Undefined for text that is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

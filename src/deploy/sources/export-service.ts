@@ -15,23 +15,21 @@ export interface WaitOptions {
   readonly onJob?: (job: JobAnswer) => void;
 }
 
-/** Time between polls if the service gives none, and bounds for the time that it gives. */
+/** Time between polls if the service gives none, with bounds for the given time. */
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
-/** Share by which polls come later, so that clients do not come together. */
+/** Share that delays polls, so that clients spread their requests. */
 const POLL_JITTER = 0.25;
-/** A service that is away for longer is down; for less, it is being deployed. */
+/** Longer than a deployment of the service takes. */
 const OUTAGE_MS_MAX = 120_000;
 
-/** Statuses of a service without the list of jobs, an addition of ours; 200 with something else. */
+/** Statuses of a service without our list of jobs. Some respond with 200 and other content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /**
- * Client of a static export service, ours or another's (contract, section 6); needs nothing that is not promised there.
- * @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `bad_request`, `rate_limited`, `queue_full`,
- *   `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed`, with `fields.retryable`; the
- *   signal's reason
+ * Client of a static export service, ours or another (contract, section 6). @throws DocshelfError `unauthorized`, `forbidden`, `not_found`,
+ * `bad_request`, `rate_limited`, `queue_full`, `export_service_failed`, `source_*`, `host_not_allowed`, with `fields.retryable`
  */
 export class ExportServiceClient {
   readonly #client: Pick<HttpClient, 'get' | 'post'>;
@@ -66,7 +64,7 @@ export class ExportServiceClient {
     return this.#persist(isPassing, statusCall(jobId, signal));
   }
 
-  /** A fresh link at each call. @throws DocshelfError `not_completed` besides. */
+  /** Gets a fresh link at each call. @throws DocshelfError also `not_completed` */
   async bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer> {
     return this.#persist(isPassing, {
       act: `get the bundle of job "${jobId}"`,
@@ -77,7 +75,7 @@ export class ExportServiceClient {
     });
   }
 
-  /** Newest first, at most a hundred; null if the service has no such list. */
+  /** Newest first, at most a hundred. Null if the service has no such list. */
   async completedJobs(domain: string, signal: AbortSignal): Promise<readonly JobAnswer[] | null> {
     const query = new URLSearchParams({ domain, status: 'completed', limit: '100' });
     try {
@@ -88,7 +86,7 @@ export class ExportServiceClient {
         read: readJobs,
         signal,
       });
-      // A service that ignores the parameters gives all jobs, in its own order.
+      // A service that ignores the parameters returns all jobs, in its own order.
       return jobs
         .filter((job) => job.status === 'completed' && (job.domain === null || job.domain === domain))
         .toSorted((a, b) => Date.parse(b.createdAt ?? '1970') - Date.parse(a.createdAt ?? '1970'));
@@ -98,7 +96,7 @@ export class ExportServiceClient {
     }
   }
 
-  /** Waits through outages. @throws DocshelfError `job_failed` with the service's own reason, `job_timeout`, besides */
+  /** Continues through outages. @throws DocshelfError also `job_failed` with the service's reason, `job_timeout` */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
     const { random, steadyNow } = this.#tools;
     const endMs = steadyNow() + timeoutMs;
@@ -120,7 +118,7 @@ export class ExportServiceClient {
       if (leftMs <= 0) throw timedOut(jobId, timeoutMs);
       const askedMs = typeof retryAfterMs === 'number' ? retryAfterMs : POLL_MS;
       const pollMs = Math.min(POLL_MS_MAX, Math.max(POLL_MS_MIN, askedMs)) * (1 + POLL_JITTER * random());
-      // The last look comes when the time is up: a job that ended meanwhile counts.
+      // Poll once more when the time is up, since the job may have ended meanwhile.
       await this.#pause(Math.min(pollMs, leftMs), signal);
     }
   }
@@ -216,9 +214,9 @@ function timedOut(jobId: string, timeoutMs: number): DocshelfError {
 }
 
 export interface ExportServiceSettings {
-  /** `/v1/static-export` is put behind it. */
+  /** Address to which `/v1/static-export` is appended. */
   readonly apiUrl: string;
-  /** The admin key, sent to that address alone: no redirect is followed. */
+  /** Admin key, sent to that address only: redirects are not followed. */
   readonly key: Secret;
 }
 
@@ -248,19 +246,19 @@ interface Answered<T> {
   readonly retryAfterMs: number | null;
 }
 
-/** Calls of this API answer in milliseconds. */
+/** These calls take milliseconds. */
 const CALL_MS_MAX = 30_000;
 /** A page of a hundred jobs has 40 KB. */
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** At most 0.5 + 1 + 2 = 3.5 s, or what Retry-After asks for, each at most a minute. */
+/** Waits at most 0.5 + 1 + 2 = 3.5 s, or the time in Retry-After, each up to a minute. */
 const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
 type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 
-/** A service gives an export an hour by default; others may wait before it. */
+/** Default limit of an export is one hour, and others may wait before it. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
 export class ExportLinks implements LinkSource {
@@ -301,7 +299,6 @@ export class ExportLinks implements LinkSource {
   }
 }
 
-/** A pinned version is the export of that label, and no other. */
 function isMeant(job: JobAnswer, version: string | null): boolean {
   return version === null || job.version === version;
 }

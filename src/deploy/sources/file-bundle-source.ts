@@ -11,7 +11,7 @@ import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 export class FileBundleSource implements BundleSource {
   readonly #roots: readonly string[];
 
-  /** @param roots folders that a link may lead into, symbolic links followed */
+  /** @param roots folders that a link may lead into, symbolic links resolved */
   constructor(roots: readonly string[]) {
     this.#roots = roots;
   }
@@ -29,7 +29,7 @@ export class FileBundleSource implements BundleSource {
     const close = (): void => {
       if (closed) return;
       closed = true;
-      // Read only: a failing close loses nothing.
+      // A failing close after reading loses nothing.
       handle.close().catch(() => {});
     };
     try {
@@ -50,7 +50,7 @@ export class FileBundleSource implements BundleSource {
     }
   }
 
-  /** The path without symbolic links: what is opened is what was looked at. */
+  /** Resolves symbolic links first, so that the checked file is the opened one. */
   async #within(path: string, name: string): Promise<string> {
     const real = await realpath(path).catch((error: unknown) => {
       throw cannotOpen(name, error);
@@ -63,7 +63,7 @@ export class FileBundleSource implements BundleSource {
   }
 }
 
-/** At most the bytes that the file had when it was opened; its reader finds that it shrank. */
+/** Stops at the size at opening, so that the reader notices a file that shrank. */
 async function* read(
   handle: FileHandle,
   name: string,
@@ -96,7 +96,7 @@ function pathOf(link: Secret, name: string): string {
   try {
     return fileURLToPath(link.reveal());
   } catch {
-    // No cause: the error may hold the link.
+    // Leave out the cause, which may contain the link.
     throw cannotRead(name, 'it is not the link of a local file (file:///folder/bundle.tar.gz)', undefined);
   }
 }

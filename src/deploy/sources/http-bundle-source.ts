@@ -9,7 +9,7 @@ import { s3FaultOf } from '../../net/s3-faults.ts';
 import { decodeOrKeep } from '../../web/escape.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 
-/** Nothing is decoded: stores label a `.tar.gz` with `gzip` because it is one; S3 keeps `aws-chunked` from the upload. */
+/** Codings that are never decoded: stores label a `.tar.gz` as `gzip`, and S3 keeps `aws-chunked` from the upload. */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
@@ -35,7 +35,6 @@ export class HttpBundleSource implements BundleSource {
 
 interface HttpManner {
   readonly redirects: 'follow' | 'answer';
-  /** Ends the exchange. */
   readonly refusalOf: (response: HttpResponse) => Promise<DocshelfError>;
 }
 
@@ -58,7 +57,7 @@ export async function openOverHttp(
       const range = rangeThatGoesOn(response, resume);
       if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
     }
-    // Another range than asked for, or none (416): from the start.
+    // Another range than requested, or none (416): start again.
     if (response.status !== 206 && response.status !== 416) return whole(response);
     response.close();
   }
@@ -96,7 +95,7 @@ function rangeThatGoesOn(
   if (start !== resume.offset || end !== totalBytes - 1 || end < start) return null;
   const declared = contentLengthOf(response);
   if (declared !== null && declared !== totalBytes - start) return null;
-  // A 206 carries the ETag (RFC 9110 section 15.3.7); another one would join two bundles.
+  // A 206 carries the ETag (RFC 9110 section 15.3.7). A different one would join two bundles.
   const etag = response.header('etag');
   return etag === null || etag === resume.etag ? { totalBytes } : null;
 }
@@ -114,8 +113,8 @@ function strongTag(etag: string | null): string | null {
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
 /**
- * Content-Disposition, else the end of a link's path, by preference an archive's.
- * @param links the requested one, and the end of its redirects
+ * Uses Content-Disposition, else the last segment of a link, preferably with an archive's extension. @param links the requested link, and
+ * the end of its redirects
  */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
@@ -124,7 +123,7 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
   return names.find((name) => ARCHIVE.test(name)) ?? names.at(-1) ?? null;
 }
 
-/** Fit to be printed and to be a label's source; never used as a path. */
+/** For messages and labels; never used as a path. */
 function plainName(path: string): string | null {
   const name = cleanFileName(path.split(/[/\\]/).at(-1) ?? '');
   return isFileName(name) ? name : null;
@@ -133,12 +132,12 @@ function plainName(path: string): string | null {
 /** Stores put their error code into the first bytes. */
 const BODY_BYTES_MAX = 4096;
 
-/** Beyond it a refusal may be the clock's: stores allow 15 minutes, and some say no more than that access is denied. */
+/** Clock difference that may explain a rejection: stores allow 15 minutes, and some only report that access is denied. */
 export const CLOCKS_APART_MS = 5 * 60_000;
 
 export const RESTORE_OBJECT = 'Restore the object, and keep bundles in a storage class that is read at once.';
 
-/** Statuses that a retry may outlive, besides all 5xx (RFC 9110 section 15; RFC 8470 for 425). */
+/** Temporary statuses besides 5xx (RFC 9110 section 15; RFC 8470 for 425). */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =
@@ -150,18 +149,16 @@ const CHECK_LINK =
 export interface RefusingAnswer {
   readonly status: number;
   readonly body: string;
-  /** A store's word for it, `AccessDenied`. */
+  /** Code of the store, such as `AccessDenied`. */
   readonly serverCode: string | null;
-  /** Status and code, for a sentence. */
   readonly shown: string;
-  /** For `fields`: set if a retry may help, with the time to wait if the server says it. */
+  /** Fields of an error that a retry may fix, with the wait if the server names it. */
   readonly passing: { readonly retryable: true; readonly retryAfterMs?: number } | null;
 }
 
-/** Ends the exchange. */
 export async function readRefusal(response: HttpResponse, nowMs: number): Promise<RefusingAnswer> {
   const { status } = response;
-  // A body that breaks off says no less than the status; an abort is found by the caller's signal.
+  // The status suffices if the body breaks off. The caller checks its signal.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
   const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
@@ -185,7 +182,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
 
   const known = serverCode === null ? null : s3FaultOf(serverCode);
   if (known?.kind === 'archived') return refusal('source_failed', known.state, RESTORE_OBJECT);
-  // 400: S3 and Google, if the token that signed the link has expired.
+  // S3 and Google send 400 if the token that signed the link has expired.
   if (status === 400 || status === 401 || status === 403) {
     const links = [link, response.link];
     const isEarly = saysEarly(body);
@@ -212,7 +209,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   return refusal('source_failed', 'the server answers with something else', 'Check the link.');
 }
 
-/** Of XML, or of JSON as Oracle has it. */
+/** Reads XML, or JSON (Oracle). */
 function serverCodeOf(response: HttpResponse, body: string): string | null {
   const found = /<Code>\s*([^<]*?)\s*<\/Code>|"code"\s*:\s*"([^"]*)"/.exec(body);
   const word = response.header('x-ms-error-code') ?? found?.[1] ?? found?.[2] ?? '';
@@ -229,17 +226,16 @@ function isAhead(links: readonly Secret[], nowMs: number): boolean {
 
 const MISMATCH = /SignatureDoesNotMatch|signature did not match/i;
 
-/** Sent with 403 before the time of a link: S3, MinIO, services of AWS. */
+/** Sent with 403 before a link is valid, by S3, MinIO and services of AWS. */
 const EARLY_BODY = /request is not (?:yet valid|valid yet)|signature (?:is )?not yet (?:current|valid)/i;
 
-/** Sent with 400 or 403, as for a wrong link: S3 and its kin, Google, Azure ("… specified time frame"), docshelf. */
+/** Sent with 400 or 403, as for a wrong link, by S3, Google, Azure ("… specified time frame") and docshelf. */
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified (?:key )?time frame/i;
 
-/** Azure's times of a link that it refuses, and of the refusal. */
+/** Azure's validity of a rejected link, and the time of the rejection. */
 const AZURE_TIMES = /start \[([^\]]+)\].*?current \[([^\]]+)\]/is;
 
-/** True if the server's time is before the time of the link. */
 export function saysEarly(body: string): boolean {
   const [, start, current] = AZURE_TIMES.exec(body) ?? [];
   return EARLY_BODY.test(body) || Date.parse(current ?? '') < Date.parse(start ?? '');
@@ -249,12 +245,12 @@ export function saysExpired(body: string): boolean {
   return EXPIRED_BODY.test(body);
 }
 
-/** End of a presigned link by its query, in milliseconds since 1970; null if it does not say. */
+/** Milliseconds since 1970. */
 export function expiryOfLink(link: string): number | null {
   return validityOf(link).endsAtMs;
 }
 
-/** Times of a presigned link by its query, in milliseconds since 1970. */
+/** Milliseconds since 1970. */
 function validityOf(link: string): { readonly startsAtMs: number | null; readonly endsAtMs: number | null } {
   if (!URL.canParse(link)) return { startsAtMs: null, endsAtMs: null };
   const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
@@ -263,18 +259,18 @@ function validityOf(link: string): { readonly startsAtMs: number | null; readonl
     const seconds = wholeNumber(query.get(`${vendor}-expires`));
     if (startsAtMs !== null && seconds !== null) return { startsAtMs, endsAtMs: startsAtMs + seconds * 1000 };
   }
-  // Azure's shared access signature: dates, or dates with a time.
+  // Azure's shared access signature uses dates with or without a time.
   const sasTime = (name: string): number | null => {
     const time = query.has('sig') ? Date.parse(query.get(name) ?? '') : Number.NaN;
     return Number.isNaN(time) ? null : time;
   };
-  // S3 version 2, Google version 2, CloudFront: seconds since 1970.
+  // S3 version 2, Google version 2 and CloudFront use seconds since 1970.
   const epochSeconds = wholeNumber(query.get('expires'));
   const endsAtMs = sasTime('se') ?? (epochSeconds === null ? null : epochSeconds * 1000);
   return { startsAtMs: sasTime('st'), endsAtMs };
 }
 
-/** `20240601T120000Z` (ISO 8601, basic format). */
+/** Reads `20240601T120000Z` (ISO 8601, basic format). */
 function basicDate(text: string | undefined): number | null {
   const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text ?? '');
   if (parts === null) return null;

@@ -12,7 +12,7 @@ import { retryAfterOf } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 import { bundleFileName } from './http-bundle-source.ts';
 
-/** `oci://`: the one layer of an artifact. The bytes must have the digests of manifest and layer. */
+/** Reads the only layer of an `oci://` artifact, and compares it with the digests of manifest and layer. */
 export class OciBundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #access: RegistryAccess;
@@ -74,7 +74,7 @@ async function openLayer(
     if (response.status === 206 && response.header('content-range') === range) {
       return { response, offset: resume.offset };
     }
-    // Registries need not know ranges.
+    // Registries need not support ranges.
     if (response.status === 200) return { response, offset: 0 };
     response.close();
   }
@@ -85,7 +85,6 @@ function etagOf(layer: OciLayer): string {
   return `"${layer.digest}"`;
 }
 
-/** The pushed file's name, else repository and tag, with which a version may end. */
 function fileNameOf({ title, extension }: OciLayer, { registry, repository, tag }: OciReference): string | null {
   if (title !== null) {
     const name = bundleFileName(null, [`https://${registry}/${encodeURIComponent(title)}`]);
@@ -109,7 +108,7 @@ const MANIFEST_TYPES = [
 /** Limit of registries ("Pushing Manifests" in the distribution specification). */
 const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
-/** By how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
+/** Matches our type (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers and plain archives. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
   [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
@@ -129,7 +128,7 @@ interface Descriptor {
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
-/** @throws DocshelfError `source_failed` if it is no manifest, or does not have exactly one layer that is an archive. */
+/** @throws DocshelfError `source_failed` unless the manifest has exactly one layer that is an archive */
 export function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = membersOf<Manifest>(text);
   if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'what the registry gives is no manifest');
@@ -212,17 +211,16 @@ export function registryRefusal(
   return refusal('source_failed', 'the registry answers with something else', 'Check the reference.');
 }
 
-/** A token's answer is a few kilobytes. */
 const TOKEN_BYTES_MAX = 256 * 1024;
 
 export interface RegistryAccess {
-  /** A docker config.json; null: no credentials are sent. */
+  /** A docker config.json. Null sends no credentials. */
   readonly authFile: string | null;
-  /** `host` or `host:port` of realms that get them besides the registry's own host. */
+  /** Hosts (`host` or `host:port`) of token services that may receive credentials, besides the registry. */
   readonly tokenHosts: readonly string[];
 }
 
-/** OCI distribution specification. Credentials are sent if a registry asks for them, and kept for one bundle. */
+/** Client for the OCI distribution specification. Sends credentials on request, and keeps the token for one bundle. */
 export class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
@@ -244,8 +242,8 @@ export class RegistryClient {
   }
 
   /**
-   * @param path `manifests/v1`, `blobs/sha256:…`
-   * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`, and the client's
+   * @param path `manifests/v1`, `blobs/sha256:…` @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`,
+   * and errors of the client
    */
   async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
     const ask = (): Promise<HttpResponse> => this.#ask(path, headers, signal);
@@ -258,7 +256,7 @@ export class RegistryClient {
     throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
   }
 
-  /** By TLS; a registry on this machine that knows none is asked in the clear, as docker does. */
+  /** Falls back to plain HTTP for a registry on this machine, as docker does. */
   async #ask(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
     const { registry, repository } = this.#reference;
     const own = this.#authorization === null ? {} : { authorization: this.#authorization };
@@ -276,7 +274,7 @@ export class RegistryClient {
     }
   }
 
-  /** Null if there is no answer to the registry's challenge: then the refusal stands. */
+  /** Null if no credentials match the challenge; the caller then reports the rejection. */
   async #authorize(refusal: HttpResponse, signal: AbortSignal): Promise<string | null> {
     const challenges = parseChallenges(refusal.header('www-authenticate') ?? '');
     this.#credentials = await readCredentials(this.#access.authFile, this.#reference.registry);
@@ -321,14 +319,14 @@ export class RegistryClient {
   }
 }
 
-/** A registry that is not the one that it was could name any realm, and be told the password. */
+/** A replaced registry could name any realm and receive the password. */
 function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   const state = `it has its readers sign in at "${host}", which is another host`;
   const next = `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`;
   return cannotFetch(referenceText(reference), 'link_refused', state, next);
 }
 
-/** OpenSSL's words for a server that answers a handshake with something else. */
+/** OpenSSL's messages for a server without TLS. */
 function speaksNoTls(error: unknown): boolean {
   const { code } = ((error as Error).cause ?? {}) as { code?: string };
   return code === 'EPROTO' || /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code ?? '');
@@ -350,17 +348,17 @@ function basic({ user, password }: RegistryCredentials): string {
 function tokenIn(text: string): string | null {
   const { token, access_token } = membersOf<{ token: string; access_token: string }>(text);
   const found = token ?? access_token;
-  // What an Authorization header can carry.
+  // Characters that an Authorization header can carry.
   return typeof found === 'string' && /^[\x21-\x7e]{1,65536}$/.test(found) ? found : null;
 }
 
-/** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names in lower case. */
+/** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names are in lower case. */
 export interface Challenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A word with a value is a parameter, a word alone a scheme. */
+/** A word with a value is a parameter, a single word is a scheme. */
 const PIECE = /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]+)))?/g;
 const CHARACTERS_MAX = 8192;
 
@@ -381,17 +379,14 @@ export interface RegistryCredentials {
   readonly password: Secret;
 }
 
-/** As `docker login` and a Kubernetes Secret of type kubernetes.io/dockerconfigjson have it. */
+/** Format of `docker login` and of a Kubernetes Secret of type kubernetes.io/dockerconfigjson. */
 interface DockerConfig {
   readonly auths?: Readonly<
     Record<string, { readonly auth?: unknown; readonly username?: unknown; readonly password?: unknown }>
   >;
 }
 
-/**
- * Read when asked for, so that a rotated file counts.
- * @param registry `host` or `host:port` @throws DocshelfError `cannot_read`
- */
+/** Reads the file at each call, so that a rotated file counts. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
 export async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
@@ -427,7 +422,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
   try {
     return JSON.parse(text) as DockerConfig;
   } catch {
-    // No cause: the parser's message quotes the text.
+    // Leave out the cause: the parser's message quotes the text.
     throw cannotRead(file, 'it is no JSON', null);
   }
 }

@@ -1,10 +1,9 @@
 import { Secret } from '../../domain/secret.ts';
 import type { BundleSource, FreshLink, LinkSource, OpenedBundle, OpenRequest, OwnExportService } from '../ports.ts';
 
-/** `export://<domain>/<jobId>`: never written in a config. */
+/** Internal link `export://<domain>/<jobId>`, never part of a config. */
 const LINK = /^export:\/\/([^/]+)\/([^/]+)$/;
 
-/** Bundles of this daemon's own exports. */
 export class OwnExports implements BundleSource, Pick<LinkSource, 'freshLink'> {
   readonly #service: OwnExportService;
   readonly #domain: () => string;

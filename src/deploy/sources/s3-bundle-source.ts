@@ -16,7 +16,7 @@ import {
   saysExpired,
 } from './http-bundle-source.ts';
 
-/** `s3://`: an object, by a link that is signed again for each attempt. Loads the SDK (0.13 s) with the first. */
+/** Signs a link for each attempt to read an `s3://` object. Loads the SDK (0.13 s) on first use. */
 export class S3BundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #place: S3Place;
@@ -44,7 +44,7 @@ export class S3BundleSource implements BundleSource {
     } catch (error) {
       const aheadMs = toDocshelfError(error).fields.storeAheadMs;
       if (typeof aheadMs !== 'number') throw error;
-      // Once more by the store's clock, as the SDK corrects its own requests.
+      // Retry with the store's clock, as the SDK does for its own requests.
       return this.#open(object, link, request, aheadMs);
     }
   }
@@ -93,7 +93,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
   const refusal = (code: ErrorCode, state: string, next: string): DocshelfError =>
     cannotFetch(link, code, `${state} (${shown})`, next, fields);
 
-  // The link was signed a moment ago: if its time is not now, a clock is wrong.
+  // The link was signed a moment ago, so a clock is wrong.
   const isClock = status === 403 && (saysEarly(body) || saysExpired(body));
   const known = s3FaultOf(serverCode ?? '') ?? (isClock ? s3FaultOf('RequestTimeTooSkewed') : null);
   if (known?.kind === 'region' || (status >= 300 && status < 400)) {
@@ -114,7 +114,7 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
     : refusal('source_failed', 'the store cannot answer now', 'Try again later, or look at the store.');
 }
 
-/** No link could be made. It has no cause: that may carry headers and the access key id. */
+/** Leaves out the cause, which may carry headers and the access key id. */
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
   // The SDK has no code for it.
   if (message === 'Region is missing') {
