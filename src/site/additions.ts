@@ -9,34 +9,27 @@ import { ENGLISH, PAGE_LANGUAGES, type PageLanguage } from '../web/words/index.t
 import { readHead, type SiteLanguages } from './first-pages.ts';
 import type { SamePages } from './versions/same-page.ts';
 
-/** The search box as the config has it; plain data. */
 export interface SearchBoxForm {
-  /** Addresses of its scripts, as pages name them. */
   readonly scripts: Readonly<Record<'loader' | 'replacing', string>>;
   /** True if it replaces a search box of the site that finds nothing here. */
   readonly replaces: boolean;
-  /** True if readers may search all sites, too. */
+  /** True if readers may search all sites. */
   readonly isOfShelf: boolean;
 }
 
-/** Addresses of the files of the version switcher, as pages name them; plain data. */
 export type SwitcherFiles = Readonly<Record<'script' | 'style', string>>;
 
-/** Other versions, as far as the switcher depends on them. */
 export interface VersionSurvey {
-  /** True if readers may read another version. */
   readonly hasOthers: boolean;
   /** Folders of versions that the bundle contains itself. */
   readonly own: readonly string[];
 }
 
-/** Labels of a version and of the active one. */
 interface VersionLabels {
   readonly version: string;
   readonly active: string;
 }
 
-/** @param version that the box searches. Null searches the active one */
 export function searchBoxAdditions(
   form: SearchBoxForm | null,
   own: readonly BundledSearch[],
@@ -58,7 +51,7 @@ export function searchBoxAdditions(
   return { head: [...replaced.map(({ head }) => head), Object.fromEntries(scripts)], body: [] };
 }
 
-/** The switcher, unless the bundle contains versions and so has a switcher itself. */
+/** Adds no switcher if the bundle contains versions, since it then has its own. */
 export function switcherAdditions(
   { script }: SwitcherFiles,
   { version, active }: VersionLabels,
@@ -73,12 +66,11 @@ interface VersionPair {
   readonly release: ReleaseView;
   readonly active: ReleaseView;
   readonly languages: SiteLanguages;
-  /** Base path of the site. */
   readonly basePath: string;
   readonly pages: SamePages;
 }
 
-/** Adds to each page of a version that is not active a notice that links to the same page of the active one. */
+/** Links each page of an inactive version to the same page of the active one. */
 export function versionNotice(files: SwitcherFiles, { release, active, languages, basePath, pages }: VersionPair) {
   const labels = { version: release.version, active: active.version };
   return async (path: string): Promise<PageAdditions> => {
@@ -87,7 +79,6 @@ export function versionNotice(files: SwitcherFiles, { release, active, languages
   };
 }
 
-/** Address of a file as readers request it. A 404 page is shown at any address, so its address is the root. */
 function addressAsked(path: string): string {
   return path.replace(/(?:^|(?<=\/))index\.html?$/i, '').replace(/^(?:.*\/)?404(?:\.html|\/)$/, '');
 }
@@ -115,7 +106,6 @@ function noticeIn(
   };
 }
 
-/** Notices for operators about search boxes of a version's pages that find nothing here. */
 export function ownSearchNotices(version: string, own: readonly BundledSearch[], form: SearchBoxForm | null): string[] {
   return failingSearches(own).map(({ kind, state, needs }) => {
     const lack = state === 'hosted' ? `asks a service elsewhere, ${needs}` : `lacks its index, ${needs}`;
@@ -126,7 +116,6 @@ export function ownSearchNotices(version: string, own: readonly BundledSearch[],
   });
 }
 
-/** Notice for operators if the bundle contains versions itself. */
 export function switcherNotice(version: string, { own }: VersionSurvey): string | null {
   if (own.length === 0) return null;
   const [first, second, ...others] = own;
@@ -135,14 +124,13 @@ export function switcherNotice(version: string, { own }: VersionSurvey): string 
   return `The pages of version "${version}" have no switcher of docshelf's: the bundle holds versions of its own (${named}${more}).`;
 }
 
-/** Entries of a file table that are read before other requests have their turn. */
+/** Entries to read before other requests have their turn. */
 const ENTRIES_A_TURN = 2_048;
 
-/** Search boxes that releases contain, read once for each release. */
 export class OwnSearches {
   readonly #known = new WeakMap<ReleaseView, Promise<readonly BundledSearch[]>>();
 
-  /** Empty if they cannot be read: a box that stays must not prevent a version from being served. */
+  /** Empty if they cannot be read, so that the version is served anyway. */
   searchesOf(release: ReleaseView): Promise<readonly BundledSearch[]> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -169,35 +157,34 @@ async function readOwnSearches({ files, pages, siteDir }: ReleaseView): Promise<
   return survey.judge(texts);
 }
 
-/** Folders of versions as Docusaurus, mike and Read the Docs create them: at the root, in a language, in `docs/`. */
+/** Version folders of Docusaurus, mike and Read the Docs: at the root, in a language, in `docs/`. */
 const VERSION_FOLDER =
   /^((?:[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?\/)?(?:docs\/)?)(latest|stable|next|current|main|master|dev|devel|nightly|unreleased|v?\d+(?:\.(?:\d+|x))*(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[-.]?\d*)?)\/(.+)$/;
-/** A year is a folder of a blog. */
+/** Four-digit years are folders of a blog. */
 const YEAR = /^(?:19|20)\d\d$/;
 
-/** Pages of a folder that are compared with those of another. */
+/** Pages to compare per folder. */
 const PAGES_COMPARED = 40;
-/** Pages in common. One may be the start page of each. */
+/** Pages that two versions must share. One alone may be the start page of each. */
 const PAGES_MIN = 2;
 const FOLDERS_MAX = 64;
 const LIST = 'versions.json';
 const LIST_BYTES_MAX = 256 * 1024;
 
 interface VersionFolder {
-  /** Folder with its last slash. Empty for the root. */
+  /** Folder with a trailing slash, or empty for the root. */
   readonly container: string;
   readonly name: string;
-  /** The first pages in the folder. */
   readonly pages: string[];
 }
 
-/** Folders of the versions that a release contains itself, like `docs/next/`. Such a release has a switcher. */
+/** Folders of the versions that a release contains, such as `docs/next/`. Such a release has its own switcher. */
 export async function ownVersions({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<string[]> {
   const listed = await listedByMike(files, siteDir);
   return listed.length > 1 ? listed : foundByPages(files);
 }
 
-/** The list of mike, at the root. Only entries with a folder count. */
+/** Only entries of mike's list that have a folder count. */
 async function listedByMike(files: FileTable, siteDir: string): Promise<string[]> {
   if ((files.get(LIST)?.size ?? Infinity) > LIST_BYTES_MAX) return [];
   try {
@@ -206,12 +193,12 @@ async function listedByMike(files: FileTable, siteDir: string): Promise<string[]
     const names = rows.slice(0, FOLDERS_MAX).map((row: { readonly version?: unknown } | null) => row?.version);
     return names.flatMap((name) => (typeof name === 'string' && files.has(`${name}/index.html`) ? [`${name}/`] : []));
   } catch {
-    // Another list, or an unreadable volume, which serving reports itself.
+    // The list has another format, or the volume is unreadable, which serving reports.
     return [];
   }
 }
 
-/** Folders called as versions, which have the pages of one beside them, or of the folder that they are in: the current version of Docusaurus has none of its own. */
+/** Folders with names of versions that share pages with a sibling or their parent: the current version of Docusaurus has no folder. */
 async function foundByPages(files: FileTable): Promise<string[]> {
   const folders = new Map<string, VersionFolder>();
   let turn = 0;

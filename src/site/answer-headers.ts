@@ -5,29 +5,25 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
 /**
- * Of docshelf's own responses that are no page. A page of the same origin can open any of them in a frame and run its scripts in there:
- * the frame must not be allowed more than the page.
+ * Headers of docshelf's responses that are not pages. A page of the same origin can frame them and run scripts there, so they must not
+ * allow more than the page.
  */
 export const OWN_HEADERS: AnswerHeaders = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** Headers that the operator sets (contract, section 4.1). */
 export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
-  /** Wins over preset and site; an empty value takes a header away. */
+  /** Overrides preset and site. An empty value removes the header. */
   readonly set: AnswerHeaders;
-  /**
-   * Sent with every file, in addition to the policies of the site and the operator: each can only forbid more. A script may become a
-   * worker, and any file the document of a frame, in which the page then runs its scripts.
-   */
+  /** Headers for every file, which only add restrictions: a script may become a worker, and any file the document of a frame. */
   readonly policy: AnswerHeaders;
 }
 
 export const RECOMMENDED: HeaderForm = { preset: 'recommended', set: {}, policy: {} };
 
-/** Headers of documents: files that a browser shows by themselves, and runs scripts in. */
+/** Headers of files that a browser displays and runs scripts in. */
 const DOCUMENT_PRESET: AnswerHeaders = {
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'SAMEORIGIN',
@@ -35,18 +31,16 @@ const DOCUMENT_PRESET: AnswerHeaders = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
 };
 const PAGE = /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/;
-/** A Markdown file of the bundle may be sent instead of a page. */
+/** The bundle may have a Markdown file for a page. */
 const MARKDOWN = /^text\/markdown(?:;|$)/;
-/** `Vary` of files that clients may get as Markdown. */
 export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
 
-/** Headers of a file besides those that describe it. Files with the same headers share one object. */
 export interface ExtraHeaders {
-  /** Unique in a snapshot. Empty for the headers that most files have. */
+  /** Unique in a snapshot. Empty for the most frequent headers. */
   readonly id: string;
   readonly headers: AnswerHeaders;
-  /** Null if neither site nor operator sets it: then the name of the file decides. */
+  /** Value of the site or operator. If null, the file name decides. */
   readonly cacheControl: string | null;
 }
 
@@ -57,7 +51,7 @@ interface SentByKind {
   readonly other: ExtraHeaders;
 }
 
-/** Names and values without case, in the order of their first mention. */
+/** Case-insensitive names, in the order of their first mention. */
 class Headers {
   readonly #byName = new Map<string, readonly [name: string, value: string]>();
 
@@ -82,7 +76,7 @@ class Headers {
   }
 }
 
-/** Preset, then the rules of the site, then those of the operator. Each combination of rules is computed once. */
+/** Applies preset, site rules and operator rules in this order. Caches each combination of rules. */
 export class HeaderPolicy {
   readonly #form: HeaderForm;
   readonly #rules: HeaderRules;
@@ -91,7 +85,6 @@ export class HeaderPolicy {
   readonly #usual: SentByKind;
   #count = 0;
 
-  /** @param hasMarkdown true if clients may get pages as Markdown */
   constructor(form: HeaderForm, rules: HeaderRules, hasMarkdown = false) {
     this.#form = form;
     this.#rules = rules;
@@ -129,7 +122,7 @@ export class HeaderPolicy {
 
   #sent(own: SiteHeaders, id: string, isDocument: boolean): ExtraHeaders {
     const { preset, set, policy, ...unsent } = this.#form;
-    // Another part of the form does not compile until it is sent below.
+    // Does not compile if a new part of the form is not sent below.
     unsent satisfies Record<string, never>;
     const headers = new Headers();
     const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };

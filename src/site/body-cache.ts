@@ -16,20 +16,19 @@ import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import type { Sibling } from './sibling.ts';
 import { readSiteFile } from './site-bytes.ts';
 
-/** The encoding is `identity` also if another one was requested and would save nothing. */
+/** The encoding is `identity` if compression saves nothing. */
 export interface Body extends Form {
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
 interface CacheableFile {
   readonly type: string;
-  /** The release, which takes turns with others. */
+  /** Identifies the release in the scheduler. */
   readonly releaseDir: string;
-  /** Key of the content in an encoding. */
   bodyKey(encoding: Encoding): string;
   /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>>;
-  /** Compressed file of the bundle. Null if there is none. Never rejects. */
+  /** Null if the bundle has no compressed file. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null>;
 }
 
@@ -37,12 +36,12 @@ interface CacheableFile {
 const CACHE_PART_MAX = 1 / 8;
 /** Memory of an entry besides its body: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
-/** Concurrent reads and compressions: the threads of libuv's pool. Their bodies are outside the cache. */
+/** Threads of libuv's pool. Bodies being loaded are not counted in the cache. */
 const LOADS_MAX = 4;
 
-/** An LRU of bodies by content and encoding, bounded in bytes. Concurrent requests share one read and compression. */
+/** LRU cache by content and encoding, limited in bytes. Concurrent requests share one read and compression. */
 export class BodyCache {
-  /** Larger files are streamed from disk. Their compressed body is kept if it is not larger than this. */
+  /** Larger files are streamed. Their compressed body is kept if it fits. */
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #scheduler = new Scheduler(LOADS_MAX);
@@ -59,12 +58,11 @@ export class BodyCache {
     return this.#bodies.get(file.bodyKey(encoding));
   }
 
-  /** Keeps a body that was created outside the cache. */
   keep(file: Pick<CacheableFile, 'bodyKey'>, body: Body): void {
     this.#bodies.set(file.bodyKey(body.encoding), body);
   }
 
-  /** The body, compressed if that saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** Compresses if that saves bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = file.bodyKey(encoding);
     const load = async (): Promise<Body> => {
@@ -75,7 +73,7 @@ export class BodyCache {
     return this.#scheduler.run(load, { key: file.releaseDir, share: key });
   }
 
-  /** The check decodes all of the file, so it takes its turn with the loads. Never rejects. */
+  /** Takes a turn with the loads, since the check decodes the whole file. Never rejects. */
   siblingOf(file: CacheableFile, coding: Coding): Promise<Sibling | null> {
     const key = { key: file.releaseDir, share: `sibling ${file.bodyKey(coding)}` };
     return this.#scheduler.run(() => file.findSibling(coding), key);
@@ -97,8 +95,8 @@ const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
 /**
- * Brotli 5 and gzip 6. Measured on 16 MB of pages: Brotli 4 leaves 13.4 %, 5 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s,
- * 9 12.1 % at 6 MB/s; gzip 6 14.6 %, 9 14.4 % in twice the time.
+ * Measured on 16 MB of pages: Brotli 4 leaves 13.4 %, 5 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s, 9 12.1 % at 6 MB/s; gzip 6 14.6 %, 9 14.4 %
+ * in twice the time.
  */
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
@@ -111,7 +109,7 @@ export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffe
     zstd: () => zstdAsync(bytes),
   };
   const compressed = await act[coding]();
-  // zlib hands out a view of a 16 KiB chunk; kept as it is, a page of 3 KiB would hold all of that in the cache.
+  // zlib returns a view of a 16 KiB chunk, all of which a 3 KiB page would keep in the cache.
   const exact = Buffer.allocUnsafeSlow(compressed.length);
   compressed.copy(exact);
   return exact;
@@ -119,15 +117,14 @@ export async function compress(bytes: Uint8Array, coding: Coding): Promise<Buffe
 
 type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** Concurrent streams. Brotli takes about 10 MiB for each. */
+/** Brotli takes about 10 MiB for each stream. */
 const STREAMS_MAX = 8;
 
-/** Files over the bound of one body, compressed in the threads of libuv as their clients read them. */
+/** Compresses files over the limit of one body while their clients read them. */
 export class StreamCompressor {
   readonly #bodies: BodyCache;
   #streams = 0;
 
-  /** @param bodies keeps compressed bodies that are small enough */
   constructor(bodies: BodyCache) {
     this.#bodies = bodies;
   }

@@ -1,17 +1,14 @@
 import { prefersType } from '../web/media-type.ts';
 
-/** Content codings that docshelf produces. */
 export type Coding = 'gzip' | 'br' | 'zstd';
 export type Encoding = 'identity' | Coding;
 
-/** The bytes of a content in an encoding, by one compressor. */
 export interface Form {
   readonly encoding: Encoding;
-  /** Ends the entity tag: a strong one differs by bytes (RFC 9110, section 8.8.3). */
+  /** Suffix of the entity tag: a strong one differs by bytes (RFC 9110, section 8.8.3). */
   readonly tag: string;
 }
 
-/** Forms that docshelf compresses on request. */
 export const FORMS: Readonly<Record<Encoding, Form>> = {
   identity: { encoding: 'identity', tag: '' },
   gzip: { encoding: 'gzip', tag: '-gz' },
@@ -27,13 +24,15 @@ function weightOf(parameter: string | undefined): number {
   return match === null ? 0 : Number(match[1]);
 }
 
-/** Names without weights, as browsers send them. */
 const UNWEIGHTED = /^[a-z-]+(?:, ?[a-z-]+)*$/;
 const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/** By weight, then Brotli, Zstandard, gzip, identity (RFC 9110, section 12.5.3). If all are excluded: identity, not 406. */
+/**
+ * Prefers by weight, then Brotli, Zstandard, gzip, identity (RFC 9110, section 12.5.3). Returns identity instead of 406 if all are
+ * excluded.
+ */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {
@@ -48,9 +47,9 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
   }
   const rest = weights.get('*');
-  // A client that accepts all may not know Zstandard, the youngest coding.
+  // A client with `*` may not support Zstandard, the newest coding.
   const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
-  // Identity that is not named is acceptable, but less wanted than anything that is.
+  // Identity without a weight is acceptable, but less than any named coding.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
   const most = Math.max(of('br'), of('zstd'), of('gzip'));
   if (most === 0 || most < identity) return 'identity';
@@ -59,7 +58,7 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
 
 const MARKDOWN = 'text/markdown';
 
-/** Cheap test: nearly no client names Markdown. */
+/** Cheap test, since few clients name Markdown. */
 export const namesMarkdown = (accept: string | undefined): boolean =>
   accept !== undefined && /text\/markdown/i.test(accept);
 

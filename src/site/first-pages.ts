@@ -10,23 +10,20 @@ import { pageText } from '../web/media-type.ts';
 import { resolvePath } from '../web/resolve.ts';
 import { ENGLISH, languageOf, type PageLanguage } from '../web/words/index.ts';
 
-/** Bytes read from the beginning of a page. Heads with all their styles inline have 100 KB. */
+/** Bytes read from the start of a page. Heads with inline styles have 100 KB. */
 const HEAD_BYTES = 512 * 1024;
-/** Concurrent reads: their pages are in memory. */
 const READS_MAX = 4;
-/** Refreshes of a root that only sends its readers to a language or version. */
+/** Limit of refreshes, for a root that only redirects to a language or version. */
 const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
 
-/** Title, description and language from the first pages of releases. Each page is read once, by the first request. */
+/** Reads title, description and language of each first page once. */
 export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
-  /**
-   * All null if there is no first page, it sends its readers out of the site, or it cannot be read. The next call tries again.
-   */
+  /** All null without a first page, if it leads out of the site, or on a read error, which the next call retries. */
   pageOf(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -41,7 +38,7 @@ export class FirstPages {
   }
 }
 
-/** Reads the first page of a folder. @param path of the folder, without its last slash; empty for the root */
+/** @param path of the folder, without its last slash; empty for the root */
 export async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
   // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
@@ -65,29 +62,27 @@ export async function readFirstAt(release: ReleaseView, path: string): Promise<F
 
 const ORIGIN = 'http://site.invalid';
 
-/** The path in the site to which an address on a page resolves. Null if it is elsewhere. */
+/** Null for an address outside of the site. */
 function siteAddress(address: string, pagePath: string): string | null {
   const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
   return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
 }
 
-/** The beginning of a page, with its head. */
 export function readHead(file: string): Promise<Buffer> {
   return readBeginning(file, HEAD_BYTES);
 }
 
-/** Folders whose language is kept: 100 bytes each. A `maxSize`, which reserves no memory. */
+/** Folders whose language is cached, 100 bytes each. `maxSize` reserves no memory. */
 const FOLDERS_MAX = 1024;
 
-/** The language of docshelf's own words on a site: that of the first page of the nearest folder that has one. */
+/** Language of docshelf's texts on a site: that of the first page of the nearest folder that has one. */
 export class SiteLanguages {
   readonly #release: ReleaseView;
-  /** By first page. `said` is null if docshelf has no words in its language. */
+  /** Languages by first page. `said` is null if docshelf has no texts in the language. */
   readonly #known = new LRUCache<string, { readonly said: PageLanguage | null }>({
     maxSize: FOLDERS_MAX,
     sizeCalculation: () => 1,
   });
-  /** Concurrent requests read a page once. */
   readonly #scheduler = new Scheduler(1);
 
   constructor(release: ReleaseView) {
@@ -104,7 +99,7 @@ export class SiteLanguages {
     return ENGLISH;
   }
 
-  /** English also if a page cannot be read. The next call tries again. */
+  /** Falls back to English on a read error, which the next call retries. */
   async at(path: string): Promise<PageLanguage> {
     for (const { folder, page } of this.#folders(path)) {
       const said = await this.#scheduler.run(() => this.#read(folder, page)).catch(() => null);
@@ -122,9 +117,9 @@ export class SiteLanguages {
     return said;
   }
 
-  /** Folders with first pages, the deepest first. */
+  /** Deepest folder first. */
   *#folders(path: string): Iterable<{ folder: string; page: string }> {
-    // No release is deeper.
+    // Releases have no deeper paths.
     const names = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
     for (let depth = names.length; depth >= 0; depth--) {
       const folder = names.slice(0, depth).join('/');

@@ -5,13 +5,11 @@ import type { FastAnswer } from './site-bytes.ts';
 import { SiteFile } from './site-file.ts';
 import type { SnapshotFile } from './transform/make-file.ts';
 
-/** Facts of a request besides its path. */
 export interface SiteRequestFacts {
-  /** Query with its `?`, or empty. */
   readonly query: string;
   readonly host: string | undefined;
   readonly accept?: string | undefined;
-  /** The script of a service worker, which no older release has to offer (contract, section 3). Default false. */
+  /** True for the script of a service worker, which no older release has to offer (contract, section 3). */
   readonly isWorker?: boolean;
 }
 
@@ -22,29 +20,27 @@ export function requestFactsOf(request: SiteRequest, query: string): SiteRequest
   return { query, host: request.header('host'), accept: request.header('accept'), isWorker };
 }
 
-/** @param field `Service-Worker`, which browsers send with the script itself and not with its imports (Service Workers, section 4.4) */
+/** @param field `Service-Worker`, which browsers send with the script and not with its imports (Service Workers, section 4.4) */
 export const isServiceWorkerScript = (field: string | undefined): boolean => field?.trim().toLowerCase() === 'script';
 
 export type Found =
-  /** `isPassing`: other requests for the path may get another file: it is of an older release, or depends on the host. */
+  /** `isPassing`: a later request for the path may get another file (older release, or rule by host). */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
-  /** `location`: with the query of the request. */
+  /** `location` includes the query of the request. */
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
-  /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
+  /** `page` is the site's 404 page. `isAsset` means that the client wants no page. */
   | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
 
 export type Missing = Extract<Found, { readonly kind: 'missing' }>;
 
-/** The 404 page of the site, sent in the accepted encoding, or that of docshelf. */
 export type MissingAnswer = SiteFile | FastAnswer;
 
-/** The number of files that a snapshot keeps: about 1 KiB each. */
 const FILES_MAX = 8192;
-/** Missing addresses have no bound, but some are requested again and again. At most 150 KB. */
+/** Caches repeated requests for missing addresses, whose number has no limit. At most 150 KB. */
 const MISSING_MAX = 512;
 const MISSING_LENGTH_MAX = 256;
 
-/** Files and 404 responses of a snapshot by raw target, for every query. */
+/** Responses of a snapshot by raw target, for every query. */
 export class PreparedTargets {
   readonly #files = new Map<string, SiteFile>();
   readonly #missing = new Map<string, MissingAnswer>();
@@ -57,7 +53,7 @@ export class PreparedTargets {
     return this.#missing.get(withoutQuery(target));
   }
 
-  /** @param path of the target. Other spellings of the target have no bound, and are not kept */
+  /** @param path of the target. Other spellings of the target have no limit, and are not kept */
   keepFile(target: string, path: string, file: SiteFile): void {
     const written = withoutQuery(target);
     if (written === `/${path}` || written === `/${encodeURI(path)}`) keep(this.#files, written, file, FILES_MAX);
@@ -79,7 +75,7 @@ function keep<T>(kept: Map<string, T>, target: string, value: T, countMax: numbe
   kept.set(target, value);
 }
 
-/** Null if the page must be read first. @param language of docshelf's own words. Undefined if it is not known yet */
+/** Null if the page must be read first. @param language of docshelf's texts, undefined if not known yet */
 export function missingAs(
   { page, isAsset }: Missing,
   language: PageLanguage | undefined,

@@ -42,28 +42,24 @@ export { SamePages } from './versions/same-page.ts';
 
 export interface ServeEvents {
   onCache?(hit: boolean): void;
-  /** A file could not be read, and 503 was answered or the stream broken off: `cannot_read` or `release_damaged`. */
+  /** Called after a 503 or a broken stream, with `cannot_read` or `release_damaged`. */
   onFault?(error: DocshelfError, requestId: string | null): void;
 }
 
-/** Null: no version is active. */
 export interface SnapshotReference {
   readonly current: SiteSnapshot | null;
 }
 
 type Answer = Response | Promise<Response>;
 
-/** `plain` responds from memory; `respond` handles all other requests, and prepares the file for `plain`. */
+/** `plain` responds from memory. `respond` handles all other requests, and prepares the file for `plain`. */
 export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #compressor: StreamCompressor;
   readonly #events: ServeEvents;
   readonly #site: SnapshotReference;
 
-  /**
-   * @param bodies by content, so that sites may share it
-   * @param site read for each request: a request in flight ends on the snapshot with which it began
-   */
+  /** @param bodies cache by content, which sites may share @param site read once per request, which ends on the snapshot it began with */
   constructor(bodies: BodyCache, site: SnapshotReference, events: ServeEvents = {}) {
     this.#bodies = bodies;
     this.#compressor = new StreamCompressor(bodies);
@@ -125,7 +121,7 @@ export class SiteServer {
     return missing.missing(body);
   }
 
-  /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
+  /** @throws DocshelfError `no_bundle` if no version is active. An unreadable file is a 503 instead */
   respond(request: SiteRequest): Answer {
     const { method } = request;
     const snapshot = this.current;
@@ -153,7 +149,7 @@ export class SiteServer {
     return redirect(found.status, found.location);
   }
 
-  /** Keeps only files that every request for the path gets. A file of an older release is not one: the release may be removed. */
+  /** Keeps only files that every request for the path gets, and none of an older release, which may be removed. */
   #prepare(snapshot: SiteSnapshot, target: string, path: string, found: Found): void {
     if (found.kind !== 'file' || found.isPassing || found.file instanceof LazyTransform) return;
     if (this.#isStreamed(found.file)) return;
@@ -177,13 +173,13 @@ export class SiteServer {
     const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
     if (rangeHeader !== undefined) {
       const range = parseRange(rangeHeader, file.size);
-      // Ranges are of the uncompressed file: a client could not resume the download of an encoding made on the fly.
+      // Ranges apply to the uncompressed file: a client could not resume a compressed download.
       if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
         return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
       }
     }
     const encoding = file.encodingFor(request.header('accept-encoding'));
-    // A client that has the compressed form needs no other. Other conditions depend on the body.
+    // A client with the compressed form needs no other. Other conditions depend on the body.
     const conditional = this.#conditional(file, FORMS[encoding], request);
     if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);
@@ -195,7 +191,7 @@ export class SiteServer {
     );
   }
 
-  /** Rewritten bytes are not on disk. The rewriter bounds their size. */
+  /** The rewriter limits the size of rewritten bytes, which are not on disk. */
   #isStreamed(file: SiteFile): boolean {
     return file.size > this.#bodies.bodyBytesMax && !file.isMade;
   }
@@ -235,7 +231,6 @@ export class SiteServer {
     }
   }
 
-  /** The bundle's own compressed file, from memory if it is small enough. */
   async #sibling(file: SiteFile, sibling: Sibling, request: SiteRequest): Promise<Response> {
     const { onDisk, encoding } = sibling;
     if (onDisk.size <= this.#bodies.bodyBytesMax) {
@@ -271,7 +266,6 @@ export class SiteServer {
     return openFilePart(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
   }
 
-  /** 404 with the site's own page, if any. */
   async #missing(
     { page, isAsset }: Missing,
     path: string,

@@ -4,26 +4,21 @@ import { type AnswerHeaders, OWN_HEADERS } from './answer-headers.ts';
 import type { SiteRequest } from './request.ts';
 import { type FastAnswer, flatHeaders, toResponse } from './site-bytes.ts';
 
-/** A response in docshelf's own words. */
 export interface Notice {
   readonly status: number;
   readonly words: keyof ReaderWords['notices'];
-  /** Language of the site. Null if it is unknown: then the reader's language counts. */
+  /** Language of the site. If null, the reader's language counts. */
   readonly language: PageLanguage | null;
-  /** A page for readers, one line for scripts and pictures. Default: the form that the request accepts. */
+  /** A page for readers, or one line for scripts and pictures. The `Accept` header decides by default. */
   readonly form?: 'page' | 'line';
   readonly headers?: AnswerHeaders;
-  /** Origins for `form-action`: the button posts to this page, whose response may redirect there. */
+  /** Origins allowed in `form-action`: the button posts to this page, whose response can redirect there. */
   readonly formAction?: string;
-  /** Shown under the words. Null: none. */
   readonly search?: SearchForm | null;
 }
 
-/** The search of a site, as a form on a page offers it. */
 export interface SearchForm {
-  /** Address of the results page: `/docs/_docshelf/search`. */
   readonly address: string;
-  /** Version to search. Null searches the active one. */
   readonly version: string | null;
 }
 
@@ -31,7 +26,7 @@ export type NoticeRequest = Pick<SiteRequest, 'method' | 'header'>;
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', ...OWN_HEADERS };
 
-/** Only the page's own style runs: markup in a sentence stays text. */
+/** Scripts are forbidden, so that markup in a sentence stays text. */
 const policyOf = (formAction = "'none'"): string =>
   `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${formAction}`;
 
@@ -119,7 +114,6 @@ export function noticeAnswer(
   });
 }
 
-/** One line in the words of HTTP, for programs. */
 export function protocolLine(method: string, status: number, line: string, headers: AnswerHeaders = {}): Response {
   const own = { 'Content-Type': 'text/plain; charset=utf-8', Vary: 'Accept-Encoding' };
   return toResponse(plain(status, { ...own, ...headers }, `${line}\n`), method);
@@ -138,12 +132,11 @@ interface Made {
 
 const NO_REQUEST = { header: (): undefined => undefined };
 
-/** docshelf's own 404 responses of a site, created once: the number of missing addresses has no bound. */
+/** 404 responses created once, since the number of missing addresses has no limit. */
 export class MissingAnswers {
   readonly #search: SearchForm | null;
   readonly #made = new Map<PageLanguage, Made>();
 
-  /** @param search shown on the page. Null: none */
   constructor(search: SearchForm | null) {
     this.#search = search;
   }

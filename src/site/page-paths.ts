@@ -20,8 +20,8 @@ const TWIN = '.md';
 type Paths = Pick<FileTable, 'has'>;
 
 /**
- * The page whose Markdown a path is: `guide/start.md` and `guide/start.html.md` (llmstxt.org) are that of `guide/start.html`,
- * `guide.md` and `guide/index.md` that of `guide/index.html`. Null for other paths.
+ * Page of a Markdown path: `guide/start.md` and `guide/start.html.md` (llmstxt.org) belong to `guide/start.html`, `guide.md` and
+ * `guide/index.md` to `guide/index.html`.
  */
 export function pageOfTwin(files: Paths, path: string): string | null {
   if (!path.endsWith(TWIN)) return null;
@@ -32,7 +32,6 @@ export function pageOfTwin(files: Paths, path: string): string | null {
   return names.map((name) => stem + name).find((page) => files.has(page)) ?? null;
 }
 
-/** Path of the Markdown file that a bundle has for a page. Null if it has none. */
 export function ownTwin(files: Paths, page: string): string | null {
   const stem = page.replace(PAGE_EXTENSION, '');
   const folder = stem.replace(INDEX_NAME, '');
@@ -40,17 +39,16 @@ export function ownTwin(files: Paths, page: string): string | null {
   return paths.find((path) => files.has(path)) ?? null;
 }
 
-/** Path of a page's Markdown, as links name it. */
 export const twinOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + TWIN;
 
 const EXTENSION = /\.x?html?$/i;
-/** Units for a look-up of a file in all its forms, and for each character of its path. */
+/** Cost of a look-up of a file in all its forms, and of each character of its path. */
 const LOOKUP_UNITS = 300;
 const LOOKUP_CHARACTER_UNITS = 16;
-/** Units for a list of pages: a second, in turns of a millisecond. If the rules need more, the list omits the last pages. */
+/** Budget for a list of pages: a second, in turns of a millisecond. If it is spent, the list omits the last pages. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
-/** Units of a page in a turn, besides those of the rules. */
+/** Cost of a page besides its rules. */
 const PAGE_UNITS = 1_000;
 
 /**

@@ -1,7 +1,7 @@
 import type { SiteRequest } from './request.ts';
 
 export interface Validators {
-  /** Strong, quotes included. */
+  /** Strong entity tag with its quotes. */
   readonly etag: string;
   /** Milliseconds since 1970, whole seconds. */
   readonly lastModifiedMs: number;
@@ -9,7 +9,7 @@ export interface Validators {
 
 type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
-/** Entity tags of a list. A tag may contain a comma. Empty if the list contains anything else. */
+/** A tag may contain a comma. Empty if the list contains anything else. */
 function tagsOf(list: string): readonly string[] {
   const tags: string[] = [];
   const rest = list.replace(/(?:W\/)?"[^"]*"/g, (tag) => {
@@ -21,7 +21,6 @@ function tagsOf(list: string): readonly string[] {
 
 const opaque = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);
 
-/** `If-None-Match` compares weakly. */
 export function matchesWeakly(list: string, etag: string): boolean {
   return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
 }
@@ -31,8 +30,8 @@ function matchesStrongly(list: string, etag: string): boolean {
 }
 
 /**
- * Evaluates preconditions in the order of RFC 9110, section 13.2.2. No date says that content is unchanged: that of a release
- * is the same before and after a correction, and older after a rollback.
+ * Follows RFC 9110, section 13.2.2, but ignores dates: a release has the same date before and after a correction, and an older one after a
+ * rollback.
  */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
@@ -46,7 +45,7 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
   return ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
 }
 
-/** True without `If-Range`, or if it is the entity tag of exactly this content (RFC 9110, section 13.1.5). */
+/** True without `If-Range`, or if it is exactly this entity tag (RFC 9110, section 13.1.5). */
 export function rangeHolds(ifRange: string | undefined, { etag }: Validators): boolean {
   return ifRange === undefined || ifRange === etag;
 }
@@ -58,7 +57,7 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
-/** RFC 9110, section 14.1.2. `whole`: several ranges, other units, garbage; `unsatisfiable`: past the end. */
+/** RFC 9110, section 14.1.2. `whole` stands for several ranges, other units and garbage; `unsatisfiable` starts past the end. */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
   if (match === null) return 'whole';
@@ -79,14 +78,14 @@ const MONTH = `(?<month>${MONTHS.join('|')})`;
 /** 60 is a leap second. */
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
-/** RFC 9110, section 5.6.7: the preferred form and the two obsolete ones, which a recipient must take. */
+/** RFC 9110, section 5.6.7: the preferred form and the two obsolete ones, which a recipient must accept. */
 const FORMS = [
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\\d{2}) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`),
   new RegExp(`^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d{2})-${MONTH}-(?<year>\\d{2}) ${TIME} GMT$`),
   new RegExp(`^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ];
 
-/** Milliseconds since 1970. Null for text that is no HTTP date: `Date.parse` accepts many others. */
+/** Milliseconds since 1970. Null for text that is no HTTP date, of which `Date.parse` accepts many. */
 function parseHttpDate(text: string | undefined): number | null {
   if (text === undefined) return null;
   const parts = FORMS.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
@@ -94,12 +93,12 @@ function parseHttpDate(text: string | undefined): number | null {
   const { year = '', month = '', day, hour, minute, second } = parts;
   const date = new Date(0);
   date.setUTCFullYear(year.length === 2 ? wholeYear(Number(year)) : Number(year), MONTHS.indexOf(month), Number(day));
-  // There is no 31 February.
+  // Rejects 31 February.
   if (date.getUTCDate() !== Number(day)) return null;
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }
 
-/** The year of two digits in this century, or in the last one if that is more than fifty years ahead. */
+/** RFC 9110: a year more than fifty years ahead belongs to the last century. */
 function wholeYear(digits: number): number {
   const now = new Date().getUTCFullYear();
   const year = now - (now % 100) + digits;

@@ -3,35 +3,34 @@ import { PATH_CHARS_MAX } from '../web/resolve.ts';
 
 export interface SiteRequest {
   readonly method: string;
-  /** The raw request target, neither decoded nor normalised. */
+  /** Raw request target, neither decoded nor normalised. */
   readonly target: string;
   /** @param name in lower case. Several values are joined as HTTP defines */
   header(name: string): string | undefined;
-  /** Request id of response and log. Null if there is none. */
   id(): string | null;
-  /** Aborted when the client leaves, until it is disposed. Absent for requests that come from no client. */
+  /** Aborted when the client leaves, until it is disposed. Absent for requests without a client. */
   client?(): Disposable & { readonly signal: AbortSignal };
 }
 
 type CanonicalTarget =
-  /** `path`: decoded, without the leading slash. `query`: as it came, with its `?`, or empty. */
+  /** `path` is decoded, without the leading slash. `query` is raw, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
-  /** Not a request target: 400. */
+  /** Results in 400. */
   | { readonly kind: 'malformed' }
-  /** Well formed, but no possible name of a file: 404. */
+  /** Well formed, but impossible as a file name. Results in 404. */
   | { readonly kind: 'nowhere' };
 
 const MALFORMED: CanonicalTarget = { kind: 'malformed' };
 const NOWHERE: CanonicalTarget = { kind: 'nowhere' };
 
-/** The absolute form (RFC 9112, section 3.2.2); its authority is ignored. */
+/** Absolute form (RFC 9112, section 3.2.2), whose authority is ignored. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
 /**
- * Decodes a raw request target, once: the URL class would already have resolved `..` and turned backslashes around. An encoded
- * slash, an empty segment, a backslash or a control character is in no name of a release; `.` and `..` are hidden with the dotfiles.
+ * Decodes the target once: the URL class would resolve `..` and turn backslashes. File names never contain an encoded slash, empty segment,
+ * backslash or control character, and `.` and `..` count as dotfiles.
  */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');

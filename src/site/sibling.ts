@@ -8,10 +8,9 @@ import type { FileEntry } from '../domain/release.ts';
 import type { Coding, Form } from './encoding.ts';
 import type { SiteFileOnDisk } from './site-bytes.ts';
 
-/** Compressed files of a bundle, `app.js.br` beside `app.js`: docshelf sends them instead of its own compression. */
+/** Compressed files such as `app.js.br` beside `app.js`, sent instead of our own compression. */
 export const SIBLING_EXTENSION: Readonly<Record<Coding, string>> = { gzip: '.gz', br: '.br', zstd: '.zst' };
 
-/** A compressed file of the bundle that decodes to another file of it. */
 export interface Sibling extends Form {
   readonly onDisk: SiteFileOnDisk;
 }
@@ -28,16 +27,16 @@ const HEADER_BYTES_MAX = 1024;
 const FLAGS = { checksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
-  // One member only: of several, browsers read the first, and createGunzip() reads all.
+  // Browsers read only the first of several members, and createGunzip() reads all.
   gzip: createInflateRaw,
   br: createBrotliDecompress,
-  // RFC 9659: no client needs to have a larger window.
+  // RFC 9659: clients need not support a larger window.
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
 /**
- * Checks that a compressed file of a bundle decodes to exactly this content, and that clients read all of its bytes.
- * Never rejects. Decoding stops at the first byte beyond `content.size`.
+ * Checks that a compressed file decodes to exactly this content, and that clients read all its bytes. Stops at the first byte beyond
+ * `content.size`. Never rejects.
  */
 export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: Coding): Promise<boolean> {
   try {
@@ -52,7 +51,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
         for await (const chunk of chunks) crc = crc32(chunk, crc);
       },
     );
-    // The decoder ignores bytes after the end of the encoded data. Clients do not.
+    // Clients do not ignore bytes after the encoded data, as the decoder does.
     const { bytesWritten } = decoder as Duplex & { readonly bytesWritten: number };
     if (start + bytesWritten + (trailer?.length ?? 0) !== file.size) return false;
     return trailer === null || (trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === content.size % 2 ** 32);
@@ -61,7 +60,7 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
   }
 }
 
-/** Offset of the data in a gzip file, and its last 8 bytes. @throws Error if the header is malformed */
+/** Offset of the data, and the last 8 bytes. @throws Error if the header is malformed */
 async function gzipFrame({ diskPath, size }: SiteFileOnDisk): Promise<readonly [start: number, trailer: Buffer]> {
   await using handle = await open(diskPath);
   const header = Buffer.alloc(HEADER_BYTES_MAX);
@@ -86,7 +85,7 @@ function gzipDataStart(header: Buffer): number {
   return flags & FLAGS.checksum ? at + 2 : at;
 }
 
-/** Passes exactly those bytes on. @throws Error at the first byte too many, and at the end if the bytes differ */
+/** @throws Error at the first byte too many, and at the end if the bytes differ */
 function checked({ size, sha256 }: Content) {
   return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');

@@ -26,7 +26,7 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   );
 }
 
-/** Reads a whole file without a check of its digest. @throws DocshelfError `cannot_read`; `release_damaged` if it has another size */
+/** Does not check the digest. @throws DocshelfError `cannot_read`; `release_damaged` if the size differs */
 export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readFile(file.diskPath).catch((error: unknown) => {
     throw unreadable(file, error);
@@ -36,9 +36,8 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
 }
 
 /**
- * Part of a file, exactly `length` bytes or an error: a short file breaks the connection.
- * @param onFault called for errors after the first byte, when the status is already sent
- * @throws DocshelfError as `readSiteFile`, before the first byte
+ * Opens exactly `length` bytes; a shorter file breaks the connection. @param onFault called for errors after the first byte @throws
+ * DocshelfError as `readSiteFile`, before the first byte
  */
 export async function openFilePart(
   file: SiteFileOnDisk,
@@ -59,13 +58,10 @@ interface PartRange {
 
 /** Files that stay open between two reads of slow clients. */
 const OPEN_MAX = 256;
-/** Concurrent reads, in addition. */
 const READS_MAX = 64;
 
-/** The file handles of a process for parts of files. */
 class OpenFiles {
   readonly #reads = new Scheduler(READS_MAX);
-  /** The part that was read least recently comes first. */
   readonly #idle = new Set<FilePart>();
 
   async use<Result>(part: FilePart, act: () => Promise<Result>): Promise<Result> {
@@ -85,7 +81,7 @@ class OpenFiles {
 }
 const files = new OpenFiles();
 
-/** Part of a file for one reader, who closes it if he leaves before the end. */
+/** The reader closes it if he leaves before the end. */
 export class FilePart {
   #handle: FileHandle | null = null;
   #inode: bigint | null = null;
@@ -110,7 +106,7 @@ export class FilePart {
     }
   }
 
-  /** Zero bytes are the end. @throws DocshelfError as `readSiteFile` */
+  /** Zero bytes mark the end. @throws DocshelfError as `readSiteFile` */
   async read(into: Buffer): Promise<number> {
     const { end, onFault } = this.#range;
     const wanted = Math.min(into.length, end - this.#at);
@@ -171,7 +167,6 @@ export class FilePart {
     await this.leave();
   }
 
-  /** A stream with backpressure. */
   toStream(): ReadableStream<Uint8Array<ArrayBuffer>> {
     return new ReadableStream<Uint8Array<ArrayBuffer>>(
       {
@@ -201,12 +196,11 @@ export class FileResponse extends Response {
 /** Larger bodies are sent in parts, because TLS and HTTP/2 copy their input. */
 export const WHOLE_BYTES_MAX = 128 * 1024;
 
-/** The listener sends the bytes in parts. */
 export class BytesResponse extends Response {
   readonly whole: Buffer<ArrayBuffer>;
 
   constructor(bytes: Buffer<ArrayBuffer>, init: ResponseInit) {
-    // Its own body would be a copy, which the socket's writer does not use.
+    // The default body would be a copy, which the socket's writer does not use.
     super(streamOf(bytes), init);
     this.whole = bytes;
   }
@@ -224,18 +218,16 @@ function streamOf(bytes: Buffer<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBu
   );
 }
 
-/** @param bytes null for a HEAD request */
 export function bytesResponse(bytes: Buffer<ArrayBuffer> | null, init: ResponseInit): Response {
   const isLarge = bytes !== null && bytes.length > WHOLE_BYTES_MAX;
   return isLarge ? new BytesResponse(bytes, init) : new Response(bytes, init);
 }
 
-/** @param part null for a HEAD request */
 export function fileResponse(part: FilePart | null, init: ResponseInit): Response {
   return part === null ? new Response(null, init) : new FileResponse(part, init);
 }
 
-/** A response that is in memory as a whole, and is written to the socket unchanged. */
+/** Response that is completely in memory, written to the socket unchanged. */
 export interface FastAnswer {
   readonly status: number;
   /** Names and values alternate, as Node expects them. */
@@ -253,7 +245,7 @@ export function toResponse({ status, headers, body }: FastAnswer, method: string
   return bytesResponse(method === 'HEAD' ? null : body, { status, headers: fields });
 }
 
-/** With `no-cache`: browsers otherwise keep a 301 or 308 forever, and another version may not redirect. */
+/** Sends `no-cache`: browsers keep a 301 or 308 forever, and another version may not redirect. */
 export function redirect(status: number, location: string): Response {
   return new Response(null, {
     status,

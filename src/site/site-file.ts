@@ -8,11 +8,11 @@ import type { Validators } from './preconditions.ts';
 import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
-/** Hex digits of the SHA-256 in an entity tag: 128 bits. */
+/** Hex digits of the SHA-256, 128 bits. */
 const ETAG_DIGITS = 32;
-/** Hex digits of a sibling's SHA-256 in an entity tag: bytes of another compressor have another tag. */
+/** Hex digits of a sibling's SHA-256: bytes of another compressor need another tag. */
 const SIBLING_TAG_DIGITS = 8;
-/** Smaller files fit one packet: compression would save nothing. */
+/** Smaller files fit one packet, so compression saves nothing. */
 export const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
@@ -22,9 +22,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly sha256: string;
   readonly size: number;
   readonly diskPath: string;
-  /** True if the bytes are computed from those on disk. */
   readonly isMade: boolean;
-  /** True if clients may get Markdown instead. */
   readonly isPage: boolean;
   readonly sent: ExtraHeaders;
   readonly releaseDir: string;
@@ -35,7 +33,6 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
   readonly #mayShrink: boolean;
-  /** Prepared with the first request that asks for it. */
   readonly #etags: { [tag: string]: string } = {};
   readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
   readonly #whole: { [tag: string]: readonly string[] } = {};
@@ -43,11 +40,8 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
   /**
-   * @param entry of the bytes that are sent
-   * @param sent with it, besides what describes it
-   * @param isImmutable true if no release has other bytes under this name
-   * @param make those bytes, if they are not the ones on disk
-   * @param files of the release, among which it looks for compressed siblings
+   * @param entry of the sent bytes @param isImmutable true if no release has other bytes under this name @param make creates bytes that are
+   * not on disk @param files of the release, searched for compressed siblings
    */
   constructor(
     entry: FileEntry,
@@ -70,23 +64,23 @@ export class SiteFile implements SiteFileOnDisk {
     this.isPage = isPage(entry.path);
     this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
     this.#read = make ?? (() => readSiteFile(this));
-    // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its answer (section 8.8.2.1).
+    // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its response (section 8.8.2.1).
     const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
     this.#lastModifiedMs = Math.floor(modifiedMs / 1000) * 1000;
     this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
   }
 
-  /** Reads all bytes. @throws DocshelfError `cannot_read`, `release_damaged` */
+  /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>> {
     return this.#read();
   }
 
-  /** The encoding to try; the bytes may still turn out not to shrink. */
+  /** Encoding to try; the bytes may not shrink. */
   encodingFor(acceptEncoding: string | undefined): Encoding {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
-  /** The bundle's own compressed file. Null if there is none, or it decodes to other bytes. Checked once. Never rejects. */
+  /** Null if the bundle's compressed file is missing or decodes to other bytes. Checked once. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null> {
     const known = this.#siblings[coding];
     if (known !== undefined) return known;
@@ -111,7 +105,7 @@ export class SiteFile implements SiteFileOnDisk {
     return etag;
   }
 
-  /** Kept: hashing a key that was just put together costs four times the look-up. */
+  /** Cached, since hashing a new key costs four times the look-up. */
   bodyKey(encoding: Encoding): string {
     const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
     this.#bodyKeys[encoding] = key;
@@ -129,12 +123,12 @@ export class SiteFile implements SiteFileOnDisk {
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
-      // A cache takes them from a 304: the operator may have changed them since.
+      // A cache updates them from a 304, and the operator may have changed them.
       ...this.sent.headers,
     };
   }
 
-  /** @param bytes null if their number is not known yet */
+  /** @param bytes null if the length is not known yet */
   headers(form: Form, bytes: number | null): AnswerHeaders {
     const { encoding } = form;
     return {
@@ -153,7 +147,7 @@ export class SiteFile implements SiteFileOnDisk {
     return { status: 200, headers, body: bytes };
   }
 
-  /** A 404 with this page. It has no entity tag: a 404 is never `not modified`. */
+  /** A 404 with this page, without an entity tag: a 404 is never `not modified`. */
   missing({ encoding, tag, bytes }: Body): FastAnswer {
     const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
     this.#missing[tag] = headers;
@@ -182,7 +176,7 @@ export class SiteFile implements SiteFileOnDisk {
 
 const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
 
-/** The value of the site or the operator. A file that may change is never immutable, whatever they say. */
+/** A file that may change is never immutable, even if site or operator say so. */
 function cacheControlOf(isImmutable: boolean, said: string | null): string {
   if (said !== null && (isImmutable || !saysImmutable(said))) return said;
   return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';

@@ -18,46 +18,40 @@ import { SiteLanguages } from './first-pages.ts';
 import { loadSiteRules, SiteSnapshot, type SnapshotOptions } from './snapshot.ts';
 import type { SamePages } from './versions/same-page.ts';
 
-/** Settings of a site that its pages depend on; plain data. */
 export interface SiteForm extends SnapshotOptions {
-  /** Null: pages get no search box. */
   readonly searchBox?: SearchBoxForm | null;
-  /** Added if there are versions to choose from. Null: never. */
+  /** Added if there are versions to choose from. Null never adds it. */
   readonly switcher?: SwitcherFiles | null;
 }
 
 interface VersionParts {
   readonly release: ReleaseView;
-  /** The site's other releases, the one active last first. */
+  /** Other releases of the site, the one active last first. */
   readonly retained: readonly KeptRelease[];
-  /** Rules that the release contains. */
   readonly rules: SiteRules;
-  /** Decides on additions to pages, as far as the form asks for them. */
+  /** Facts for the additions to pages, as far as the form requires them. */
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 
-/** A version with all that it is served with. Immutable. */
 export interface ServedVersion extends VersionParts {
   readonly snapshot: SiteSnapshot;
 }
 
-/** The active version of a site. */
 interface LiveVersion extends ServedVersion {
   /** RFC 3339, UTC. */
   readonly activatedAt: string;
 }
 
-/** Settings of a site, and the version that it serves. Immutable: a switch or a reload replaces it as a whole. */
+/** Immutable: a switch or a reload replaces the whole state. */
 export interface SiteState<Settings> {
   readonly settings: Settings;
-  /** Null: no version is active. */
   readonly version: LiveVersion | null;
 }
 
 /** A version that is served beside the active one, at an address under `_docshelf/v/`. */
 export interface Beside {
   readonly active: ReleaseView | null;
-  /** Finds the same page of the active version. Null: pages get no notice about it. */
+  /** Finds the same page of the active version. Null adds no notice. */
   readonly pages: SamePages | null;
 }
 
@@ -66,7 +60,6 @@ type SurveyVersions = (release: ReleaseView) => Promise<VersionSurvey>;
 const NO_VERSIONS: VersionSurvey = { hasOthers: false, own: [] };
 const surveyNone: SurveyVersions = async () => NO_VERSIONS;
 
-/** Reads what a version is built from. @throws DocshelfError `cannot_read`, `release_damaged` */
 export async function readVersion(
   release: ReleaseView,
   retained: readonly KeptRelease[],
@@ -89,7 +82,6 @@ async function surveyOf(
   return { versions, searches: searchBox?.replaces ? await searches.searchesOf(release) : [] };
 }
 
-/** Builds the state of a version: of the active one, or of one beside it. */
 export function buildVersion<Parts extends VersionParts>(
   parts: Parts,
   { switcher = null, searchBox = null, ...form }: SiteForm,
@@ -118,20 +110,18 @@ export function buildVersion<Parts extends VersionParts>(
   return { ...parts, snapshot: new SiteSnapshot(release, retained, settings, rules) };
 }
 
-/** Notice for operators if a version's policy blocks scripts of its site. Null if docshelf adds none. */
 function policyNotice(version: string, { searchBox = null, switcher = null }: SiteForm): string | null {
   const added = [searchBox && 'the search box', switcher && 'the switcher of versions'].filter(Boolean);
   if (added.length === 0) return null;
   return `The Content-Security-Policy of version "${version}" lets no script of its own site run, and ${added.join(' and ')} ${added.length > 1 ? 'stay' : 'stays'} away: they need 'self' in its script-src, and no 'strict-dynamic'.`;
 }
 
-/** Notice for operators. The usual cause is an archive with more than one top-level folder. */
+/** The usual cause is an archive with more than one top-level folder. */
 const startPageNotice = (version: string): string =>
   `The start page of version "${version}" is missing: "/" responds with 404. Pack index.html at the root of the archive, or in its only top-level folder.`;
 
 interface SwitchOptions<Settings> {
   readonly settings: Settings;
-  /** Default: there is no other version. */
   readonly surveyVersions?: SurveyVersions;
   /** Called in the tick of the replacement. */
   readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
@@ -162,7 +152,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     return this.#state.version?.snapshot ?? null;
   }
 
-  /** Builds the next version. The returned function only replaces the state. @throws as `readVersion` */
+  /** The returned function only replaces the state. @throws DocshelfError `cannot_read`, `release_damaged` */
   async prepare(
     release: ReleaseView,
     retained: readonly KeptRelease[],
@@ -177,7 +167,6 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     };
   }
 
-  /** Updates the releases beside the active one. */
   updateRetained(retained: readonly KeptRelease[]): void {
     const { version } = this.#state;
     if (version !== null) void this.#rebuild({ ...version, retained });
@@ -187,7 +176,7 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     this.#replace({ version: null });
   }
 
-  /** Takes new settings, and rebuilds the version if its pages depend on the change. */
+  /** Rebuilds the version if its pages depend on the change. */
   applySettings(settings: Settings): void {
     const { settings: former, version } = this.#state;
     if (isDeepStrictEqual(settings.form, former.form)) this.#replace({ settings: { ...settings, form: former.form } });
@@ -195,7 +184,6 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     else void this.#rebuild(version, settings);
   }
 
-  /** Notices for operators: a missing start page, invalid rules, a missing switcher, searches that find nothing, blocked scripts. */
   async notices(): Promise<readonly string[]> {
     const { settings, version } = this.#state;
     if (version === null) return [];

@@ -37,34 +37,28 @@ import {
 } from './transform/make-file.ts';
 import { OverlongFiles } from './transform/making-limits.ts';
 
-/** Plain data. */
 export interface SnapshotOptions {
-  /** Identifier of the site, which takes turns with others. Default: the release. */
+  /** Identifies the site in the scheduler. Default: the release. */
   readonly site?: string;
-  /** `auto` asks each release; the others overrule it. */
+  /** `auto` follows each release. */
   readonly trailingSlash: 'auto' | TrailingSlash;
-  /** Title of the site. Default: the title of its first page. */
   readonly title?: string | null;
-  /** Base path of the site, with its last slash. Default: `/`. A release that was built for another one is rewritten. */
+  /** With its last slash, `/` by default. A release that was built for another base path is rewritten. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;
   /** Serves the start page for paths without an extension that match nothing else. */
   readonly spaFallback?: boolean;
-  /** Serves pages as Markdown to clients that request it. */
   readonly markdown?: boolean;
-  /** Additions to each page. Default: none. */
   readonly additions?: PageAdditions;
-  /** Search form on docshelf's own 404 page. Default: none. */
   readonly search?: SearchForm | null;
 }
 
-/** Settings that are not plain data. */
 export interface SnapshotSettings extends SnapshotOptions {
   /** Additions to the page at a path (`guides/start.html`), after those of the form. Equal results for equal paths. */
   readonly additionsOf?: ((path: string) => Promise<PageAdditions>) | null;
 }
 
-/** The rules that a release brings. @throws DocshelfError `cannot_read`, `release_damaged` */
+/** @throws DocshelfError `cannot_read`, `release_damaged` */
 export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files' | 'siteDir'>): Promise<SiteRules> {
   const entries = RULE_FILES.map((name) => files.get(name)).filter((entry) => entry !== undefined);
   if (entries.length === 0) return NO_RULES;
@@ -77,21 +71,16 @@ export async function loadSiteRules({ files, siteDir }: Pick<ReleaseView, 'files
 
 const START_PAGE = 'index.html';
 
-/**
- * Requested files that are kept with their prepared headers: about 1 KiB each. As a size, since with `max` the cache takes 178 KiB a
- * site before the first is asked (lru-cache 11.5, measured).
- */
+/** Files with prepared headers, about 1 KiB each. Used as `maxSize`, since `max` reserves 178 KiB per site (lru-cache 11.5, measured). */
 const FILES_MAX = 8192;
 
-/** Immutable: a release, and the assets of former ones, which open tabs still request. */
+/** A release, and the assets of former releases, which open tabs still request. Immutable. */
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
   readonly languages: SiteLanguages;
   readonly missing: MissingAnswers;
-  /** Filled by requests: the same request gets the same response, faster. */
   readonly prepared = new PreparedTargets();
-  /** Addresses of its pages. */
   readonly pages: PagePaths;
   readonly #active: ReleaseView;
   readonly #redirects: RedirectRules;
@@ -105,15 +94,12 @@ export class SiteSnapshot {
   readonly #answersMarkdown: boolean;
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
-  /** Learned from the active release, and applied to older ones, too. */
+  /** Derived from the active release, also used for older ones. */
   readonly #immutable: ImmutableNames;
-  /** By path and headers. Files of older releases also by digest, since a release may be removed. */
+  /** Files by path and headers, those of older releases also by digest, since a release may be removed. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
-  /**
-   * @param older the site's other releases, the one active last first; looked up on disk
-   * @param rules that the active one brings
-   */
+  /** @param older other releases of the site, the one active last first */
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
     const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false, markdown = false } = form;
     const { site = active.digest } = form;
@@ -146,11 +132,8 @@ export class SiteSnapshot {
   }
 
   /**
-   * In the order of the contract, section 9. A promise where other releases have to be asked: for an asset that the active one lacks,
-   * and the first time for a name that carries a hash.
-   *
-   * @param path decoded, without a leading slash. Null for an address that cannot name a file
-   * @throws DocshelfError `cannot_read`
+   * Follows contract section 9. Returns a promise if it must look into older releases. @param path decoded, without a leading slash, or
+   * null for an address that cannot name a file @throws DocshelfError `cannot_read`
    */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
@@ -158,7 +141,7 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
   }
 
-  /** `Content-Security-Policy` of the start page. Empty if it has none. */
+  /** `Content-Security-Policy` of the start page, or an empty text. */
   get contentPolicy(): string {
     const { headers } = this.#headers.headersFor(this.#mount.from, 'text/html');
     return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1] ?? '';
@@ -168,19 +151,17 @@ export class SiteSnapshot {
     return this.#active;
   }
 
-  /** Notices for operators about files that took too long to rewrite. */
   get notices(): readonly string[] {
     const rewritten = this.#overlong.notice(this.version, 'are served as they are, not rewritten');
     const twins = this.#twins.overlong.notice(this.version, 'have no Markdown');
     return [rewritten, twins].filter((notice) => notice !== null);
   }
 
-  /** Base path at which it is served, with its last slash. */
   get basePath(): string {
     return this.#mount.to;
   }
 
-  /** Null if the path is no page, or the page is too large. @param page path of its file */
+  /** Null if the path is no page, or the page is too large. */
   markdownOf(page: string): SnapshotFile | null {
     return this.#twins.of(page);
   }
@@ -199,18 +180,16 @@ export class SiteSnapshot {
     return found instanceof Promise ? found.then(passing) : passing(found);
   }
 
-  /** True if the result may depend on the requested host. */
   get hasRedirects(): boolean {
     return !this.#redirects.isEmpty;
   }
 
-  /** True if `find` needs no other release for the path. */
   needsNoOtherRelease(path: string): boolean {
     return this.#older.length === 0 || !isPagePart(path);
   }
 
   #findFile(path: string | null, built: string | null, asked: SiteRequestFacts, work: Work): Found | Promise<Found> {
-    // "." is hidden, so that what names nothing is missing, with the root's 404 page.
+    // "." is hidden, so that an impossible name gets the root's 404 page.
     const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') {
       return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
@@ -237,7 +216,7 @@ export class SiteSnapshot {
     );
   }
 
-  /** The result of the first rule that applies. `isByHost`: a rule was ignored because it leads to the requested address. */
+  /** `isByHost`: a rule was ignored because it leads to the requested address. */
   #byRule(
     rules: Iterable<MatchedRule>,
     built: string,
@@ -255,7 +234,7 @@ export class SiteSnapshot {
         if (file === null) continue;
         const isAsset = isAssetPath(built);
         if (status === 404) return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset });
-        // A missing script is missing, whatever page an application has for all else.
+        // A missing script stays missing, even if a rule sends all paths to a page.
         if (isAsset && isPage(file)) continue;
         return answer(this.#find(file, built));
       }
@@ -292,7 +271,6 @@ export class SiteSnapshot {
     return this.#immutable.has(path) || (saysImmutable(sent.cacheControl) && !isPage(path));
   }
 
-  /** The asset in the last active release that has it. Null if none has. */
   async #findOlder(path: string, built: string | null): Promise<SnapshotFile | null> {
     for (const release of this.#older) {
       if (release.servedAt === null) continue;
@@ -306,7 +284,6 @@ export class SiteSnapshot {
     return null;
   }
 
-  /** True if no readable release has other bytes under that name. */
   async #hasOneContent({ path, sha256 }: FileEntry): Promise<boolean> {
     const others = await Promise.allSettled(this.#older.map((release) => release.find(path)));
     return others.every((other) => other.status === 'fulfilled' && (other.value?.sha256 ?? sha256) === sha256);
@@ -356,7 +333,6 @@ export class SiteSnapshot {
 
 const DOTS = /\/\.{1,2}\//;
 
-/** True for a path whose last segment has no extension. */
 function isPageLike(path: string): boolean {
   return !path.slice(path.lastIndexOf('/') + 1).includes('.') && !isWithheld(path);
 }
@@ -366,7 +342,7 @@ function passing(found: Found): Found {
 }
 
 function keyOf(path: string, { id }: ExtraHeaders, release: Pick<KeptRelease, 'digest'> | null = null): string {
-  // No path holds a control character.
+  // Paths contain no control characters, so the keys cannot collide.
   return id === '' && release === null ? path : `${release?.digest ?? ''}\n${id}\n${path}`;
 }
 

@@ -2,7 +2,6 @@ import { encodeSegments } from '../../web/escape.ts';
 import { pageStem } from '../../web/resolve.ts';
 import { twinOf } from '../page-paths.ts';
 
-/** Facts from the head of a page. */
 export interface ListedPage {
   /** Path in the site: `guides/start.html`. */
   readonly path: string;
@@ -12,26 +11,22 @@ export interface ListedPage {
 }
 
 export interface SiteOutline {
-  /** Pages in the order of the site. */
   readonly pages: readonly ListedPage[];
-  /** Paths in the order that the site's navigation names them. */
+  /** Paths in the order of the site's navigation. */
   readonly navigation: readonly string[];
   /** Base path at which the site is served, with its last slash. */
   readonly basePath: string;
-  /** Null uses the title of the first page. */
   readonly title: string | null;
 }
 
 export interface ListAnswer {
   readonly text: string;
-  /** Paths of pages, as they are listed. */
   readonly order: readonly string[];
 }
 
 /** UTF-16 code units. The list says that it omits further pages. */
 const LIST_LENGTH_MAX = 2 * 1024 ** 2;
 export const MORE_PAGES = '\nMore pages are left out here: the list is too long.\n';
-/** Depth of the folders that are sections: `docs/guides`. */
 const SECTION_DEPTH = 2;
 const START_PAGE = /^index\.x?html?$/i;
 
@@ -40,13 +35,13 @@ interface Section {
   readonly pages: ListedPage[];
 }
 
-/** `docs/guides` of `docs/guides/start.html` and of `docs/guides/start/index.html`. */
+/** Returns `docs/guides` for `docs/guides/start.html` and `docs/guides/start/index.html`. */
 export function sectionOf(path: string): string {
   const stem = pageStem(path);
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');
 }
 
-/** Pages by sections, both as the navigation has them, those of the site's own language first. */
+/** Sorts sections and pages by the navigation, with those in the site's language first. */
 export function orderPages({ pages, navigation }: SiteOutline): readonly Section[] {
   const rank = new Map(navigation.map((path, at) => [path, at]));
   const rankOf = ({ path }: ListedPage): number => (START_PAGE.test(path) ? -1 : (rank.get(path) ?? navigation.length));
@@ -58,7 +53,7 @@ export function orderPages({ pages, navigation }: SiteOutline): readonly Section
   return Array.from(sections, ([folder, inside]) => ({ folder, pages: inside }));
 }
 
-/** The index of a site for language models, in the format of llmstxt.org: links lead to the Markdown of its pages. */
+/** Index in the format of llmstxt.org, with links to the Markdown of the pages. */
 export function llmsText(site: SiteOutline): string {
   const sections = orderPages(site);
   const start = sections.flatMap(({ pages }) => pages).find(({ path }) => START_PAGE.test(path));
@@ -85,7 +80,6 @@ function lineOf({ path, title, description }: ListedPage, basePath: string): str
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** `getting-started` -> `Getting started`. */
 function titleOf(folder: string): string {
   const words = folder.split('/').map((name) => name.replace(/[-_]+/g, ' '));
   return words.map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join(' / ') || 'Pages';

@@ -27,9 +27,9 @@ import type { TwinAnswer, TwinCalls } from './worker.ts';
 
 /** Larger pages are data, and have no Markdown. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
-/** For the heads of 20,000 pages, on a busy disk. */
+/** Time for the heads of 20,000 pages on a busy disk. */
 const LIST_MS_MAX = 300_000;
-/** A site works on one page and one list at a time, and leaves a place for another site. */
+/** One page and one list per site at a time leave a place for another site. */
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
 const listers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'list the pages of a site', msMax: LIST_MS_MAX });
@@ -39,34 +39,29 @@ const LIST_TYPE = 'text/plain; charset=utf-8';
 
 const LISTS = ['llms.txt', 'llms-full.txt'] as const;
 type ListName = (typeof LISTS)[number];
-/** Lists are derived data beside the files of a release. Increase the number if their text changes. */
+/** Increase the number if the text of the lists changes. */
 const LISTS_FOLDER = 'markdown';
 const LISTS_FORMAT = 'DSM2';
-/** Pages of a list, in the order of their paths. */
 const LISTED_MAX = 20_000;
-/** Bytes of `llms-full.txt`. The first page that does not fit ends it. */
+/** Limit of `llms-full.txt`. The first page that does not fit ends it. */
 const FULL_BYTES_MAX = 16 * 1024 ** 2;
 
 interface TwinsForm {
   readonly mount: Mount;
-  /** Title of the site. Null uses the title of its first page. */
   readonly title: string | null;
-  /** The site, which takes turns with others. */
+  /** Identifies the site in the scheduler. */
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
   /** Files of the snapshot, whose own keys never end in a line feed. */
   readonly kept: { get(key: string): SnapshotFile | undefined; set(key: string, file: SnapshotFile): unknown };
   readonly fileAt: (path: string, built: string) => SnapshotFile | null;
-  /** Pages that readers can reach at an address. */
   readonly pages: PagePaths;
 }
 
-/** Pages of the active release as Markdown. */
 export class MarkdownPages {
   readonly #release: ReleaseView;
   readonly #form: TwinsForm;
-  /** Pages that have no Markdown. */
   readonly overlong = new OverlongFiles();
 
   constructor(release: ReleaseView, form: TwinsForm) {
@@ -74,7 +69,7 @@ export class MarkdownPages {
     this.#form = form;
   }
 
-  /** The file at `guide/start.md` or `llms.txt`. Null if no page has this path. @param built path as the site was built */
+  /** Null if no page has this path. @param built path as the site was built */
   at(path: string, built: string | null): SnapshotFile | null {
     const list = LISTS.find((name) => name === path);
     if (list !== undefined) return this.#list(list, built ?? this.#form.mount.from + path);
@@ -82,7 +77,7 @@ export class MarkdownPages {
     return page === null || !this.#form.pages.isOpen(page) ? null : this.of(page, built);
   }
 
-  /** Markdown of a page; a file of the bundle goes first. Null if the path is no page, or the page is too large. */
+  /** Prefers a file of the bundle. Null if the path is no page, or the page is too large. */
   of(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
@@ -105,7 +100,6 @@ export class MarkdownPages {
     return made;
   }
 
-  /** The Markdown of a page that was found. Everything else stays as it was found. */
   readonly insteadOf = (found: Found): Found => {
     const twin = found.kind === 'file' ? this.of(found.file.path) : null;
     return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
@@ -127,7 +121,7 @@ export class MarkdownPages {
     return list;
   }
 
-  /** Created with the first request and kept with the release. Created to its end, also if the reader leaves. */
+  /** Continues if the reader leaves, since the result is stored with the release. */
   async #makeList(name: ListName, sent: ExtraHeaders): Promise<TransformedFile> {
     const { mount, title, trailingSlash } = this.#form;
     const folder = join(dirname(this.#release.siteDir), LISTS_FOLDER);
@@ -156,7 +150,6 @@ export class MarkdownPages {
     return (isCut || open.length > LISTED_MAX) && !text.endsWith(MORE_PAGES) ? text + MORE_PAGES : text;
   }
 
-  /** Title and summary of the site, then all pages, each with its address. */
   async #fullText({ text, order }: ListAnswer): Promise<string> {
     const parts = [text.split('\n## ', 1)[0]?.trimEnd() ?? ''];
     let bytes = 0;
@@ -173,7 +166,6 @@ export class MarkdownPages {
     return `${parts.join('\n\n')}\n`;
   }
 
-  /** Null for a page that is left out. */
   async #textOf(page: string): Promise<string | null> {
     const { files, siteDir } = this.#release;
     const entry = files.get(page);
@@ -224,7 +216,7 @@ export class MarkdownPages {
     }
   }
 
-  /** The address that readers see: links of the page are relative to it. */
+  /** Links of the page are relative to the address that readers see. */
   #addressOf(path: string): string {
     const { mount, trailingSlash } = this.#form;
     const stem = path.replace(/(?:^|\/)index\.x?html?$/i, '');
@@ -233,7 +225,7 @@ export class MarkdownPages {
   }
 }
 
-/** False if the list cannot be written. A release that was removed is not created again. */
+/** False if the list cannot be written. Does not create the folder of a removed release. */
 async function keepList(folder: string, name: string, bytes: Buffer): Promise<boolean> {
   try {
     await mkdir(folder).catch((error: unknown) => {
@@ -246,25 +238,20 @@ async function keepList(folder: string, name: string, bytes: Buffer): Promise<bo
   }
 }
 
-/** The part of a snapshot that Markdown is read from. */
 interface DocumentedSnapshot {
   readonly pages: PagePaths;
   markdownOf(page: string): SnapshotFile | null;
 }
 
 export interface PageMarkdownText {
-  /** Path of its file. */
   readonly page: string;
-  /** Empty if the page has none. */
   readonly title: string;
   readonly markdown: string;
 }
 
 /**
- * The Markdown of the page that readers get at an address, after redirects within the site. Null if they get none.
- *
- * @param path in the site, raw, with or without its first slash, query and fragment aside
- * @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason
+ * Markdown of the page at an address, after redirects within the site. Null if there is none. @param path raw path in the site, without
+ * query and fragment @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason
  */
 export async function readMarkdown(
   snapshot: DocumentedSnapshot,

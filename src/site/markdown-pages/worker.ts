@@ -9,15 +9,14 @@ import { findLinks } from '../../web/references.ts';
 import { type Resolution, resolvePath } from '../../web/resolve.ts';
 import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutline, sectionOf } from './llms-text.ts';
 
-/** Bytes read from the beginning of a page. Heads with all their styles inline have 100 KB. */
+/** Bytes read from the start of a page. Heads with inline styles have 100 KB. */
 const HEAD_BYTES = 128 * 1024;
-/** Bytes read of a page whose links give the order of the navigation. */
+/** Bytes read of a page for its navigation links. */
 const NAVIGATION_BYTES = 1024 ** 2;
-/** Sections whose first page is read for its links. */
 const SECTIONS_MAX = 200;
 
 const ORIGIN = 'http://site.invalid';
-/** Pages that readers do not read: not found, the whole book in one, searches, listings of code and words. */
+/** Pages not written for reading: not found, the whole book in one, searches, listings of code and words. */
 const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
@@ -25,14 +24,13 @@ const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noi
 export interface HeadsOrder {
   readonly siteDir: string;
   readonly pages: readonly { readonly path: string; readonly type: string }[];
-  /** Base paths for which the site was built, and at which it is served, with their last slash. */
+  /** Base paths with their last slash. */
   readonly builtFor: string;
   readonly basePath: string;
-  /** The configured title. */
   readonly title: string | null;
 }
 
-/** Title and description of each page, and the order in which the start page and those of the sections link to them. */
+/** Takes the order from the links of the start page and of each section's first page. */
 async function readHeads({ siteDir, pages, builtFor, basePath, title }: HeadsOrder): Promise<SiteOutline> {
   const types = new Map(pages.map(({ path, type }) => [path, type]));
   const listed: ListedPage[] = [];
@@ -71,17 +69,15 @@ function* linkedPages(
   }
 }
 
-/** Makes Markdown of pages: one of 400 KiB takes 200 ms (measured), for which no request may wait. */
+/** A thread makes Markdown, since a page of 400 KiB takes 200 ms (measured). */
 
 export interface TwinOrder extends Omit<MarkdownInput, 'html'> {
   readonly bytes: Uint8Array;
-  /** Media type with its charset. */
   readonly type: string;
 }
 
 export interface TwinAnswer {
   readonly markdown: string;
-  /** Search lists it neither. */
   readonly isLeftOut: boolean;
 }
 

@@ -23,10 +23,10 @@ type RewriteCall = ThreadCall<MountCalls>;
 
 export type SnapshotFile = SiteFile | LazyTransform;
 
-/** Lets concurrent requests share the work on a file. The task itself bounds the load. */
+/** Shares the work on a file between requests. The task itself limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
-/** A file whose bytes, and so size and entity tag, are not computed yet. */
+/** A file whose bytes, size and entity tag are not computed yet. */
 export class LazyTransform {
   readonly path: string;
   readonly sent: ExtraHeaders;
@@ -39,7 +39,7 @@ export class LazyTransform {
     this.#make = make;
   }
 
-  /** @throws DocshelfError `cannot_read`, `release_damaged`: the next request tries again; the signal's reason */
+  /** The next request retries after an error. @throws DocshelfError `cannot_read`, `release_damaged`; the signal's reason */
   make(bodies: BodyCache, signal?: AbortSignal): Promise<SiteFile> {
     const make = async (wanted: AbortSignal): Promise<SiteFile> => {
       const { file, bytes } = await this.#make(wanted);
@@ -52,26 +52,21 @@ export class LazyTransform {
 
 export interface TransformedFile {
   readonly file: SiteFile;
-  /** Null if they are those on disk. */
   readonly bytes: Buffer<ArrayBuffer> | null;
 }
 
-/** Additions to pages. */
 export interface Added {
   readonly toAll: PageAdditions;
-  /** Further additions, by the path of the page. */
   readonly toPage: ((path: string) => Promise<PageAdditions>) | null;
 }
 
 export const NOTHING_ADDED: Added = { toAll: NO_ADDITIONS, toPage: null };
 
-/** The context in which a release's files are rewritten. */
 export interface Making {
   readonly release: ReleaseView | KeptRelease;
-  /** Base path at which readers get the release. */
   readonly basePath: string;
   readonly added: Added;
-  /** The site, which takes turns with others. */
+  /** Identifies the site in the scheduler. */
   readonly site: string;
   readonly overlong: OverlongFiles;
 }
@@ -83,7 +78,7 @@ const makers = new TransformThreads<MountCalls>({
   max: 3,
   siteMax: 2,
 });
-/** Ends of the thread while it works on one file. The first may have had another cause. */
+/** The first end of a thread may have another cause than the file. */
 const ENDS_MAX = 2;
 /** Larger pages are parsed in the thread, at 10 ms a MiB. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
@@ -96,11 +91,9 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
 }
 
 /**
- * The file with the bytes that are sent: rewritten for its base path, then with what is added to pages; the same one where that
- * changes nothing, or takes too long. Made files are not immutable: with other settings or another docshelf they are others.
- *
- * @param signal of the readers who want it
- * @throws DocshelfError `cannot_read`, `release_damaged`, `internal`; the signal's reason
+ * Rewrites a file for its base path and adds to pages. Returns the same file if that changes nothing or takes too long. Transformed files
+ * are not immutable, since they depend on settings and the docshelf version. @throws DocshelfError `cannot_read`, `release_damaged`,
+ * `internal`; the signal's reason
  */
 export async function transformFile(
   plain: SiteFile,
@@ -126,7 +119,6 @@ export async function transformFile(
   return { file: new SiteFile(made, making.release, plain.sent, false, again), bytes };
 }
 
-/** Null if nothing changes. */
 async function bytesOf(
   plain: SiteFile,
   entry: FileEntry,
@@ -143,23 +135,22 @@ async function bytesOf(
 
 const DIGEST = /^(sha256|sha384|sha512)-/;
 
-/** The bytes of a file at another base path than its release was built for. Null if nothing changes. */
 async function mountedBytes(
   plain: SiteFile,
   release: Making['release'],
   basePath: string,
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
-  // The table of an older release is read for each file: none stays in memory.
+  // Do not keep the tables of older releases in memory.
   const files = 'files' in release ? release.files : await release.readTable();
   const mount = { from: release.builtFor, to: basePath };
   const mounted = async (file: MountableFile, digests = new Map<string, string>()): Promise<MountAnswer> => {
     const answer = await rewrite('mount', { file, mount, absent: new Set(), digests });
-    // The thread has no table. If it took other paths for files, it works again and knows them.
+    // The thread has no file table. Repeat with the paths that it wrongly took for files.
     const absent = new Set([...answer.presumed].filter((path) => !isServedPath(files, path)));
     return absent.size === 0 ? answer : rewrite('mount', { file, mount, absent, digests });
   };
-  /** The new `integrity` of a file, by the algorithm of the former one. Null if its bytes do not change. */
+  /** New `integrity` of a file, by the former algorithm. Null if its bytes do not change. */
   const integrityOf = async (url: string, former: string): Promise<string | null> => {
     const entry = entryAt(url, plain.path, release.builtFor, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;
@@ -189,7 +180,6 @@ function entryAt(url: string, pagePath: string, builtFor: string, files: FileTab
   return path === null ? null : (files.get(path) ?? null);
 }
 
-/** Null if nothing is added. */
 async function withAdditions(
   page: Buffer<ArrayBuffer>,
   type: string,

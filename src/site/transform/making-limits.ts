@@ -5,29 +5,24 @@ import { Scheduler, type Turn } from '../../threads/scheduler.ts';
 
 /** Processor time for a file. The slowest real page, of 1.5 MB, takes 1.4 s (measured). */
 const MAKE_MS_MAX = 10_000;
-/** Most unwanted calls end by themselves within this time. Starting another thread takes as long. */
+/** Most aborted calls end within this time. Starting another thread takes as long. */
 const ABORT_WITHIN_MS = 200;
-/** After so many slow files of a release, its other large files are not tried. */
+/** Slow files of a release after which its other large files are skipped. */
 const OVERLONG_MAX = 5;
 /** Smaller files take less than a second, whatever they contain. */
 const SMALL_BYTES = 256 * 1024;
-/** Files that a notice names. */
 const NAMED_MAX = 5;
 
-/** Files of a release that took too long to make, or ended the thread that made them: they are not tried again. */
+/** Files that are not tried again, because they took too long or ended their thread. */
 export class OverlongFiles {
   readonly #paths = new Set<string>();
-  /** Number of threads that ended while they worked on a path. One may have ended for another reason. */
   readonly #ends = new Map<string, number>();
 
   allows({ path, size }: Pick<FileEntry, 'path' | 'size'>): boolean {
     return !this.#paths.has(path) && (this.#paths.size < OVERLONG_MAX || size <= SMALL_BYTES);
   }
 
-  /**
-   * True if the file is not tried again: it took too long, or a thread that worked on it has ended so many times.
-   * @param error of the attempt
-   */
+  /** True if the file is not tried again. @param endsMax ends of a thread that exclude a file */
   note(path: string, error: unknown, endsMax: number): boolean {
     const { code } = toDocshelfError(error);
     const ends = (this.#ends.get(path) ?? 0) + 1;
@@ -37,7 +32,7 @@ export class OverlongFiles {
     return isOver;
   }
 
-  /** Null if there are none. @param effect on the files: `are served without their Markdown` */
+  /** @param effect on the files: `are served without their Markdown` */
   notice(version: string, effect: string): string | null {
     if (this.#paths.size === 0) return null;
     const named = [...this.#paths].slice(0, NAMED_MAX).map((path) => `"${path}"`);
@@ -50,24 +45,20 @@ export class OverlongFiles {
 interface MakersOptions {
   readonly task: string;
   readonly entry: URL;
-  /** Small files of all sites, and of one, that are made at once. Of large ones it is one, for the memory that they take. */
+  /** Limit of small files, in total and per site. Large files run one at a time, for their memory. */
   readonly max: number;
   readonly siteMax: number;
   /** Processor time for one file. Default: 10 s. */
   readonly msMax?: number;
 }
 
-/** Threads that work on one file at a time. */
 interface Lane<Calls extends CallsOf<Calls>> {
   readonly scheduler: Scheduler;
-  /** One for each place in the scheduler, so that the end of a thread affects no other file. The first file starts it. */
+  /** One thread per place, so that its end affects no other file. */
   readonly threads: readonly Thread<Calls>[];
 }
 
-/**
- * Threads that make files of all sites, which take turns. Large files, which may take seconds, have a thread of their own and hold up
- * no small one.
- */
+/** Threads that transform files of all sites in turns. Large files, which may take seconds, have a separate thread. */
 export class TransformThreads<Calls extends CallsOf<Calls>> {
   readonly #small: Lane<Calls>;
   readonly #large: Lane<Calls>;
@@ -85,8 +76,8 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
   }
 
   /**
-   * @param make its calls end with the time that a file may take, or once no reader wants the file
-   * @throws DocshelfError `deadline_exceeded`, `worker_ended`; what `make` throws; the signal's reason
+   * @param make its calls end with the time limit, or once no reader wants the file @throws DocshelfError `deadline_exceeded`,
+   * `worker_ended`; errors of `make`; the signal's reason
    */
   run<Result>(
     { path, size }: Pick<FileEntry, 'path' | 'size'>,
@@ -107,7 +98,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
       try {
         return await make((name, order) => thread.call(name, order, { signal }));
       } finally {
-        // It may hold hundreds of megabytes.
+        // The thread may keep hundreds of megabytes.
         if (isLarge && scheduler.waiting === 0) await thread.terminate();
       }
     };

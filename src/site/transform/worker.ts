@@ -3,19 +3,18 @@ import { addToPage } from '../../web/additions/add-to-page.ts';
 import type { PageAdditions } from '../../web/additions/page-additions.ts';
 import { integrityTargets, type Mount, type MountableFile, mountFile } from '../../web/mount/index.ts';
 
-/** Rewrites files in a thread: for another base path a page of 868 KiB takes 114 ms (measured). */
+/** A thread rewrites files, since a page of 868 KiB takes 114 ms (measured). */
 
 export interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
-  /** Paths that are neither file nor page of the site. The table is not sent to the thread: it may have 500,000 entries. */
+  /** Paths that are no file or page. The whole table may have 500,000 entries, so it stays outside. */
   readonly absent: ReadonlySet<string>;
   /** `integrity` of changed targets, by address. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 export interface MountAnswer {
-  /** Null if nothing changes. */
   readonly bytes: Uint8Array | null;
   /** Paths that the rewriter assumed to be files or pages of the site. If one is not, the result is invalid. */
   readonly presumed: ReadonlySet<string>;
@@ -24,13 +23,11 @@ export interface MountAnswer {
 
 export interface AddOrder {
   readonly page: Uint8Array;
-  /** Media type with its charset. */
   readonly type: string;
   readonly additions: PageAdditions;
 }
 
 const handlers = {
-  /** Returns null if nothing is added. */
   add: ({ page, type, additions }: AddOrder) => {
     const added = addToPage(page, type, additions);
     return added === page ? null : new HandedOver(added, [added.buffer as ArrayBuffer]);

@@ -13,7 +13,7 @@ export interface NamedPage {
 }
 
 export interface ChangedPage extends NamedPage {
-  /** Words of its main text, each as often as it comes; none of a page that is too large to be read. */
+  /** Words of the main text, counted with repetitions. Zero for a page that is too large. */
   readonly wordsAdded: number;
   readonly wordsRemoved: number;
 }
@@ -21,16 +21,14 @@ export interface ChangedPage extends NamedPage {
 export interface PagesDiff {
   readonly added: readonly NamedPage[];
   readonly removed: readonly NamedPage[];
-  /** The same words at another address. */
+  /** Pages with the same words at another address. */
   readonly moved: readonly (NamedPage & { readonly from: string })[];
   readonly changed: readonly ChangedPage[];
-  /** Pages with the same main text. */
   readonly unchanged: number;
-  /** How many of each list there are beside those that are listed. */
+  /** Number of entries beyond each list. */
   readonly leftOut: Readonly<Record<'added' | 'removed' | 'moved' | 'changed', number>>;
 }
 
-/** The difference between two versions by their labels, or between two archives by their names. */
 export interface VersionsDiff extends PagesDiff {
   readonly before: string;
   readonly after: string;
@@ -41,9 +39,9 @@ interface PageText extends NamedPage {
   readonly isTooLarge: boolean;
 }
 
-/** The text itself is let go: two versions may have no page in common. */
+/** Drops the text: two versions may have no page in common. */
 interface LonePage extends NamedPage {
-  /** Null: it says nothing. */
+  /** Null for a page without text. */
   readonly digest: string | null;
 }
 
@@ -52,16 +50,11 @@ interface Pair {
   readonly after: string | undefined;
 }
 
-/** Larger pages are data, and compared by bytes. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
+/** Larger pages are compared by bytes. On a busy machine, 2 MB of hostile markup take 16 s (measured). */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 const TITLE_LENGTH_MAX = 300;
 
-/**
- * By the main text of pages, as search and Markdown have it: a menu that is another on each page changes none.
- *
- * @param onProgress 0 to 1
- * @param listMax entries of each list
- */
+/** Compares the main text, as in search and Markdown, so that a changed menu counts for no page. @param onProgress 0 to 1 */
 export async function diffPages(
   before: ComparedSite,
   after: ComparedSite,
@@ -91,7 +84,7 @@ export async function diffPages(
   return listed({ ...withMoves(added, removed), changed }, unchanged, listMax);
 }
 
-/** `From v1 to v2: 2 added, 0 removed, 1 moved, 7 changed, 120 unchanged pages.` */
+/** Returns `From v1 to v2: 2 added, 0 removed, 1 moved, 7 changed, 120 unchanged pages.` */
 export function diffSummary({ before, after, unchanged, leftOut, ...lists }: VersionsDiff): string {
   const kinds = ['added', 'removed', 'moved', 'changed'] as const;
   const told = kinds.map((kind) => `${lists[kind].length + leftOut[kind]} ${kind}`);
@@ -112,7 +105,7 @@ function listed({ added, removed, moved, changed }: Lists, unchanged: number, ma
   };
 }
 
-/** By the address that `a.html` and `a/index.html` share, in the order of addresses. */
+/** Pairs `a.html` and `a/index.html`, in the order of addresses. */
 function pairsOf(before: ComparedSite, after: ComparedSite): Map<string, Pair> {
   const pairs = new Map<string, Pair>();
   const pagesOf = ({ files }: ComparedSite): string[] => Array.from(files.values(), ({ path }) => path).filter(isPage);
@@ -129,7 +122,7 @@ function isSameFile(pair: Pair, before: ComparedSite, after: ComparedSite): bool
   return former !== undefined && former.sha256 === next?.sha256;
 }
 
-/** @throws the system's own errors */
+/** @throws the system's errors */
 async function textOf({ siteDir, files }: ComparedSite, page: string): Promise<PageText> {
   const { size = 0, sha256 = '', type = 'text/html' } = files.get(page) ?? {};
   if (size > PAGE_BYTES_MAX) return { page, title: '', words: sha256, isTooLarge: true };

@@ -4,14 +4,14 @@ import { Scheduler } from '../../threads/scheduler.ts';
 import type { PagesDiff } from './diff-pages.ts';
 import type { DiffCalls, DiffOrder } from './worker.ts';
 
-/** Entries of each list. With the longest paths and titles, all lists have 10 MB. */
+/** With the longest paths and titles, all lists have 10 MB. */
 const LIST_MAX = 500;
 /** Operators do not wait longer for a page. */
 const DIFF_MS_MAX = 120_000;
 /** A further request would wait for minutes. */
 const WAITING_MAX = 4;
 
-/** One at a time: a comparison takes a processor, and the memory of two tables. */
+/** A comparison takes a processor, and the memory of two file tables. */
 const comparing = new Scheduler({
   max: 1,
   waitingMax: WAITING_MAX,
@@ -31,10 +31,8 @@ const threads = new ThreadPool(
 );
 
 /**
- * What `diffPages` finds between two releases, in a thread.
- *
- * @param order folders of the releases
- * @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended`; the signal's reason
+ * @param order folders of the releases @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended`;
+ * the signal's reason
  */
 export async function diffVersions(
   order: Pick<DiffOrder, 'before' | 'after'>,

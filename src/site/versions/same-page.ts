@@ -9,25 +9,20 @@ import { readHead } from '../first-pages.ts';
 const PAGE_NAME = /(?:(?:^|(?<=\/))index)?\.(?:html|htm|xhtml)$/i;
 const NOT_FOUND = /(?:^|\/)404(?:\.html|\/index\.html)$/;
 
-/** Pages that another version lacks, whose titles are read: 0.3 ms each. More have moved only if a site was rebuilt from scratch. */
+/** Missing pages whose titles are read, 0.3 ms each. A site with more moved pages was rebuilt from scratch. */
 const TITLES_MAX = 2_000;
 const READS_AT_ONCE = 8;
-/** Entries of a file table that are read before other requests have their turn. */
+/** Entries to read before other requests have their turn. */
 const ENTRIES_A_TURN = 2_048;
 
 type Titles = ReadonlyMap<string, readonly string[]>;
 
-/** Pages of one version by those of another. */
 export class SamePages {
-  /** By the two releases. Removed with either of them. */
   readonly #known = new WeakMap<ReleaseView, WeakMap<ReleaseView, Promise<Titles>>>();
 
   /**
-   * Address in one release of the page at an address of another: the same if its table has it, else the page with
-   * the same title among those that only it has, else the nearest parent.
-   *
-   * @param path decoded, without a leading slash, as readers ask for it in `from`
-   * @returns the same way; empty for the root
+   * Finds the page at the same address, else the only page with the same title, else the nearest parent. @param path decoded, without a
+   * leading slash, as in `from` @returns the path in `to`; empty for the root
    */
   async find(path: string, from: ReleaseView, to: ReleaseView): Promise<string> {
     const own = addressOf(path, to) ?? addressOf(path.replace(PAGE_NAME, ''), to);
@@ -45,7 +40,7 @@ export class SamePages {
     const [first, second] = pages
       .map((page) => ({ page, shared: sharedNames(page, path) }))
       .sort((a, b) => b.shared - a.shared);
-    // Two pages that are equally near are no result: Overview, Introduction.
+    // Two equally near pages are no result: Overview, Introduction.
     if (first === undefined || first.shared === second?.shared) return null;
     return readerAddress(first.page, path, to);
   }
@@ -80,7 +75,7 @@ function nearestParent(path: string, to: ReleaseView): string {
   return '';
 }
 
-/** An address in the style of the site: folders with its slash, files with an extension if the requested one had it. */
+/** Keeps the style of the site: folders with a slash, files with an extension if the requested one had it. */
 function readerAddress(page: string, asked: string, to: ReleaseView): string {
   const bare = page.replace(PAGE_NAME, '').replace(/\/$/, '');
   return (/\.x?html?$/i.test(asked) && !/(?:^|\/)index\.\w+$/i.test(page) ? page : addressOf(bare, to)) ?? page;
@@ -111,7 +106,7 @@ async function titleOf({ path, type }: FileEntry, { siteDir }: ReleaseView): Pro
   return readFirstPage(pageText(await readHead(join(siteDir, path)), type)).title;
 }
 
-/** Names of folders and pages that two paths share, counted from both ends. */
+/** Names that two paths share, counted from both ends. */
 function sharedNames(page: string, asked: string): number {
   const [names, others] = [page, asked].map((path) => path.replace(PAGE_NAME, '').split('/').filter(Boolean)) as [
     string[],

@@ -4,10 +4,9 @@ import { readFileTable } from '../../files/index.ts';
 import { serve, yieldToReaders } from '../../threads/index.ts';
 import { type ComparedSite, diffPages, type PagesDiff } from './diff-pages.ts';
 
-/** Compares versions: to read 1,000 pages takes seconds, for which no request may wait. */
+/** A thread compares versions, since reading 1,000 pages takes seconds. */
 
 export interface DiffOrder {
-  /** Folders of releases. */
   readonly before: string;
   readonly after: string;
   readonly listMax: number;
