@@ -7,13 +7,9 @@ export function percentDecode(text: string): string | null {
   }
 }
 
-/** The unchanged text if its percent signs are no escapes. */
 export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
 
-/**
- * Escapes of characters that need none, in which alone base paths are written (RFC 3986, section 6.2.2.2). `%2f` stays: an
- * encoded slash ends no segment.
- */
+/** Decodes needless escapes, since base paths contain none (RFC 3986, section 6.2.2.2). `%2f` stays: an encoded slash ends no segment. */
 export function decodeUnreserved(path: string): string {
   return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
@@ -32,15 +28,15 @@ export function escapeHtml(text: string): string {
     : text;
 }
 
-/** A path that is put behind a slash: two slashes, or a backslash, at the beginning would lead to another host. */
+/** Two slashes, or a backslash, at the start of a path would lead to another host. */
 export const withoutHost = (path: string): string => path.replace(/^[/\\\s]+/, '');
 
-/** A path of a site, segment by segment; `:` too, or `a:b` would read as a scheme. */
+/** Also escapes `:`, since `a:b` would read as a scheme. */
 export function encodeSegments(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** A path as browsers write it, in which no sign begins a query or a fragment. */
+/** Escapes the characters that begin a query or a fragment. */
 export function encodeAddress(path: string): string {
   return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
 }

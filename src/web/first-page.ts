@@ -3,24 +3,23 @@ import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { detachString } from './rewrite/source-text.ts';
 
-/** Facts about a site from its first page, as plain text. Null if the page does not give one. */
+/** Facts as plain text. Null if the page does not state one. */
 export interface FirstPage {
-  /** The page's title without the site's name; the site's name if the page is called Home, Welcome or similar. */
+  /** Page title without the site's name, or the site's name if the page is called Home, Welcome or similar. */
   readonly title: string | null;
   readonly description: string | null;
-  /** As written: `en-US`. */
   readonly language: string | null;
-  /** Address that the page sends its readers on to, as written. */
+  /** Target of a meta refresh, as written. */
   readonly refresh: string | null;
 }
 
-/** UTF-16 code units. Titles and descriptions beyond them are cut: a list shows two or three lines. */
+/** UTF-16 code units. Longer titles and descriptions are cut: a list shows two or three lines. */
 const TITLE_LENGTH_MAX = 120;
 const DESCRIPTION_LENGTH_MAX = 300;
 /** BCP 47 tags in use have 20. */
 const LANGUAGE_LENGTH_MAX = 35;
 
-/** @param html the page, or its beginning: no more than its head is read */
+/** @param html the page, or its beginning with the head */
 export function readFirstPage(html: string): FirstPage {
   const head = new HeadReader(html);
   const first = (name: string): string => head.metadata.get(name) ?? '';
@@ -35,7 +34,7 @@ export function readFirstPage(html: string): FirstPage {
 }
 
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
-/** May be part of a title too: `Tutorial - Basics`. */
+/** A hyphen may also be part of a title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
 /** Titles of first pages that name no site. */
 const UNTELLING = /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
@@ -60,7 +59,7 @@ function shortened(text: string, lengthMax: number): string | null {
 class HeadReader implements MarkupReader {
   title: string | null = null;
   language: string | null = null;
-  /** By name in lower case, the first that says something. */
+  /** First value that is not empty, by name in lower case. */
   readonly metadata = new Map<string, string>();
   readonly #scanner: MarkupScanner;
 
@@ -89,14 +88,12 @@ class HeadReader implements MarkupReader {
     if (key !== null && content !== null && !this.metadata.has(key)) this.metadata.set(key, content);
   }
 
-  /** Null if the attribute is missing or empty. */
   #attribute(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
     if (index === -1) return null;
     return this.#text(this.#scanner.valueStart(index), this.#scanner.valueEnd(index), 'attribute') || null;
   }
 
-  /** On one line. */
   #text(start: number, end: number, rule: 'attribute' | 'text'): string {
     const decode = rule === 'attribute' ? decodeHTMLAttribute : decodeHTML;
     return decode(this.#scanner.text.slice(start, end)).replaceAll(/\s+/g, ' ').trim();

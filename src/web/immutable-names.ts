@@ -2,16 +2,16 @@ import { type FileTable, isPage } from '../domain/release.ts';
 import { isPagePart } from './media-type.ts';
 
 /**
- * Folders that generators write for good, whatever the names in them: Next.js, Astro, Nuxt (which renews one file in its own), SvelteKit,
- * rustdoc, Gatsby, and the chunks of VitePress. Their own documentation has them sent as immutable.
+ * Folders that generators never rewrite: Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby, and the chunks of VitePress.
+ * Their own documentation has them sent as immutable.
  */
 const FOLDERS =
   /(?:^|\/)(?:_next\/static\/|_astro\/|_nuxt\/(?!builds\/latest\.json$)|_app\/immutable\/|static\.files\/|static\/[0-9a-f]{32}\/|assets\/chunks\/(?:[^/]+\.)?[A-Za-z0-9_-]{8}\.js$)/;
 
-/** Folders whose names are known; each costs a look through its names. */
+/** Limit of folders, since each costs a look through its names. */
 const FOLDERS_MAX = 256;
 
-/** Which names of a release never stand for other bytes (contract, section 3). */
+/** Names of a release that never stand for other bytes (contract, section 3). */
 export class ImmutableNames {
   readonly #files: Pick<FileTable, 'namesIn'>;
   readonly #byFolder = new Map<string, FolderDigests>();
@@ -20,7 +20,7 @@ export class ImmutableNames {
     this.#files = files;
   }
 
-  /** True by the name itself, by its folder's generator, or if other names in the folder have a digest at the same place. */
+  /** Uses the name, the folder's generator, or other names of the folder with a digest at the same place. */
   has(path: string): boolean {
     if (isPage(path)) return false;
     if (hashedName(path) || FOLDERS.test(path)) return true;
@@ -39,33 +39,33 @@ export class ImmutableNames {
   }
 }
 
-/** Digests as generators write them, the narrowest first: of hex digits, of esbuild, base 36, of Rollup. */
+/** Alphabets of digests, the narrowest first: hex, esbuild, base 36, Rollup. */
 const ALPHABETS = [/^[0-9a-f]+$/, /^[0-9A-F]+$/, /^[A-Z2-7]+$/, /^[0-9a-z]+$/, /^[A-Za-z0-9_-]+$/];
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Shortest token that may be a digest: the length that Rollup and esbuild write. */
+/** Length of the digests of Rollup and esbuild. */
 const DIGEST_CHARS_MIN = 8;
 /** SHA-256 in hex digits. */
 const DIGEST_CHARS_MAX = 64;
-/** From here on, hex digits of both kinds are no word, number or date. */
+/** Length from which hex digits with letters are no word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
 
-/** `20240601`, alone or with a letter or two: a day. */
+/** A day such as `20240601`, with up to three further characters. */
 const DAY = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])[0-9a-z]{0,3}$/i;
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
-/** Doxygen's digests are of a folder's path and of a member's signature, not of what the file holds. */
+/** Doxygen's digests stand for a folder's path or a member's signature, not for the content. */
 const DOXYGEN = /^dir_[0-9a-f]{32}(?=[._])|_a[0-9a-f]{32}_i?cgraph\./;
 
-/** Hugo's pictures; Pagefind's shards, of as many digits as tell them apart; VitePress' pages, whose names end so in nothing else. */
+/** Hugo's pictures, Pagefind's shards (with as many digits as needed), VitePress' pages. */
 const GENERATOR_SHAPES = [
   /_hu_?(?:[0-9a-f]{16,64}|\d{15,20})(?=[._])/,
   /_[0-9a-f]{7,}\.pf_(?:fragment|index|filter|meta)$/,
   /\.md\.[A-Za-z0-9_-]{8}(?:\.lean)?\.js$/,
 ];
 
-/** How often a token goes over from digits to letters, and between small letters, capitals and others. */
+/** Counts changes between digits and letters, and between small letters, capitals and others. */
 function changesIn(token: string): number {
   let changes = 0;
   let last = '';
@@ -77,7 +77,7 @@ function changesIn(token: string): number {
   return changes;
 }
 
-/** True for a token that nobody would write by hand, whatever the other names are. */
+/** True for a token that nobody writes by hand. */
 function isCertain(token: string): boolean {
   if (token.length < DIGEST_CHARS_MIN || !/[0-9]/.test(token) || !/[A-Za-z]/.test(token) || DAY.test(token))
     return false;
@@ -87,7 +87,7 @@ function isCertain(token: string): boolean {
   return BASE64URL.test(token) && /[a-z]/.test(token) && /[A-Z]/.test(token) && changesIn(token) >= 5;
 }
 
-/** A word, words in camel case, a number of anything, a day. */
+/** A word, camel case, a number, or a day. */
 function isPlainWord(token: string, isHex: boolean): boolean {
   if (DAY.test(token)) return true;
   if (isHex) return !/[0-9]/.test(token);
@@ -96,11 +96,11 @@ function isPlainWord(token: string, isHex: boolean): boolean {
 
 interface Token {
   readonly text: string;
-  /** Position and length, in which the names of one generator agree. */
+  /** Position and length, which are equal in all names of one generator. */
   readonly place: string;
 }
 
-/** What may be a digest in a file's name: whole parts between dots, and their ends behind `-` or `_`. */
+/** Tokens are whole parts between dots, and their ends after `-` or `_`. */
 function tokensOf(name: string): Token[] {
   const parts = name.split('.');
   if (parts.length > 1) parts.pop();
@@ -121,7 +121,7 @@ function tokensOf(name: string): Token[] {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** True if a file's name alone shows that it has a digest of the content. False for pages. */
+/** Always false for pages. */
 function hashedName(path: string): boolean {
   const name = nameOf(path);
   if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
@@ -131,14 +131,13 @@ function hashedName(path: string): boolean {
 /** Certain digests at a place that make others at the place digests. */
 const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
-/** Share of a folder's names that have a digest at that place. */
 const CARRYING_SHARE_MIN = 1 / 2;
 
-/** Positions and alphabets of digests in a folder's names, learned from the names that are certain. */
+/** Positions and alphabets of a folder's digests, derived from the certain ones. */
 class FolderDigests {
   readonly #alphabets = new Map<string, RegExp>();
 
-  /** @param names of the folder's files that pages load as parts of themselves */
+  /** @param names files of the folder that pages load */
   constructor(names: readonly string[]) {
     const byPlace = new Map<string, string[]>();
     for (const name of names) {

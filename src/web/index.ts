@@ -1,4 +1,4 @@
-/** The serving side names files behind this door: the HTML parser that comes with it costs a start 20 ms. */
+/** Serving imports files directly: the HTML parser behind this index costs a start 20 ms. */
 
 export { decodeOrKeep, percentDecode } from './escape.ts';
 export { ImmutableNames } from './immutable-names.ts';

@@ -1,14 +1,14 @@
 import { lookup } from 'mime-types';
 
-/** Extensions that the registry lacks, or knows as what documentation never means: to it `.ts` is video. */
+/** Extensions that the registry lacks or misreads: it takes `.ts` for video. */
 const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ...['ts', 'mts', 'cts', 'tsx', 'rst', 'adoc', 'vue', 'svelte', 'astro'].map((ext) => [ext, 'text/plain'] as const),
   ['cjs', 'text/javascript'],
 ]);
 
 /**
- * Code, data and texts that the registry lacks, or has for another format of the same name (`.rs`, `.dot`, `.pot`, `.mmd`), or as
- * what a browser downloads and does not show. The answers say `nosniff`: what is not told to be text, nobody can read.
+ * Text formats that the registry lacks, confuses (`.rs`, `.dot`, `.pot`, `.mmd`), or has as types that a browser downloads. With `nosniff`,
+ * only text types are readable.
  */
 const TEXT_EXTENSIONS = new Set(
   [
@@ -22,7 +22,7 @@ const TEXT_EXTENSIONS = new Set(
   ].flatMap((extensions) => extensions.split(' ')),
 );
 
-/** Texts whose names have no extension, as they are written. */
+/** Case-sensitive names of texts without an extension. */
 const TEXT_NAME =
   /^(?:AUTHORS|BUILD|CHANGELOG|CHANGES|CNAME|CODEOWNERS|CONTRIBUTING|CONTRIBUTORS|COPYING|COPYRIGHT|HISTORY|INSTALL|LICEN[CS]E|MAINTAINERS|NEWS|NOTICE|PATENTS|README|THANKS|TODO|UNLICENSE|VERSION|WORKSPACE|(?:Brew|Caddy|Container|Docker|Earth|Gem|Guard|Jenkins|Just|Make|Pip|Pod|Proc|Rake|Tilt|Vagrant)file)(?:[-.][A-Z0-9.]+)?$/;
 
@@ -83,19 +83,18 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/** True if the extension is known and not a page's: a missing asset gets no HTML. `docs/v1.2` may be a page. */
+/** True if the extension is known and not a page's, so that a missing asset gets no HTML. `docs/v1.2` may be a page. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
 }
 
-/** Scripts, styles, fonts, pictures, media and WebAssembly by their types; source maps by their name. */
 const PAGE_PART =
   /^(?:text\/(?:css|javascript|vtt)|application\/(?:javascript|wasm|vnd\.ms-fontobject)|(?:audio|font|image|video)\/.*)$/;
-/** By the names that they go by: a registered one asks for itself again, and must find that it is gone. */
+/** Recognized by name: a registered worker requests itself again, and must get a 404 if it is gone. */
 const SERVICE_WORKER = /(?:^|[-_.])(?:ng)?sw(?:[-_.]|$)|service-?worker|ngsw-worker/i;
 
-/** True for what a page loads as a part of itself, and not for documents, feeds, archives, data and service workers. */
+/** False for documents, feeds, archives, data and service workers. */
 export function isPagePart(path: string): boolean {
   const type = knownTypeOf(path);
   if (type === null) return false;
@@ -112,7 +111,7 @@ const SHRINKING = new Set(
   ].flatMap((types) => types.split(' ')),
 );
 
-/** First bytes of compressed files, whatever their names: Pagefind's are gzip inside. */
+/** First bytes of compressed files. Pagefind's files are gzip without the extension. */
 const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x1f, 0x8b], // gzip
   [0x28, 0xb5, 0x2f, 0xfd], // zstd
@@ -149,15 +148,14 @@ function weightsOf(accept: string): Weights {
   return weights;
 }
 
-/** Weight of the most specific range that covers the type (RFC 9110, section 12.5.1). */
+/** Weight of the most specific matching range (RFC 9110, section 12.5.1). */
 function weightOf(type: string, weights: Weights): number {
   const ranges = [type, type.replace(/\/.*/, '/*'), '*/*'];
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
 /**
- * True if the field names the wanted type and the usual one weighs no more. A client that accepts all types is sent the usual one.
- * @param wanted, usual in lower case, without parameters
+ * True if the field names the wanted type and gives the usual one no higher weight. @param wanted, usual in lower case, without parameters
  */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept);
@@ -165,12 +163,12 @@ export function prefersType(accept: string, wanted: string, usual: string): bool
   return ofWanted > 0 && ofWanted >= weightOf(usual, weights);
 }
 
-/** @param accept empty or null: the client accepts all types @param type in lower case, without parameters */
+/** @param accept empty or null accepts all types @param type in lower case, without parameters */
 export function acceptsType(accept: string | null, type: string): boolean {
   return accept === null || accept.trim() === '' || weightOf(type, weightsOf(accept)) > 0;
 }
 
-/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024; browsers find later ones that arrive with them. */
+/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024; browsers find later ones in the first packet. */
 export const CHARSET_HEAD_BYTES = 4096;
 
 const META = /<meta[\s/][^>]*>/gi;
@@ -185,7 +183,7 @@ function attributesOf(tag: string): ReadonlyMap<string, string> {
   return new Map(attributes.reverse());
 }
 
-/** The encoding standard's name of a label (`latin1` is `windows-1252`), or null for one that it does not know. */
+/** Encoding standard's name of a label (`latin1` is `windows-1252`), or null. */
 export function encodingOf(label: string): string | null {
   try {
     return new TextDecoder(label.trim()).encoding;
@@ -201,7 +199,7 @@ function metaCharset(text: string): string | null {
     const content = isContentType ? (attributes.get('content') ?? '') : '';
     const label = attributes.get('charset') ?? /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(content)?.[1];
     const encoding = label === undefined ? null : encodingOf(label);
-    // A meta that could be read as single bytes cannot be UTF-16: the standard's prescan says UTF-8 then.
+    // A meta that is readable as single bytes cannot be UTF-16: the standard prescribes UTF-8.
     if (encoding !== null) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
   }
   return null;
@@ -213,19 +211,19 @@ export function charsetOfType(mediaType: string): string | null {
 
 const CHARSET_PARAMETER = /;\s*charset\s*=\s*["']?([^\s;"']+)["']?/i;
 
-/** The charset of a byte order mark, which counts for more than a header (encoding standard, "decode"), or null. */
+/** A byte order mark overrides the header (encoding standard, "decode"). */
 export function markedCharset([first, second, third]: Uint8Array): string | null {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   return first === 0xff && second === 0xfe ? 'utf-16le' : null;
 }
 
-/** The charset of a page, XML or SVG by its byte order mark, `<meta>` or XML declaration (HTML standard, section 13.2.3.2). */
+/** Uses byte order mark, `<meta>` or XML declaration (HTML standard, section 13.2.3.2). */
 export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/** One unit a byte. Simplified from the standard's prescan: a `>` inside an attribute's value ends a tag. */
+/** @param text one unit per byte. Simpler than the standard's prescan: a `>` inside an attribute's value ends a tag */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
@@ -234,17 +232,17 @@ export function charsetInMarkup(text: string): string | null {
   return declared === undefined ? null : encodingOf(declared);
 }
 
-/** The charset that a style sheet begins with (CSS Syntax Level 3, section 3.2), or null. */
+/** CSS Syntax Level 3, section 3.2. */
 export function charsetInCss(text: string): string | null {
   return /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 }
 
-/** The media type of a file that may have been rewritten: in UTF-8 if the file begins with that byte order mark. */
+/** A rewritten file in UTF-8 begins with a byte order mark. */
 export function rewrittenType(mediaType: string, bytes: Uint8Array): string {
   return markedCharset(bytes) === 'utf-8' ? mediaType.replace(CHARSET_PARAMETER, '; charset=utf-8') : mediaType;
 }
 
-/** A page's text by its byte order mark or the charset of its media type; UTF-8 if neither names one, Latin 1 if it is unknown. */
+/** Prefers byte order mark, then the media type's charset. Without either it is UTF-8, with an unknown one Latin 1. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
   const charset = markedCharset(bytes) ?? charsetOfType(mediaType) ?? 'utf-8';
   try {

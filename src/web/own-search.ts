@@ -1,31 +1,29 @@
 import { isPage } from '../domain/release.ts';
 
-/** A search that the pages of a release bring. */
 export interface BundledSearch {
   readonly kind: string;
-  /** `hosted`: a service elsewhere answers it. `no-index`: the bundle lacks what it reads. */
+  /** `hosted` needs an external service. `no-index` lacks a file. */
   readonly state: 'works' | 'hosted' | 'no-index';
-  /** The service that it asks, or the file that it reads. */
+  /** Service or file that the search needs. */
   readonly needs: string;
-  /** A list of CSS selectors. */
+  /** CSS selectors, separated by commas. */
   readonly boxes: string;
   /** Markup for the head of pages whose boxes are replaced. */
   readonly head: string;
 }
 
-/** Number of pages to read: boxes are in headers, which all pages share. */
+/** Boxes are in headers, which all pages share. */
 const PAGES_READ = 5;
-/** Names of all scripts and indexes of the table: most files of a site are no more than looked at. */
+/** Names of all scripts and indexes in the table, to skip most files quickly. */
 const NAMED_FOR_SEARCH = /search|pagefind|lunr|nextra/i;
 
-/** Finds the searches that a site brings, from the names of all its files and from the text of some pages. */
+/** Uses the names of all files and the text of some pages. */
 export class BundledSearchSurvey {
   readonly #step: number;
   readonly #pages = new Set<string>();
   readonly #found = new Set<RegExp>();
   #count = 0;
 
-  /** @param pages of the site */
   constructor(pages: number) {
     this.#step = Math.max(1, Math.ceil(pages / PAGES_READ));
   }
@@ -40,12 +38,11 @@ export class BundledSearchSurvey {
     }
   }
 
-  /** To be read, once all files are known. */
+  /** Pages to read, complete once all files are known. */
   get pages(): readonly string[] {
     return [...this.#pages];
   }
 
-  /** @param texts of those pages, or of their beginnings */
   judge(texts: Iterable<string>): BundledSearch[] {
     const boxes = new Map<OwnSearchKind, Set<string>>();
     for (const text of texts) {
@@ -69,40 +66,32 @@ export class BundledSearchSurvey {
   }
 }
 
-/** The searches that find nothing on this site. */
 export function failingSearches(searches: readonly BundledSearch[]): BundledSearch[] {
   return searches.filter(({ state }) => state !== 'works');
 }
 
-/** A search that generators and services write into pages. */
 export interface OwnSearchKind {
-  /** As operators know it. */
   readonly name: string;
-  /** In the markup of a page that has its box. */
   readonly mark: RegExp;
-  /** In the markup of a page whose box is another's. */
   readonly unless?: RegExp;
-  /** A script that tells this search from others with the same markup. */
+  /** Script that distinguishes searches with the same markup. */
   readonly script?: RegExp;
-  /** What it reads, any of it; null: it asks a service elsewhere. */
+  /** Index files, of which one suffices, or null for a hosted service. */
   readonly index: { readonly file: RegExp; readonly name: string } | null;
-  /** The service; null if it reads files. */
+  /** Hosted service, or null if it reads files. */
   readonly service: string | null;
-  /** Its boxes in a page: a list of CSS selectors. */
+  /** CSS selectors, separated by commas. */
   readonly boxes: string;
-  /** A selector of one that the page's own script names. */
+  /** Matches a selector in the page's own script. */
   readonly named?: RegExp;
-  /** Markup for the head, with which its scripts call nobody before they are asked. */
+  /** Markup for the head that stops connections before the first search. */
   readonly head?: string;
 }
 
 const VITEPRESS = /\bVPNavBarSearch\b/;
 const VITEPRESS_BOXES = '.VPNavBarSearch button';
 
-/**
- * The first that fits a page counts. Selectors and files are as the projects' own themes write them. Expressions are bounded: pages of
- * bundles may be hostile.
- */
+/** The first match counts. Selectors and files come from the projects' themes. Patterns are bounded, since pages may be hostile. */
 export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
   {
     name: 'VitePress, DocSearch',
@@ -111,7 +100,7 @@ export const OWN_SEARCH_KINDS: readonly OwnSearchKind[] = [
     index: null,
     service: '*.algolia.net',
     boxes: VITEPRESS_BOXES,
-    // Its theme asks for an element of this id before it connects ahead of any search.
+    // The theme looks for this id before it connects in advance.
     head: '<link id="VPAlgoliaPreconnect">',
   },
   {

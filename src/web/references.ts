@@ -4,9 +4,9 @@ import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
-/** A reference of a page: as written, entities decoded, trimmed. */
+/** Reference of a page: as written, entities decoded, trimmed. */
 export interface Reference {
-  /** `link`: a place that a reader goes to. `canonical`: the page's own address. `asset`: loaded by the page. */
+  /** `link` is followed by readers, `canonical` is the page's own address, `asset` is loaded by the page. */
   readonly kind: ReferenceKind;
   readonly tag: string;
   readonly attribute: string;
@@ -36,7 +36,7 @@ const URL_ATTRIBUTES: Readonly<Record<string, { readonly kind: ReferenceKind; re
   video: { kind: 'asset', names: ['src', 'poster'] },
 };
 
-/** `rel` values of links whose target the page loads, or may load later. */
+/** `rel` values of links that the page loads at once or later. */
 const LOADED =
   /(?:^|\s)(?:stylesheet|icon|mask-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image|manifest|(?:module)?preload|prefetch|prerender)(?:\s|$)/i;
 const LINK_TO_HOST = /(?:^|\s)(?:preconnect|dns-prefetch)(?:\s|$)/i;
@@ -49,7 +49,7 @@ function kindOfLink(rel: string): ReferenceKind | null {
   return LOADED.test(rel) ? 'asset' : 'link';
 }
 
-/** Goes from tag to tag and builds no tree (about 100 MB/s). */
+/** Reads tags without building a tree (about 100 MB/s). */
 class ReferenceCollector implements MarkupReader {
   readonly references: Reference[] = [];
   readonly pictures: Reference[] = [];
@@ -58,7 +58,7 @@ class ReferenceCollector implements MarkupReader {
   readonly #scanner: MarkupScanner;
   readonly #isOutline: boolean;
 
-  /** @param isOutline true to collect pictures and anchors, which takes a look at every attribute */
+  /** @param isOutline true to collect pictures and anchors, which needs every attribute */
   constructor(html: string, isOutline: boolean) {
     this.#scanner = new MarkupScanner(html);
     this.#isOutline = isOutline;
@@ -73,7 +73,7 @@ class ReferenceCollector implements MarkupReader {
       if (this.#isOutline) this.#addPicturesAndAnchors(tag);
     }
     if (!scanner.isHtml) return;
-    // `noscript` is read as markup: a reader without scripts sees it.
+    // `noscript` is markup for readers without scripts.
     if (tag === 'plaintext') scanner.skipAll();
     else if (tag !== 'noscript' && RAW_TEXT.has(tag)) scanner.skipRawText();
   }

@@ -3,7 +3,7 @@ import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/releas
 import { isAssetPath } from './media-type.ts';
 import { RULE_FILES } from './rules/rule-file.ts';
 
-/** What `guide.html` and `guide/index.html` share: `guide`; empty for the first page of a site. */
+/** `guide` for `guide.html` and `guide/index.html`; empty for the first page of a site. */
 export function pageStem(path: string): string {
   return path.replace(/(?:(?:^|\/)index)?\.x?html?$/i, '');
 }
@@ -12,7 +12,7 @@ export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
   /** `location` is relative to the request's address, without its query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `notFoundPage` is the nearest 404 page up the tree; null if there is none, and for an asset's path. */
+  /** `notFoundPage` is the nearest 404 page up the tree, or null for an asset's path. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type Paths = Pick<FileTable, 'has'>;
@@ -20,21 +20,20 @@ type Paths = Pick<FileTable, 'has'>;
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
 const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
 const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
-/** Releases hold paths of at most 4,096 bytes (archives.md). */
+/** Longest path in bytes of a release (archives.md). */
 export const PATH_CHARS_MAX = 4096;
 const WELL_KNOWN = '.well-known/';
 
-/** Docshelf's own folder, and all below it. */
 export const isInternalPath = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
 
-/** No part of a site: docshelf's own folder, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
+/** docshelf's own folder, and dotfiles except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
   if (isInternalPath(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
   return rest.startsWith('.') || rest.includes('/.');
 }
 
-/** At no address: what is hidden, and the site's rules, which travel with it. */
+/** Includes the site's rule files, which are never served. */
 export const isWithheld = (path: string): boolean => RULE_FILES.includes(path) || isHidden(path);
 
 function firstOf(files: Paths, prefix: string, names: readonly string[]): string | null {
@@ -42,7 +41,7 @@ function firstOf(files: Paths, prefix: string, names: readonly string[]): string
   return name === undefined ? null : prefix + name;
 }
 
-/** The last segment of a path, percent-encoded: `:` too, or `a:b` would read as a scheme. */
+/** Also escapes `:`, since `a:b` would read as a scheme. */
 function lastSegment(path: string): string {
   return encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 }
@@ -51,7 +50,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
-    // `/a/` where only `a.html` exists: an answer here would lead its relative links astray.
+    // If only `a.html` exists, a response at `/a/` would break its relative links.
     const withoutSlash = path.slice(0, -1);
     const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
     return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };
@@ -67,7 +66,7 @@ function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash
 }
 
 function nearestNotFoundPage(files: Paths, path: string): string | null {
-  // No release is deeper: bounds the look-ups of a request with thousands of segments.
+  // Releases have no deeper paths: limits the look-ups of a request with thousands of segments.
   let end = 0;
   for (let depth = 0; depth < ARCHIVE_LIMITS.depthMax && path.includes('/', end); depth++) {
     end = path.indexOf('/', end) + 1;
@@ -80,10 +79,8 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
 }
 
 /**
- * The exact file; `<path>.html`, also beside a folder; the folder's `index.html`, where `always` redirects to its slash
- * and `never` answers with and without it; then the path's other Unicode normal forms, since some systems store names
- * decomposed.
- * @param path decoded, without a leading slash; empty for the root
+ * Tries the exact file, `<path>.html`, the folder's `index.html` (`always` redirects to the slash, `never` serves both), then other Unicode
+ * normal forms, since some systems store names decomposed. @param path decoded, without a leading slash; empty for the root
  */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   const found = findFile(files, path, trailingSlash);
@@ -91,7 +88,7 @@ export function resolvePath(files: Paths, path: string, trailingSlash: TrailingS
   return { kind: 'missing', notFoundPage: isAssetPath(path) ? null : nearestNotFoundPage(files, path) };
 }
 
-/** As `resolvePath`, without a look at the pages for missing paths: null if there is no file. */
+/** Like `resolvePath`, without the 404 page. */
 export function findFile(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (isWithheld(path) || path.length > PATH_CHARS_MAX) return null;
   const found = resolveExactly(files, path, trailingSlash);

@@ -2,27 +2,26 @@ import type { TrailingSlash } from '../domain/release.ts';
 import { encodeAddress, percentDecode } from './escape.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/** Votes of a reference that breaks, against one of a link that is redirected: a page without its pictures is broken. */
+/** Votes of a broken reference, against one of a redirected link: a page without its pictures is broken. */
 const BROKEN_WEIGHT = 10;
 
 /** Stands for the site's own host, which a bundle does not name. */
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** Checked before a URL is parsed: most pages have many. */
+/** Cheap test before parsing: most pages have many such URLs. */
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
 const ABSOLUTE = /^(?:https?:|\/)/i;
 
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 
-/** Answered at any address: its relative references say nothing about its own. */
+/** Served at any address, so its relative references prove nothing. */
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
 /**
- * Votes on the addresses of folder pages (`x/index.html`), `/x/` or `/x`: links and canonicals to them, and their
- * relative references that resolve in one form alone. Where neither votes, relative references against absolute ones:
- * the former need the slash.
+ * Votes on `/x/` or `/x` for `x/index.html`: links and canonicals to it, and its relative references that resolve in only one form. Without
+ * these, relative references vote for the slash, and absolute ones against it.
  */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
@@ -61,13 +60,13 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** Majority of the pages so far. Without any sign `never` for sites that refer absolutely, else `always`. */
+  /** Without any vote `never` for sites with absolute references, else `always`. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';
   }
 
-  /** A canonical names the page's own address; only its end is compared, the site may be published under a prefix. */
+  /** Compares only the end, since the site may be published under a prefix. */
   #countCanonical(path: string, canonical: URL): void {
     const folder = path.replace(FOLDER_PAGE, '');
     const address = decodedPath(canonical);
@@ -106,7 +105,7 @@ export class TrailingSlashVotes {
 }
 
 class PageAddresses {
-  /** True for a folder's page other than the root's that answers at its own address only: there the two differ. */
+  /** True for a folder's page below the root that is served only at its own address. */
   readonly isFolderPage: boolean;
   readonly #withSlash: string | undefined;
   readonly #withoutSlash: string | undefined;
@@ -124,7 +123,7 @@ class PageAddresses {
     this.#withoutSlash = from(address);
   }
 
-  /** The path in the site that a reference leads to, or null if it leaves the site. */
+  /** Null if the reference leaves the site. */
   resolve(url: string, withSlash: boolean): string | null {
     const target = URL.parse(url, withSlash ? this.#withSlash : this.#withoutSlash);
     if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return null;

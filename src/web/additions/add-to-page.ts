@@ -6,7 +6,7 @@ import { type Edit, spliceBytes } from '../rewrite/write.ts';
 import { ENGLISH, languageOf } from '../words/index.ts';
 import type { PageAdditions } from './page-additions.ts';
 
-/** The page in UTF-8 with what is added to it; the same object if nothing is, as in parts of pages. @param mediaType with its charset */
+/** Returns UTF-8, or the same object if nothing is added, as for parts of pages. @param mediaType with its charset */
 export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: PageAdditions): Uint8Array {
   const page = utf8Bytes(bytes, 'html', charsetOfType(mediaType));
   const places = findPlaces(unitsOf(page), body.length > 0);
@@ -24,13 +24,12 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
   return edits.length === 0 ? bytes : spliceBytes(page, edits);
 }
 
-/** In units of the text. */
 interface AdditionPlaces {
-  /** As written in `<html lang>`; empty if there is none. */
+  /** Value of `<html lang>`, or empty. */
   readonly language: string;
-  /** Where `<head>` ends, written or not. */
+  /** End of `<head>`, written or implied. */
   readonly head: number;
-  /** Null if nothing may follow: in a page of frames, in a template, and after what is not closed. */
+  /** End of `<body>`. Null if markup must not follow: in a frameset, in a template, and after an unclosed element. */
   readonly body: number | null;
 }
 
@@ -38,21 +37,17 @@ interface AdditionPlaces {
 const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
-/** End tags that end one; all others are passed over there. */
+/** Other end tags in a head are ignored. */
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
-/** A file that has none of them, nor a doctype, is a part of a page, which scripts load into one. */
+/** A file without these tags and without a doctype is a part of a page, which scripts load. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
-/** In bytes, as a text of one unit a byte has it. */
+/** As a text of one unit per byte. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
 /**
- * The places where a browser ends the head and the body of a page, whatever is written in comments, scripts, attributes and
- * templates.
- *
- * @param text one unit a byte
- * @param wantsBody false: no more is read than the head
- * @returns null for what is no page
+ * Ends of head and body as a browser finds them, in spite of comments, scripts, attributes and templates. @param text one unit per byte
+ * @param wantsBody false to stop after the head @returns null for parts of pages
  */
 function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
   return new PlaceFinder(text, wantsBody).places();
@@ -65,10 +60,8 @@ class PlaceFinder implements MarkupReader {
   #language = '';
   #isPage = false;
   #hasFrames = false;
-  /** True behind an element that never ends. */
   #isUnclosed = false;
   #templates = 0;
-  /** Start of the outermost open template. */
   #templateStart = 0;
   /** Start of the last complete tag or doctype: there is no other `<` before its end. */
   #tagStart = -1;
@@ -145,7 +138,7 @@ class PlaceFinder implements MarkupReader {
     return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
   }
 
-  /** @returns true if the rest of the page is not read */
+  /** @returns true if the rest of the page need not be read */
   #endHead(at: number): boolean {
     if (this.#head !== null) return false;
     this.#head = at;
@@ -159,7 +152,7 @@ class PlaceFinder implements MarkupReader {
     this.#scanner.skipAll();
   }
 
-  /** The end of the file, unless an unfinished comment, tag or element contains it. */
+  /** End of the file, unless an unfinished comment, tag or element contains it. */
   get #safeEnd(): number | null {
     const isSafe = !this.#isUnclosed && !this.#text.includes('<', this.#tagStart + 1);
     return isSafe ? this.#text.length : null;

@@ -38,7 +38,7 @@ const CLASSES = new Set(
   ).split(' '),
 );
 
-/** Headings for screen readers or a book's author alone. */
+/** Headings only for screen readers or a book's author. */
 const HEADING_CLASSES = new Set('sr-only visually-hidden corpauthor'.split(' '));
 
 const LINE_NUMBER_CLASSES = new Set(
@@ -47,16 +47,16 @@ const LINE_NUMBER_CLASSES = new Set(
 
 const HIDDEN_STYLE = /display\s*:\s*none/i;
 
-/** Link to where a page's source is edited: every language has its own words for it. */
+/** The address identifies edit links, whose text depends on the language. */
 const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 
-/** Lists of the pages below this one, which stand in for a section without text. */
+/** Lists of child pages, which replace the text of a section. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** The panels of tabs are shown: each is a click away, and all but one are hidden. */
+/** Hidden panels of tabs count as content, since they are one click away. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
-  // The titles of Starlight's asides are hidden from screen readers, which hear them as the aside's label.
+  // Starlight hides the titles of asides from screen readers, which read them as the aside's label.
   if (attributeOf(element, 'aria-hidden') === 'true') return !hasClass(element, 'starlight-aside__title');
   const hidden = attributeOf(element, 'hidden');
   if (hidden !== null && hidden !== 'until-found') return true;
@@ -79,11 +79,11 @@ function isClutterLink(link: Element): boolean {
   const relation = attributeOf(link, 'rel');
   if (relation === 'prev' || relation === 'next') return true;
   const href = attributeOf(link, 'href') ?? '';
-  // A permalink is a link to its own page that says no word: `#`, `¶`, a zero-width space.
+  // A permalink links to its own page without a word: `#`, `¶`, a zero-width space.
   return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
 }
 
-/** A footer of the page or of an article, unless it says who is quoted. */
+/** The footer of a quotation, which names its source, is content. */
 function isPageFooter(element: Element): boolean {
   const parent = element.parentNode;
   return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
@@ -123,7 +123,7 @@ export function listsChildPages(element: Element): boolean {
 const LINES = new Set(['div', 'p', 'li', 'tr']);
 const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
 
-/** Line breaks may be characters, `<br>` or one element a line; line numbers and copy buttons are left out. */
+/** Line breaks may be characters, `<br>` or one element per line. Leaves out line numbers and copy buttons. */
 export function codeText(pre: Element): string {
   let text = '';
   let atLineStart = true;
@@ -157,7 +157,7 @@ export function codeText(pre: Element): string {
 /** UTF-16 code units. Longer headings are text. */
 const HEADING_LENGTH_MAX = 500;
 
-/** Adjacent spans that the page's style sets apart: a number and its title, a name and its claim. */
+/** Adjacent spans with separate styles: a number and its title, a name and its claim. */
 function areSetApart(before: Node | undefined, node: Element): boolean {
   return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
 }
@@ -180,7 +180,6 @@ export function headingText(heading: Element): string {
     .toWellFormed();
 }
 
-/** Cells that lay out code or headings hold no data. */
 export function isLayoutCell(cell: Element): boolean {
   return holdsBlocks(cell) || isCodeCell(cell);
 }

@@ -14,7 +14,7 @@ import {
 
 export interface ContentRoot {
   readonly element: Element;
-  /** By markup; else by density, and lists of links around the text may be inside. */
+  /** True if markup names the content. False if text density does, and then lists of links may be inside. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
@@ -25,15 +25,14 @@ const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-conten
 
 const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
 
-/** Share of a container's text that lets its richest child stand for it. */
+/** Share of a container's text above which its richest child replaces it. */
 const SHARE_MIN = 0.7;
 
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
 /**
- * The main landmark, in it the one article that has its heading; else an article; else a known generator's container; else the
- * part with the densest text.
+ * Prefers the main landmark (or its only article with a heading), then an article, a known container, and the part with the densest text.
  */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
@@ -44,7 +43,7 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** The heading that the document's title repeats, else the first of the first level. */
+/** Prefers the heading that the document's title repeats. */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {
@@ -87,7 +86,7 @@ function knownContainer(body: Element): Element | null {
   return null;
 }
 
-/** Descends while one child has nearly all text that is no link, with the page's heading and list of pages. */
+/** Descends while one child has nearly all unlinked text, the page's heading and the list of pages. */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;
   for (;;) {
@@ -104,7 +103,7 @@ function densest(body: Element, density: LinkDensity): Element {
   }
 }
 
-/** True for an element inside the content's element that is no content. @param isBeforeText true before the first text */
+/** @param isBeforeText true before the first text */
 export function isOutsideContent(element: Element, { isMarked, density }: ContentRoot, isBeforeText: boolean): boolean {
   if (isClutter(element)) return true;
   const { tagName } = element;
@@ -127,7 +126,6 @@ interface Density {
 
 const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
 
-/** A menu has so large a share of links, and so many. */
 const LINKED_SHARE_MIN = 0.7;
 const LINKS_MIN = 5;
 
@@ -135,7 +133,7 @@ class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
 
-  /** @param title the page's heading: an element that contains it is content */
+  /** @param title the page's heading, which only content contains */
   constructor(title: Element | null) {
     this.#title = title;
   }
@@ -178,7 +176,7 @@ class LinkDensity {
       }
     }
     if (element.tagName === 'a') linked = text;
-    // A glossary's definitions may be links; a menu is no list of definitions.
+    // A glossary's definitions may be links, and menus are no definition lists.
     if (element.tagName === 'dl') linked = 0;
     return { text, linked, links, holdsTitle };
   }

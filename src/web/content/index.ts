@@ -11,12 +11,12 @@ interface PageTree {
 }
 
 /**
- * Elements, attributes and comments of a page that are read. The largest page of the corpus has 17,000 elements. So many take
- * 3 s and 300 MiB (measured); without a bound 8 MiB of tags took more than a gigabyte.
+ * Limit of elements, attributes and comments. The largest page of the corpus has 17,000 elements. 300,000 take 3 s and 300 MiB (measured);
+ * without a limit, 8 MiB of tags took more than a gigabyte.
  */
 const NODES_MAX = 300_000;
 
-/** Reads a page for search and for Markdown, up to the bounds of depth and nodes. @param path decides whether it is XHTML */
+/** Stops at the limits of depth and nodes. @param path decides whether it is XHTML */
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX): PageTree | null {
   const document = parseWithin(readableMarkup(path, markup), nodesMax);
   const html = document.childNodes.find(isElement);
@@ -26,7 +26,7 @@ export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX)
 
 class OutOfBounds extends Error {}
 
-/** Counts while it parses, so that no markup takes much memory before it is known to be out of bounds. */
+/** Counts while it parses, so that a page over the limits needs little memory. */
 class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   #depth = 0;
   #nodesLeft: number;
@@ -43,7 +43,7 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
           this.#count(1);
           return defaultTreeAdapter.createCommentNode(text);
         },
-        // Of further tags of <html> and <body>.
+        // A repeated <html> or <body> tag adds its attributes to the first.
         adoptAttributes: (recipient, attributes) => {
           this.#count(attributes.length);
           if (recipient.attrs.length < ADOPTED_MAX) defaultTreeAdapter.adoptAttributes(recipient, attributes);
@@ -70,10 +70,9 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
   }
 }
 
-/** Attributes of an element that takes those of other tags: each of them is compared with all. */
+/** Limit of merged attributes, since each is compared with all others. */
 const ADOPTED_MAX = 100;
 
-/** What comes after the bounds is not read. */
 function parseWithin(markup: string, nodesMax: number): Parent {
   const parser = new BoundedParser(nodesMax);
   try {
@@ -88,26 +87,26 @@ function childOf(parent: Parent, tagName: string): Element | null {
   return findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
 }
 
-/** UTF-16 code units; the longest real pages have a million. What comes after is not read. */
+/** UTF-16 code units; the longest real pages have a million. The rest is ignored. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
-/** Next.js's payload, the page's text once more, up to three quarters of a page. */
+/** Next.js's payload repeats the page's text, up to three quarters of a page. */
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 
 /** Colours that highlighters write on every word of code. */
 const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 
-/** Often empty elements, in XHTML written `<a/>`, which the HTML parser takes for an open tag. */
+/** Elements that XHTML writes as `<a/>`, which the HTML parser takes for an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/** Removes what frameworks add, which saves the HTML parser a third of its time. `path` decides whether it is XHTML. */
+/** Removes markup of frameworks, which saves the HTML parser a third of its time. @param path decides whether it is XHTML */
 function readableMarkup(path: string, html: string): string {
   const light = withoutPayload(html.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
   return path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;
 }
 
-/** Uses searches, because a pattern would take quadratic time if no script ends. */
+/** Searches for texts: a pattern would take quadratic time if no script ends. */
 function withoutPayload(html: string): string {
   let rest = '';
   let from = 0;

@@ -4,7 +4,6 @@ export interface PageFacts {
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
-  /** As written, empty if there is none. */
   readonly documentTitle: string;
   readonly socialTitle: string;
   readonly siteName: string;
@@ -22,16 +21,16 @@ const VERSION_LENGTH_MAX = 128;
 /** UTF-16 code units: BCP 47 tags in use have 20. */
 const LANGUAGE_LENGTH_MAX = 100;
 
-/** The most explicit first. */
+/** The most explicit name comes first. */
 const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
-/** `docs-<plugin>-<version>`: the scope that Docusaurus searches in. */
+/** Docusaurus names a search scope `docs-<plugin>-<version>`. */
 const DOCUSAURUS_TAG = /^docs-.+?-(.+)$/;
 const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 
-/** Sphinx before 7 writes its options into each page, later ones into a file of their own. */
+/** Sphinx before 7 writes its options into each page, later versions into a file. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
-/** @param script a page's own, or `_static/documentation_options.js` */
+/** @param script of the page, or `_static/documentation_options.js` */
 export function sphinxVersion(script: string): string | null {
   return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 }
@@ -84,7 +83,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   const named = VERSION_NAMES.flatMap((name) => metadata.get(name) ?? []);
   const scopes = ['docsearch:docusaurus_tag', 'docusaurus_tag'].flatMap((name) => metadata.get(name) ?? []);
   const candidates = [
-    // One page may be of several versions, parted by commas: the first is its own.
+    // A page may name several versions, separated by commas, with its own first.
     ...named.map((content) => content.split(',')[0]),
     ...scopes.map((scope) => DOCUSAURUS_TAG.exec(scope)?.[1]),
     DOCUSAURUS_CLASS.exec(attributeOf(html, 'class') ?? '')?.[1],
@@ -99,7 +98,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   return options === null ? null : sphinxVersion(rawText(options));
 }
 
-/** What a page gives to a hosted search counts too: its own search filters by that. */
+/** Includes the tags for a hosted search, which the site's own search filters by. */
 function readTags(metadata: Metadata): string[] {
   const tags = new Set<string>();
   for (const [name, contents] of metadata) {
@@ -113,14 +112,14 @@ function readTags(metadata: Metadata): string[] {
   return [...tags];
 }
 
-/** Separators of a page's title and the site's name. A hyphen may be part of the title: `Tutorial - Basics`. */
+/** Separators between page title and site name. A hyphen may be part of the title: `Tutorial - Basics`. */
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
 /** UTF-16 code units. */
 export const TITLE_LENGTH_MAX = 300;
 
-/** The content's first `h1`; else `og:title` or `<title>` without the site's name; else any heading. */
+/** Prefers the content's first `h1`, then `og:title` or `<title>` without the site's name, then any heading. */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {
   const written = facts.socialTitle || facts.documentTitle;
   const title = mainHeading || withoutSiteName(written, facts.siteName, firstHeading) || firstHeading;
@@ -150,7 +149,7 @@ const PRINT_PATH = /(?:^|\/)print(?:[_-](?:page|site))?(?:\.x?html?|\/index\.x?h
 
 const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
 
-/** Sphinx's listings of source code, which its own search leaves out too. */
+/** Sphinx's listings of source code, which its own search also leaves out. */
 const SOURCE_PATH = /(?:^|\/)_modules\//;
 
 /** Indexes by letter, of Sphinx and DocBook. */
@@ -189,7 +188,7 @@ function isIndexPage(path: string, text: string, html: Element): boolean {
   if (!mayBeIndex && !mayBeSearch && !mayBeSource) return false;
   for (const element of elementsOf(html)) {
     if (element.tagName === 'div' && INDEX_CLASSES.test(attributeOf(element, 'class') ?? '')) return true;
-    // Sphinx's search page has an empty place for results, which a script fills.
+    // A script fills the empty results of Sphinx's search page.
     if (mayBeSearch && attributeOf(element, 'id') === 'search-results' && rawText(element).trim() === '') return true;
     if (mayBeSource && attributeOf(element, 'src')?.includes('documentation_options.js')) return true;
   }

@@ -4,7 +4,7 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Element = DefaultTreeAdapterTypes.Element;
 export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
-/** Nesting that is read: real pages stay below 100, and 100,000 open tags would exhaust the stack. */
+/** Real pages stay below 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 400;
 
 export function isElement(node: Node | Parent | null | undefined): node is Element {
@@ -29,7 +29,7 @@ export function classesOf(element: Element): string[] {
   return names === '' ? [] : names.split(/\s+/);
 }
 
-/** UTF-16 code units. It is looked through once for each child of an element: real ones have 500. */
+/** UTF-16 code units. Each child of an element searches it; real ones have 500. */
 const CLASS_LENGTH_MAX = 10_000;
 
 function classOf(element: Element): string {

@@ -28,17 +28,16 @@ import {
   textOf,
 } from './write.ts';
 
-/** Lists, quotes and notes within each other; each indents all lines inside it. */
+/** Limit for nested lists, quotes and notes, since each indents all lines inside it. */
 const NESTED_MAX = 12;
 
 interface Place {
   readonly depth: number;
   readonly nested: number;
-  /** Inside a note, a card or a cell: a heading there is bold text. */
+  /** In a note, card or cell, a heading becomes bold text. */
   readonly isInset: boolean;
 }
 
-/** The blocks of a page's content, in its order. */
 export class BlockReader {
   readonly #root: ContentRoot;
   readonly #footnotes: Footnotes;
@@ -59,7 +58,7 @@ export class BlockReader {
     return this.#children(this.#root.element, { depth: 0, nested: 0, isInset: false });
   }
 
-  /** Adjacent words are a paragraph, which a block among them splits. */
+  /** Adjacent words form a paragraph, which ends at a block. */
   #children(parent: Parent, place: Place): Block[] {
     let blocks: Block[] = [];
     let line: Phrase[] = [];
@@ -76,7 +75,7 @@ export class BlockReader {
       if (isElement(child) && this.#isBlock(child)) {
         flush();
         const inner = place.depth < DEPTH_MAX ? this.#block(child, place) : [];
-        // Deep wrappers would each copy all blocks.
+        // Avoid a copy of all blocks at each of many wrappers.
         if (blocks.length === 0) blocks = inner;
         else for (const block of inner) blocks.push(block);
       } else {
@@ -156,7 +155,7 @@ export class BlockReader {
     return [boldOf(only.children)];
   }
 
-  /** A card: its first line is the link. */
+  /** The first line of a card becomes the link. */
   #card(link: Element, place: Place): Block[] {
     const blocks = this.#children(link, { ...place, isInset: true });
     const url = this.#phrases.addressOf(link);
@@ -224,7 +223,7 @@ export class BlockReader {
     return blocks.with(0, paragraphOf([rawOf(mark), ...first.children]));
   }
 
-  /** A term is bold, its definition below it in the same item. */
+  /** A term is bold, with its definition in the same list item. */
   #definitions(list: Element, place: Place): Block[] {
     if (place.nested >= NESTED_MAX) return this.#children(list, place);
     const inner = { ...place, nested: place.nested + 1 };
@@ -247,7 +246,7 @@ export class BlockReader {
     const blocks = this.#children(term, { ...place, isInset: true });
     const [only, ...others] = blocks;
     if (only?.type !== 'paragraph' || others.length > 0) return blocks;
-    // A signature, of which Sphinx makes a dozen spans.
+    // Sphinx writes a signature as a dozen spans.
     if (/(?:^|\s)(?:sig|sig-object)(?:\s|$)/.test(attributeOf(term, 'class') ?? ''))
       return [paragraphOf([{ type: 'inlineCode', value: plainText(only).trim() }])];
     const [first] = only.children;
@@ -297,7 +296,7 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** Inline elements, and those of no name known, that hold blocks. */
+/** Inline and unknown elements that contain blocks. */
 function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   const holders = new Set<Element>();
   for (const element of elementsOf(root)) {
@@ -311,11 +310,11 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   return holders;
 }
 
-/** Of highlighters' classes: Prism, Shiki and highlight.js; Pygments by Sphinx and by Jekyll; GitHub. */
+/** Classes of Prism, Shiki and highlight.js; Pygments by Sphinx and by Jekyll; GitHub. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
-/** Also those that say how code is coloured and not what it is. */
+/** Includes names of colour schemes. */
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
-/** Elements around a block of code that may say its language: `figure`, `div`, the table of Pygments' line numbers. */
+/** Depth of elements around code that may name its language: `figure`, `div`, the table of Pygments' line numbers. */
 const AROUND_MAX = 7;
 const WRAPPERS = new Set(['div', 'figure', 'td', 'tr', 'tbody', 'table']);
 const LANGUAGE_LENGTH_MAX = 40;
@@ -339,7 +338,6 @@ function languageOf(pre: Element): string | null {
   return null;
 }
 
-/** Elements that contain this block and no other. */
 function wrappersOf(pre: Element): Element[] {
   const found: Element[] = [];
   let { parentNode } = pre;
@@ -366,13 +364,12 @@ function languageIn(element: Element): string | null {
   return said === undefined || said === null || NO_LANGUAGE.has(said) ? null : said;
 }
 
-/** Titles of notes, as Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub name them. */
+/** Titles of notes in Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
 const TITLE_CLASS =
   /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
 /** Elements of a note that may come before its title. */
 const LOOKED_AT_MAX = 5;
 
-/** Null if the note has no title. */
 function noteTitleOf(note: Element): Element | null {
   for (const element of elementsOf(note).take(LOOKED_AT_MAX)) {
     if (classesOf(element).some((name) => TITLE_CLASS.test(name))) return element;

@@ -11,16 +11,15 @@ import {
 import { decodeOrKeep } from '../escape.ts';
 import type { Phrase } from './write.ts';
 
-/** Lists of tabs on a page that are looked at. */
 const LISTS_MAX = 10_000;
 
 const isTab = (element: Element): boolean => attributeOf(element, 'role') === 'tab';
 const isTabList = (element: Element): boolean => attributeOf(element, 'role') === 'tablist';
 const isTabPanel = (element: Element): boolean => attributeOf(element, 'role') === 'tabpanel';
-/** VitePress's `code-group`: radio buttons and labels, and blocks of code in the same order. */
+/** VitePress's `code-group` has radio buttons and labels, and blocks of code in the same order. */
 const isCodeGroup = (element: Element): boolean => classesOf(element).includes('vp-code-group');
 
-/** Labels of panels: by `aria-labelledby` and `aria-controls`, else in their order after the list of tabs. */
+/** Finds labels by `aria-labelledby` and `aria-controls`, else by order after the list of tabs. */
 export class Tabs {
   readonly #labels = new Map<Element, string>();
 
@@ -47,7 +46,6 @@ export class Tabs {
     }
   }
 
-  /** Null if the element is no panel, or has no label. */
   labelOf(panel: Element): string | null {
     return this.#labels.get(panel) ?? null;
   }
@@ -67,7 +65,7 @@ export class Tabs {
   }
 }
 
-/** Tabs themselves, which their panels repeat. */
+/** Omitted, since the panels repeat their labels. */
 export function isTabBar(element: Element): boolean {
   if (isTabList(element)) return true;
   const { parentNode } = element;
@@ -81,7 +79,7 @@ const LIST_CLASSES = new Set(['footnotes', 'footnotes-list', 'footnote-list']);
 const has = (element: Element, names: ReadonlySet<string>): boolean =>
   classesOf(element).some((name) => names.has(name));
 
-/** Notes that references lead to, by the ids of both, as remark, markdown-it, Python-Markdown and docutils write them. */
+/** Matches references and notes by id, as remark, markdown-it, Python-Markdown and docutils write them. */
 export class Footnotes {
   readonly #numbers = new Map<string, string>();
 
@@ -103,7 +101,7 @@ export class Footnotes {
     return number === undefined ? null : { type: 'footnoteReference', identifier: number, label: number };
   }
 
-  /** Null for what is no footnote's text. */
+  /** Null if the element is no footnote text. */
   numberOf(element: Element): string | null {
     if (this.#numbers.size === 0 || !isDefinition(element)) return null;
     return this.#numbers.get(attributeOf(element, 'id') ?? '') ?? null;

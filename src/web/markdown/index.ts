@@ -6,28 +6,26 @@ import { PageLinks } from './phrases.ts';
 import { type Block, plainText, textOf, writeMarkdown } from './write.ts';
 
 export interface MarkdownInput {
-  /** In the site: `guides/start.html`. */
+  /** Path in the site: `guides/start.html`. */
   readonly path: string;
   readonly html: string;
-  /** That readers see, from the host's root, percent-encoded: `/docs/guides/start`. */
+  /** Address for readers, from the host's root, percent-encoded: `/docs/guides/start`. */
   readonly address: string;
 }
 
 export interface MarkdownPage {
-  /** Empty if the page has no title. */
   readonly title: string;
-  /** Plain text; empty if the page has no description. */
   readonly description: string;
-  /** Begins with the title, its only heading of the first level, if the page has a title. */
+  /** Begins with the page's title as the only heading of the first level, if it has one. */
   readonly markdown: string;
-  /** For `noindex`, errors, redirects, print pages, indexes and listings: search does not list it either. */
+  /** True for `noindex`, errors, redirects, print pages, indexes and listings, which search omits, too. */
   readonly isLeftOut: boolean;
 }
 
-/** As for search, and fewer: a block takes ten times as long to write as to read. */
+/** Lower limit than for search: writing a block takes ten times as long as reading it. */
 const NODES_MAX = 100_000;
 
-/** The main content of a page, as search finds it, in GitHub Flavored Markdown. */
+/** Main content of a page, as search finds it, in GitHub Flavored Markdown. */
 export function markdownOf(input: MarkdownInput): MarkdownPage {
   const tree = readPageTree(input.path, input.html, NODES_MAX);
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
@@ -49,7 +47,7 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
   };
 }
 
-/** Puts the page's heading first. A notice or a category above it moves below it. */
+/** Moves the page's heading before a notice or category above it. */
 function titled(blocks: Block[], title: string): Block[] {
   const at = blocks.findIndex(({ type }) => type === 'heading');
   const first = blocks[at];

@@ -17,7 +17,7 @@ const STRONG = new Set(['strong', 'b']);
 const EMPHASIS = new Set(['em', 'i', 'cite', 'dfn', 'var', 'address']);
 const CODE = new Set(['code', 'kbd', 'samp', 'tt', 'pre']);
 const DELETED = new Set(['del', 's', 'strike']);
-/** Elements that the page's style sets apart from the words around them. */
+/** Elements that the page's style separates from the words around them. */
 const APART = new Set(
   (
     'address article aside blockquote center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +
@@ -25,18 +25,18 @@ const APART = new Set(
   ).split(' '),
 );
 
-/** Zero-width characters and soft hyphens say nothing in plain text. */
+/** Zero-width characters and soft hyphens, which have no meaning in plain text. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 interface Place {
   readonly depth: number;
-  /** Open ones; none is inside its like. */
+  /** Open marks, of which none repeats. */
   readonly marks: readonly string[];
   readonly isInLink: boolean;
   readonly isInHeading: boolean;
 }
 
-/** Words, marks, links and pictures of a piece of text; not tidy. */
+/** The result needs `tidy`. */
 export class PhraseReader {
   readonly #links: PageLinks;
   readonly #footnotes: Footnotes;
@@ -46,7 +46,6 @@ export class PhraseReader {
     this.#footnotes = footnotes;
   }
 
-  /** Of text or an inline element. */
   read(
     node: Parent['childNodes'][number],
     given: { readonly isInLink?: boolean; readonly isInHeading?: boolean } = {},
@@ -55,7 +54,6 @@ export class PhraseReader {
     return this.#node(node, { depth: 0, marks: [], isInLink, isInHeading });
   }
 
-  /** Null if a link leads nowhere. */
   addressOf(link: Element): string | null {
     const href = attributeOf(link, 'href');
     return href === null ? null : this.#links.resolve(href);
@@ -136,7 +134,7 @@ function codeOf(element: Element): Phrase[] {
   ];
 }
 
-/** MathML with the TeX that it was made of, as KaTeX and MathJax write it; else its symbols. */
+/** Prefers the TeX source that KaTeX and MathJax keep in MathML, else its symbols. */
 function formulaOf(math: Element): Phrase[] {
   const source = findElement(
     math,
@@ -148,16 +146,16 @@ function formulaOf(math: Element): Phrase[] {
   return [rawOf(`${sign}${tex}${sign}`)];
 }
 
-/** The site's own host, which a bundle does not name. */
+/** Stands for the site's own host, which a bundle does not name. */
 const OWN_ORIGIN = 'http://site.invalid';
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-/** Addresses of a page: its own site's from the root, others as they are. */
+/** Writes addresses of the own site from the root, and others unchanged. */
 export class PageLinks {
   readonly #from: URL | null;
   readonly #publishedOrigin: string | null;
 
-  /** @param address path of the page from the host's root, percent-encoded @param canonical names the origin that the site was published at */
+  /** @param address path of the page from the host's root, percent-encoded @param canonical names the origin of the published site */
   constructor(address: string, base: string | null, canonical: string | null) {
     const published = canonical === null ? null : URL.parse(canonical, OWN_ORIGIN);
     const own = URL.parse(asPublished(address, published), OWN_ORIGIN);
@@ -165,7 +163,7 @@ export class PageLinks {
     this.#publishedOrigin = published?.origin ?? null;
   }
 
-  /** Null for what leads nowhere: scripts, data. */
+  /** Null for scripts and data. */
   resolve(address: string): string | null {
     const url = URL.parse(address.trim(), this.#from?.href);
     if (url === null || !LINKED.has(url.protocol)) return null;
@@ -174,7 +172,7 @@ export class PageLinks {
   }
 }
 
-/** Without an extension, where the page's canonical address has none. */
+/** Omits the extension if the page's canonical address has none. */
 function asPublished(address: string, published: URL | null): string {
   const stem = address.replace(/\.x?html?$/i, '');
   const name = stem.slice(stem.lastIndexOf('/'));
@@ -187,8 +185,8 @@ const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
 /**
- * Phrases as they can be written: white space collapsed over their bounds and outside of marks, same marks beside each other
- * joined, empty ones gone. Markdown has no mark that begins or ends with a space.
+ * Collapses white space and moves it out of marks, joins equal neighbours, drops empty phrases. Markdown has no mark that begins or ends
+ * with a space.
  */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
@@ -227,7 +225,6 @@ function trimEnd(phrases: Phrase[]): void {
   if (value !== '') phrases.push(textOf(value));
 }
 
-/** Children of a mark are tidy. */
 function withSpacesOutside(node: Phrase): Phrase[] {
   if (!isMarked(node)) return [node];
   const before = startsWithSpace(node.children[0]) ? [textOf(' ')] : [];
@@ -236,7 +233,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
   if (children.length === 0) return [...before, ...after];
   const [first] = children;
   const isCodeAlone = children.length === 1 && first?.type === 'inlineCode';
-  // A name to be replaced, in code: marks between code spans are hard to read.
+  // Leave a replaceable name in code unmarked: marks between code spans are hard to read.
   if (node.type === 'emphasis' && isCodeAlone) return [...before, first, ...after];
   if (node.type !== 'link' && children.length === 1 && first?.type === node.type) return [...before, first, ...after];
   return [...before, { ...node, children } as Phrase, ...after];
@@ -245,7 +242,7 @@ function withSpacesOutside(node: Phrase): Phrase[] {
 const startsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.startsWith(' ');
 const endsWithSpace = (node: Phrase | undefined): boolean => node?.type === 'text' && node.value.endsWith(' ');
 
-/** Joins neighbors of one kind, all at once: there may be 100,000 of them. */
+/** Joins all equal neighbours in one pass: there may be 100,000. */
 function join(phrases: readonly Phrase[]): Phrase[] {
   const out: Phrase[] = [];
   for (let at = 0; at < phrases.length; ) {
@@ -268,7 +265,7 @@ function joined(first: Phrase, run: readonly Phrase[]): readonly Phrase[] {
   return [{ ...first, children: tidy(children) } as Phrase];
 }
 
-/** On one line, as headings and cells of tables are. @param lineBreak in place of one */
+/** For headings and cells. @param lineBreak replaces a line break */
 export function onOneLine(phrases: readonly Phrase[], lineBreak: ' ' | '<br>'): Phrase[] {
   const one = (node: Phrase): Phrase => {
     if (node.type === 'break') return lineBreak === ' ' ? textOf(' ') : rawOf(lineBreak);

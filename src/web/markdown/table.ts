@@ -3,7 +3,7 @@ import { attributeOf, type Element, isElement } from '../content/tree.ts';
 import { onOneLine } from './phrases.ts';
 import { type Block, type Phrase, plainText, rawOf, type Table, type TableRow, textOf } from './write.ts';
 
-/** Wider tables are no data; each short row would be filled up to them. */
+/** Wider tables contain no data, and Markdown would pad each short row. */
 const COLUMNS_MAX = 100;
 const CELLS_MAX = 200_000;
 
@@ -14,7 +14,7 @@ interface DataRow {
   readonly cells: readonly Element[];
 }
 
-/** Rows of this table alone; null for one that lays out a page, or is too wide for Markdown. */
+/** Null for a table that lays out a page, or is too wide. */
 export function rowsOf(table: Element, isSkipped: (element: Element) => boolean): readonly DataRow[] | null {
   const rows: DataRow[] = [];
   const collect = (parent: Element, isHead: boolean): void => {
@@ -40,7 +40,7 @@ export function rowsOf(table: Element, isSkipped: (element: Element) => boolean)
   return rows.some(({ cells }) => cells.some(isLayout)) ? null : rows;
 }
 
-/** Cells over several columns are followed by empty ones; the first row is the head, or an empty one where none is. */
+/** Adds empty cells after wide ones, and an empty head if the table has none. */
 export function tableOf(rows: readonly DataRow[], read: (cell: Element) => Phrase[]): Table {
   const columns = Math.max(...rows.map(widthOf));
   const [first, ...others] = rows;
@@ -80,7 +80,7 @@ function alignmentsOf(row: DataRow | undefined, columns: number): Align[] {
 const withBreaks = (parts: readonly Phrase[][]): Phrase[] =>
   parts.flatMap((part, at) => [...(at === 0 ? [] : [rawOf('<br>')]), ...part]);
 
-/** Blocks in a cell of a table, separated by line breaks of HTML: Markdown has one line for a row. */
+/** Separates blocks by `<br>`, since a Markdown row is one line. */
 export function cellPhrases(blocks: readonly Block[]): Phrase[] {
   return withBreaks(blocks.map(phrasesOf));
 }

@@ -1,6 +1,5 @@
 import { type Options, toMarkdown } from 'mdast-util-to-markdown';
 
-/** A node of the Markdown syntax tree (mdast). */
 type MarkdownNode = Parameters<typeof toMarkdown>[0];
 
 type Of<Type extends MarkdownNode['type']> = Extract<MarkdownNode, { readonly type: Type }>;
@@ -13,7 +12,6 @@ export type TableRow = Of<'tableRow'>;
 export type Table = Of<'table'>;
 
 export const textOf = (value: string): Phrase => ({ type: 'text', value });
-/** Written as it is. */
 export const rawOf = (value: string): Phrase => ({ type: 'html', value });
 export const paragraphOf = (children: Phrase[]): Of<'paragraph'> => ({ type: 'paragraph', children });
 export const boldOf = (children: Phrase[]): Of<'paragraph'> => paragraphOf([{ type: 'strong', children }]);
@@ -45,7 +43,7 @@ const handler =
   (node, _parent, state, info) =>
     write(node, state, info);
 
-/** GFM, section 4.10: cells are not filled up to the widest. */
+/** GFM, section 4.10: cells are not padded. */
 const table = handler<'table'>((node, state, info) => {
   const [head, ...rows] = node.children;
   if (head === undefined) return '';
@@ -104,7 +102,7 @@ const footnoteDefinition = handler<'footnoteDefinition'>((node, state, info) => 
   return `[^${node.identifier}]: ${text}`;
 });
 
-/** The first character that is written, which the text before it is escaped by. */
+/** Declares the first written character, by which the text before it is escaped. */
 const startingWith = (write: Handler, character: string): Handler => Object.assign(write, { peek: () => character });
 
 const SPANS: NonNullable<NonNullable<Options['unsafe']>[number]['notInConstruct']> = [
@@ -130,14 +128,14 @@ const OPTIONS: Options = {
     { character: '~', inConstruct: 'phrasing', notInConstruct: SPANS },
     { character: '|', inConstruct: 'tableCell' },
     { character: '\n', inConstruct: 'tableCell' },
-    // What would begin a table, or be the line below its head.
+    // A bar at the start of a line would begin a table.
     { character: '|', atBreak: true },
     { character: ':', atBreak: true, after: '-' },
     { character: '-', atBreak: true, after: '[:|-]' },
   ],
 };
 
-/** CommonMark with the tables, strikethrough and footnotes of GFM. Ends in a line feed. */
+/** CommonMark with GFM's tables, strikethrough and footnotes. Ends in a line feed. */
 export function writeMarkdown(children: Block[]): string {
   return toMarkdown({ type: 'root', children }, OPTIONS);
 }

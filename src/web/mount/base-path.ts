@@ -3,20 +3,18 @@ import { decodeUnreserved, percentDecode } from '../escape.ts';
 import type { PageReferences } from '../references.ts';
 import { type SourceType, sourceTypeOf } from '../rewrite/source-text.ts';
 
-/** The base path that a bundle was built for, and the one it is served at. Both begin and end with a slash; ASCII without quotes. */
+/** Base paths of a bundle at build time and in service. Both begin and end with a slash, in ASCII without quotes. */
 export interface Mount {
   readonly from: string;
   readonly to: string;
 }
 
-/** An address from the root of the host: no host, no relative path. */
 const FROM_ROOT = /^\/(?![/\\])/;
 
-/** A root-relative address below the other base path; null for every other address, which stays. */
+/** Null for every address outside of `from`, which stays. */
 export function rebase(url: string, { from, to }: Mount): string | null {
   if (!FROM_ROOT.test(url)) return null;
   if (url.startsWith(from)) return to + url.slice(from.length);
-  // `/docs`, `/docs?q`, `/docs#a`
   const bare = from.slice(0, -1);
   return url.startsWith(bare) && /^[?#]?$/.test(url.charAt(bare.length)) ? to + url.slice(bare.length) : null;
 }
@@ -30,7 +28,6 @@ function withPlainPath(target: string): string {
 export type StrippedTarget =
   /** `target` begins with the slash that ends the base path. */
   | { readonly kind: 'inside'; readonly target: string }
-  /** The base path without its last slash. */
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'outside' };
 
@@ -38,10 +35,8 @@ const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * A raw request target without the base path. Escapes of letters count as the letters (RFC 3986, section 6.2.2.2); a `..` is
- * outside.
- *
- * @param basePath with its last slash
+ * Removes the base path from a raw request target. Escaped letters count as letters (RFC 3986, section 6.2.2.2); a `..` is outside. @param
+ * basePath with its last slash
  */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
@@ -54,20 +49,18 @@ export function stripBase(target: string, basePath: string): StrippedTarget {
   return { kind: 'redirect', location: basePath + rest.replace(/#.*$/s, '') };
 }
 
-/** Segments of the deepest base path that is recognised. */
 const DEPTH_MAX = 4;
-/** Distinct addresses that are looked up; the pages of a site share most. */
+/** Limit of distinct addresses. The pages of a site share most. */
 const ADDRESSES_MAX = 20_000;
 
 type FileTable = { has(path: string): boolean };
 
-/** Votes, page by page, on the base path that a site was built for: the folder that its root-relative references lie below. */
 export class BasePathVotes {
   readonly #files: FileTable;
   readonly #votes = new Map<string, number>();
   readonly #seen = new Set<string>();
 
-  /** @param files the site's paths, without a leading slash. */
+  /** @param files paths of the site, without a leading slash */
   constructor(files: FileTable) {
     this.#files = files;
   }
@@ -83,14 +76,14 @@ export class BasePathVotes {
     }
   }
 
-  /** With its last slash; `/` without votes. */
+  /** Folder with its last slash, or `/` without votes. */
   decide(): string {
     let [best, most] = ['/', this.#votes.get('/') ?? 0];
     for (const [base, votes] of this.#votes) if (votes > most) [best, most] = [base, votes];
     return best;
   }
 
-  /** The shortest folder below which the address is a file of the site; null if it is none. */
+  /** Shortest folder below which the address is a file of the site. */
   #baseOf(path: string): string | null {
     let base = '/';
     let rest = path;
@@ -107,27 +100,25 @@ export class BasePathVotes {
   }
 }
 
-/** True if a path, decoded and without leading slash, is a file or a page of the site. */
+/** @param path decoded, without a leading slash */
 export function isServedPath(files: FileTable, path: string): boolean {
   if (path === '' || path.endsWith('/')) return files.has(`${path}index.html`);
   return files.has(path) || (!isPage(path) && (files.has(`${path}.html`) || files.has(`${path}/index.html`)));
 }
 
-/** Which files are rewritten, without the parsers that do it. */
+/** Decides without loading the parsers. */
 export interface MountableFile {
-  /** Without a leading slash. */
   readonly path: string;
   readonly bytes: Uint8Array;
-  /** Media type with its charset. */
   readonly type: string;
 }
 
-/** `payload`: the `.txt` of a Next.js page; `data`: JSON that a page loads. */
+/** `payload` is the `.txt` of a Next.js page, `data` is JSON that a page loads. */
 export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
 
-/** How a file is read; null for one whose bytes stay, whatever they are. */
+/** Null if the file is never rewritten. */
 export function kindOf(path: string, mediaType: string): MountKind | null {
   const type = sourceTypeOf(mediaType);
   if (type !== null) return type;
@@ -136,10 +127,9 @@ export function kindOf(path: string, mediaType: string): MountKind | null {
   return path.endsWith('.json') ? 'data' : null;
 }
 
-/** Larger files are served as they are: rewriting takes 100 ms a MiB, and several times the file in memory. */
+/** Limit for rewriting, which takes 100 ms per MiB, and several times the file in memory. */
 export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
 
-/** True if `mountFile` may give other bytes. */
 export function isMountable(path: string, mediaType: string, size: number): boolean {
   const kind = kindOf(path, mediaType);
   return kind !== null && kind !== 'data' && size <= MOUNT_BYTES_MAX;

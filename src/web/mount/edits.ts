@@ -3,24 +3,20 @@ import { decodeUnits } from '../rewrite/source-text.ts';
 import { type Edit, writtenUrl } from '../rewrite/write.ts';
 import { type Mount, rebase } from './base-path.ts';
 
-/** A site at another base path than it was built for. */
 export interface MountedSite extends Mount {
-  /** True for a path (decoded, no leading slash) that is a file or a page of the site. */
+  /** @param path decoded, without a leading slash */
   has(path: string): boolean;
 }
 
-/** What a row of the table reads: a text of units (`source-text.ts`). */
+/** Text with one unit per byte (`source-text.ts`). */
 export interface MountSource {
   readonly text: string;
   readonly site: MountedSite;
 }
 
 /**
- * The new address of one that stands in the text, or null if it stays. Its start alone is replaced where it is written
- * plainly, so that the rest keeps its spelling.
- *
- * @param url decoded
- * @param writing flags of `write.ts`
+ * New address of a reference, or null to keep it. Replaces only the start if possible, so that the rest keeps its spelling. @param url
+ * decoded @param writing flags of `write.ts`
  */
 export function rebaseAt(
   text: string,
@@ -38,7 +34,7 @@ export function rebaseAt(
   return { start, end, text: writtenUrl(rebased, writing) };
 }
 
-/** End of `from` in the text, whose slashes JSON and scripts may write as `\/`; null: it is written in another way. */
+/** JSON and scripts may write slashes as `\/`. Null for any other spelling. */
 function endOfStart(text: string, start: number, from: string): number | null {
   let at = start;
   for (const character of from) {
@@ -49,7 +45,7 @@ function endOfStart(text: string, start: number, from: string): number | null {
   return at;
 }
 
-/** Every match whose group `url` (without escapes) is below `from`. The pattern has the flags `dg`. */
+/** @param pattern has the flags `dg` and a group `url` without escapes */
 export function* rebaseMatches(
   pattern: RegExp,
   { text, site }: MountSource,
@@ -64,14 +60,14 @@ export function* rebaseMatches(
   }
 }
 
-/** True for an address, as a bundle built for `from` has it, that names a file or a page. */
+/** @param url as in a bundle built for `from` */
 export function leadsIntoSite(url: string, { from, has }: MountedSite): boolean {
   if (!url.startsWith(from)) return false;
   const path = url.slice(from.length).replace(/[?#].*$/s, '');
   return has(path.includes('%') ? (percentDecode(path) ?? '') : decodeUnits(path));
 }
 
-/** In their order; of two that overlap the first. */
+/** Keeps the order, and the first of two edits that overlap. */
 export function withoutOverlaps(edits: readonly Edit[]): Edit[] {
   let end = 0;
   return edits

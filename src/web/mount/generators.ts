@@ -2,18 +2,16 @@ import type { Edit } from '../rewrite/write.ts';
 import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
 import { nextFolders, nextPagePayload, nextPayload, nextRuntime } from './next.ts';
 
-/** `page`: an HTML page. `payload`, `data`: text and JSON files. */
+/** `payload` and `data` are text and JSON files. */
 export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';
 
-/** A shape that a generator writes; a text of another shape is left alone. */
+/** A pattern of a generator's output. Other texts stay unchanged. */
 interface MountRow {
   readonly generator: string;
   readonly in: readonly GeneratorPlace[];
-  /** In the text. */
   readonly mark: string | RegExp;
-  /** In the text of others. */
   readonly unless?: RegExp;
-  /** True if the generator's own scripts complete the addresses that stay. */
+  /** True if the generator's scripts complete the remaining addresses. */
   readonly completes?: true;
   edits(source: MountSource): Iterable<Edit>;
 }
@@ -44,7 +42,7 @@ const ROWS: readonly MountRow[] = [
     completes: true,
     edits: docusaurusData,
   },
-  // What VitePress gives to its themes gets `base` there.
+  // VitePress passes these to its themes, which add `base`.
   { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
   { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
   { generator: 'any', in: ['script'], mark: SINK_MARK, edits: sinks },
@@ -58,7 +56,7 @@ export function editsOfGenerators(place: GeneratorPlace, source: MountSource): E
   ).flatMap((row) => [...row.edits(source)]);
 }
 
-/** True for a script whose remaining addresses are completed when it runs. */
+/** True for a script whose remaining addresses are completed at run time. */
 export function isCovered(text: string): boolean {
   return ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
 }
@@ -75,8 +73,8 @@ function webpackPublicPath(source: MountSource): Iterable<Edit> {
 }
 
 /**
- * Docusaurus writes addresses with `baseUrl` into routes, sidebars and the metadata of pages, and compares them with the
- * address. Names of chunks (`"/docs/intro-0ab"`) and slugs have none. Links that lack it get it when they are shown.
+ * Docusaurus writes `baseUrl` into routes, sidebars and page metadata, and compares them with the address. Names of chunks
+ * (`"/docs/intro-0ab"`) and slugs lack it. It adds `baseUrl` to links at run time.
  */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
@@ -87,7 +85,7 @@ function* docusaurusData(source: MountSource): Generator<Edit> {
   yield* rebaseMatches(DATA, source);
 }
 
-/** Vite makes addresses of chunks and styles below its `base`: ``function(e){return`/`+e}``. */
+/** Vite resolves chunks and styles below its `base`: ``function(e){return`/`+e}``. */
 const PRELOAD =
   /\bfunction\(?[\w$\s]*\([\w$]+\)\s*\{\s*return\s*["'`](?<url>\/[\w./~-]*)["'`]\s*\+\s*[\w$]+\s*;?\s*\}/dg;
 
@@ -97,13 +95,10 @@ function viteBase(source: MountSource): Iterable<Edit> {
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
-/** Language, title and description come before it. */
+/** Characters for language, title and description before it. */
 const NEAR_CHARS = 4_000;
 
-/**
- * VitePress' site data. Its themes add `base` to all that they are given, which stays; sidebars have some of their own,
- * behind the site's.
- */
+/** VitePress' themes add `base` to all site data, which stays. Sidebars carry it themselves. */
 function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
   const at = text.indexOf(SITE_DATA);
   const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
@@ -112,7 +107,7 @@ function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
 
 /** The chunk of a page: ``t=`/assets/${t}.${e}.js` ``. */
 const PAGE_CHUNK = /(?<=["'`])(?<url>\/[\w./~-]*?assets\/)(?:\$\{[\w$]+\}|["'`]\s*\+)/dg;
-/** The page's name, from the address behind `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
+/** The page's name, from the address after `base`: ``.slice(1).replace(/\//g,`_`)||`index` ``. */
 const PAGE_NAME = /\.slice\((?<length>\d+)\)\s*\.replace\(\/\\\/\/g,\s*["'`]_["'`]\)\s*\|\|\s*["'`]index["'`]/dg;
 
 function* vitePressRouter(source: MountSource): Generator<Edit> {
@@ -124,7 +119,7 @@ function* vitePressRouter(source: MountSource): Generator<Edit> {
   }
 }
 
-/** Addresses in a page's script: in its static HTML, and in links and pictures that Vue creates. */
+/** Addresses in static HTML, and in links and pictures that Vue creates. */
 const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
 const MADE =
   /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
@@ -141,32 +136,30 @@ function pagefindOptions(source: MountSource): Iterable<Edit> {
   return rebaseMatches(PAGEFIND, source);
 }
 
-/** Starlight's choice of languages goes to the option's value. */
+/** Starlight's language menu opens the option's value. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
 
 function starlightLanguages(source: MountSource): Iterable<Edit> {
   return rebaseMatches(OPTION, source, (url) => leadsIntoSite(url, source.site));
 }
 
-/** A whole string that is an address from the root, ends like a file's, and is not compared with another. */
+/** A whole string that is an address from the root with a file's extension, and is not compared. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?)\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 
-/** Strings of a script that name a file of the site: a search index, a picture. */
+/** Strings that name a file of the site, such as a search index or a picture. */
 function fileLiterals(source: MountSource): Iterable<Edit> {
   return rebaseMatches(LITERAL, source, (url) => leadsIntoSite(url, source.site));
 }
 
-/** What takes the start of an address from the root, whatever follows it. */
+/** Calls that take the start of an address, whatever follows it. */
 const SINK =
   /(?:\b(?:fetch|importScripts|Worker|Audio|open|location\.(?:assign|replace))\s*\(|\.open\s*\(\s*["'](?:GET|HEAD)["']\s*,|\.(?:src|href)\s*=|\blocation\s*=)\s*["'`](?<url>\/(?![/\\*])[^"'`\s<>]{0,300})/dg;
 
-/** Addresses that a script loads or goes to, even if it appends the rest of the address. */
 function sinks(source: MountSource): Iterable<Edit> {
   return rebaseMatches(SINK, source);
 }
 
-/** Places of the scripts in a page. */
 function* scriptSpans(html: string): Generator<readonly [start: number, end: number]> {
   const opening = /<script\b[^<>]*>/gi;
   const closing = /<\/script/gi;
@@ -183,7 +176,7 @@ export function inlineScripts(html: string): string[] {
   return Array.from(scriptSpans(html), (span) => html.slice(...span));
 }
 
-/** The same for the scripts of a page, and not for the code that it shows. */
+/** Leaves out the code that a page shows. */
 function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
   return function* (source: MountSource): Generator<Edit> {
     for (const [start, end] of scriptSpans(source.text)) {

@@ -10,9 +10,8 @@ import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './ed
 import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
 /**
- * A file of a bundle for another base path than it was built for: references of HTML, SVG, CSS, scripts, import maps, web
- * manifests, sitemaps and feeds, and what a table knows of the generators' runtimes and payloads. Relative references,
- * fragments and other hosts stay. References are not resolved; in UTF-8 the bytes around a reference stay.
+ * Rewrites a file for another base path: references of HTML, SVG, CSS, scripts, import maps, web manifests, sitemaps, feeds, and known
+ * payloads of generators. Relative references, fragments and other hosts stay. In UTF-8, the bytes around a reference stay.
  */
 export {
   BasePathVotes,
@@ -26,7 +25,7 @@ export {
 } from './base-path.ts';
 export type { MountedSite } from './edits.ts';
 
-/** The targets of a page's `integrity` attributes: address and digest as they are written. */
+/** Targets of a page's `integrity` attributes, with address and digest as written. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
@@ -38,11 +37,7 @@ export function integrityTargets(file: MountableFile): { readonly url: string; r
   );
 }
 
-/**
- * The same object if nothing changes.
- *
- * @param digestOf the `integrity` of a changed target (`integrityTargets`), null if it stays
- */
+/** Returns the same object if nothing changes. @param digestOf new `integrity` of a target, or null if it stays */
 export function mountFile(
   file: MountableFile,
   site: MountedSite,
@@ -54,7 +49,7 @@ export function mountFile(
   const source = referring(file, isData ? 'script' : kind);
   const units = unitsOf(source.bytes);
   const edits = editsOfGenerators(placeOf(kind), { text: units, site });
-  // The label of a version may contain `+`, which has a meaning in patterns. The string has two backslashes for one.
+  // A version label may contain `+`, which has a meaning in patterns. The string writes each backslash twice.
   const patterned = { from: site.from, to: site.to.replaceAll('+', String.raw`\\+`) };
   if (!isData) {
     for (const { kind: each, url, start, end, writing } of referencesOf(findReferences(source, units))) {
@@ -86,13 +81,12 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
   return { type, bytes: utf8Bytes(bytes, type, charset), path: `/${path}` };
 }
 
-/** A whole string that begins like an address from the root. */
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
 /**
- * Addresses of a site's scripts and data that still have the former base path when the file is mounted, distinct and as they
- * are written: strings that lead to a file or a page, but for those that a generator in the table completes by itself. Whether a script uses them is not known.
+ * Addresses with the former base path that remain in scripts and data, distinct and as written, without those that a known generator
+ * completes. A script may never use them.
  */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
@@ -111,17 +105,16 @@ export function leftAddresses(file: MountableFile, site: MountedSite): string[] 
   return [...left];
 }
 
-/** True for data that scripts may load, which stay as they are. */
+/** Data that scripts may load, which is not rewritten. */
 export function isData(path: string, size: number): boolean {
   return path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
 }
 
-/** True for a file that is read for addresses and is too large for it. */
 export function isTooLargeToMount({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean {
   return size > MOUNT_BYTES_MAX && isMountable(path, type, 0);
 }
 
-/** Addresses that a copy of a site passes over, and a server does not: forms, quotes, and what other sites show of a page. */
+/** Attributes that only a server rewrites: forms, quotes, and previews on other sites. */
 const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   form: ['action'],
   button: ['formaction'],
@@ -169,7 +162,7 @@ function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
   return edits;
 }
 
-/** In sitemaps, feeds and Open Search: an element's whole text, and attributes, those of escaped HTML among them. */
+/** Texts and attributes of sitemaps, feeds and Open Search, also in escaped HTML. */
 const TEXT =
   /<(?:[\w-]+:)?(?:loc|link|url|guid|id|icon|logo|image|comments|docs|Url)(?:\s[^<>]*)?>\s*(?<url>\/(?!\/)[^<\s]*)\s*</dg;
 const ATTRIBUTE =

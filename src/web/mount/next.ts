@@ -4,9 +4,8 @@ import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
 /**
- * Next.js, app router (15 and 16). Its router adds the base path to what `Link` is given and takes it from the address, by
- * functions that the build generates from `basePath`; docshelf rewrites them. Chunks, preloads and what the payload gives to elements
- * of HTML carry it; what it gives to components does not, since `Link` adds it.
+ * Next.js, app router (15 and 16). Its router adds `basePath` to `Link` and removes it from addresses, by generated functions that docshelf
+ * rewrites. Chunks, preloads and HTML elements of the payload carry it; components do not, since `Link` adds it.
  */
 
 /** Files of the build, in any string. */
@@ -16,14 +15,14 @@ export function nextFolders(source: MountSource): Iterable<Edit> {
   return rebaseMatches(FOLDER, source);
 }
 
-/** `addPathPrefix)(e,"")` */
+/** Matches `addPathPrefix)(e,"")`. */
 const PREFIX = /\b(?:addPathPrefix|pathHasPrefix)\)?\(\s*[\w$]+\s*,\s*"(?<base>[^"]*)"/dg;
 const REMOVER = /"removeBasePath"/g;
-/** The remover of a build without base path, before or after its name. */
+/** Function of a build without base path that removes it, before or after its name. */
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const NEAR_CHARS = 400;
-/** The name of a page's payload, `PAGE.txt`: for the start page it would be outside of the base path. */
+/** Name of a page's payload, `PAGE.txt`. For the start page it would be outside of the base path. */
 const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 export function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
@@ -59,10 +58,9 @@ function slicerOf(near: string, from: number, to: number): Edit | null {
   return span === undefined ? null : { start: span[0], end: span[1], text: String(to) };
 }
 
-/** A payload as bytes, one unit each, with the place of each in the file. */
 interface Payload {
   readonly text: string;
-  /** Place of each unit and of the end; null: the same. */
+  /** Position of each unit and of the end in the file. Null if they are equal. */
   readonly places: readonly number[] | null;
 }
 
@@ -72,7 +70,7 @@ export function nextPayload({ text, site }: MountSource): Edit[] {
 
 const PUSH = 'self.__next_f.push([1,"';
 
-/** The payload of a page is the sum of its pushes, each a string of JavaScript. */
+/** Joins the page's pushes, each a JavaScript string. */
 export function nextPagePayload({ text, site }: MountSource): Edit[] {
   let payload = '';
   const places: number[] = [];
@@ -92,7 +90,6 @@ export function nextPagePayload({ text, site }: MountSource): Edit[] {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v', 0: '\0' };
 
-/** The bytes in UTF-8 of an escape's character, and the escape's length. */
 function unescaped(text: string, at: number): readonly [units: string, length: number] {
   const letter = text[at + 1] ?? '';
   if (letter !== 'u') return [ESCAPES[letter] ?? letter, 2];
@@ -102,7 +99,7 @@ function unescaped(text: string, at: number): readonly [units: string, length: n
 
 const ROW = /(?<id>[0-9a-f]*):(?:T(?<bytes>[0-9a-f]+),)?/y;
 
-/** Rows are `<id>:<model>\n`; those of text, `<id>:T<bytes>,<text>`, have a length that must hold, and are passed over. */
+/** Rows are `<id>:<model>\n`. Text rows, `<id>:T<bytes>,<text>`, are skipped, and their length must stay. */
 function editsOfPayload({ text, places }: Payload, site: MountedSite): Edit[] {
   const edits: Edit[] = [];
   for (let at = 0; at < text.length; ) {
@@ -140,10 +137,10 @@ interface Open {
   key: string;
 }
 
-/** Brackets in each other; only what means harm has more. */
+/** Only hostile payloads nest deeper. */
 const DEPTH_MAX = 2_000;
 
-/** The places of the addresses from the root in a row, which is JSON but for its first letters. */
+/** A row is JSON after its first letters. */
 function* addressesOfModel(text: string, start: number, end: number, site: MountedSite): Generator<number> {
   const open: Open[] = [];
   let awaitsKey = false;

@@ -12,11 +12,11 @@ export interface ReferringFile {
   readonly type: SourceType;
   /** In UTF-8 (`utf8Bytes`). */
   readonly bytes: Uint8Array;
-  /** The path that it is answered at, if known: Vite's modules name others from a folder above it. */
+  /** Served path, if known: Vite's modules name others from a folder above it. */
   readonly path?: string;
 }
 
-/** Never fails: a faulty file has fewer references. */
+/** Never fails: an invalid file has fewer references. */
 export function findReferences(file: ReferringFile, units = unitsOf(file.bytes)): FoundReferences {
   const list = new ReferenceList(file.path ?? null);
   const page = new DocumentFacts();
@@ -49,7 +49,7 @@ export function findReferences(file: ReferringFile, units = unitsOf(file.bytes))
 
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
-/** References in the CSS of a sheet, a page or SVG's attributes, in order and with escapes decoded. */
+/** References in order, with escapes decoded. */
 export function styleReferences(file: ReferringFile): Reference[] {
   const units = unitsOf(file.bytes);
   if (!mayHoldUrls(units)) return [];

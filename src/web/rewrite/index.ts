@@ -1,4 +1,4 @@
-/** `findReferences` reads a file once and gives plain data; `rewriteFile` replaces what was found, and no other byte. */
+/** `findReferences` returns plain data. `rewriteFile` replaces the found references, and no other byte. */
 export { findReferences, type ReferringFile } from './find-references.ts';
 export { filesOfGenerators, isGeneratorFile, UNNAMED_FILES } from './generators/index.ts';
 export { refreshOf } from './markup/elements.ts';

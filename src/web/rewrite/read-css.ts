@@ -8,7 +8,7 @@ const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
 /** An `i`, `l`, `r` or `u` by its number, as in `\75rl(`. */
 const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
-/** True for CSS that can hold an address at all; reading it costs much more. */
+/** Cheap test before the reading. */
 export function mayHoldUrls(css: string): boolean {
   return MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
 }
@@ -17,14 +17,13 @@ const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
 const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset']);
 
-/** Reads tokens (css-tree, CSS Syntax 3) and builds no tree: faulty CSS is read as far as its tokens go. */
+/** Reads tokens (css-tree, CSS Syntax 3) without a tree, so invalid CSS is read as far as possible. */
 export function readCss(region: Region, list: ReferenceList): void {
   if (!mayHoldUrls(region.text)) return;
   const reading = new CssReading(region, list);
   tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
 }
 
-/** Decodes escapes of CSS, which mean characters, in a text of units. */
 function decoded(decode: (text: string) => string, units: string): string {
   return units.includes('\\') ? unitsOfText(decode(decodeUnits(units))) : decode(units);
 }
@@ -34,7 +33,7 @@ class CssReading {
   readonly #list: ReferenceList;
   readonly #functions: string[] = [];
   #rule = '';
-  /** Start of the address in an `url()` without quotes whose name has escapes. */
+  /** Start of the address in an unquoted `url()` whose name has escapes. */
   #escapedUrlStart: number | null = null;
   #isImporting = false;
 
@@ -80,7 +79,7 @@ class CssReading {
     return (name.includes('\\') ? ident.decode(name) : name).toLowerCase();
   }
 
-  /** The tokenizer takes `u\72l(a.png)` for a function of any name, and what is in it for tokens of its own. */
+  /** The tokenizer takes `u\72l(a.png)` for an ordinary function with separate tokens. */
   #onFunction(start: number, end: number): void {
     const name = this.#nameAt(start, end - 1);
     this.#functions.push(name);

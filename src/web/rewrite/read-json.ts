@@ -2,7 +2,7 @@ import type { FoundKind, ReferenceList, Region } from './reference.ts';
 import { decodeUnits, unitsOfText } from './source-text.ts';
 import { LITERAL, SPECIFIER } from './write.ts';
 
-/** Members of a web app manifest that are addresses. Paths have no indexes. */
+/** Members of a web app manifest that are addresses. Paths omit indexes. */
 const MANIFEST_MEMBERS: Readonly<Record<string, FoundKind>> = {
   id: 'scope',
   scope: 'scope',
@@ -42,7 +42,7 @@ export function readManifest(region: Region, list: ReferenceList): void {
 
 const ADDRESS = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
 
-/** An import map (HTML standard, 8.1.6.2): addresses, keys that are addresses, folders of keys and scopes, digests. */
+/** Addresses, keys, folders of keys and scopes, digests (HTML standard, 8.1.6.2). */
 export function readImportMap(region: Region, list: ReferenceList): void {
   for (const { path, isKey, start, end, value } of jsonStrings(region)) {
     const [section, ...rest] = path;
@@ -59,7 +59,7 @@ export function readImportMap(region: Region, list: ReferenceList): void {
 /** Members of a pattern that may name another origin. */
 const OF_ORIGIN = new Set(['protocol', 'hostname', 'port', 'baseURL']);
 
-/** The pages that speculation rules list, and the patterns of links that they match (URL pattern standard). */
+/** Pages and link patterns of speculation rules (URL pattern standard). */
 export function readSpeculationRules(region: Region, list: ReferenceList): void {
   const strings = jsonStrings(region);
   const parentOf = ({ path }: JsonString): string => path.slice(0, -1).join('\n');
@@ -78,7 +78,7 @@ export function readSpeculationRules(region: Region, list: ReferenceList): void 
 }
 
 interface JsonString {
-  /** Keys and indexes that lead to it; those of a key end with the key itself. */
+  /** Keys and indexes that lead to it; the path of a key ends with the key. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
   readonly start: number;

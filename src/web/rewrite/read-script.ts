@@ -8,16 +8,14 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
-/**
- * Beside `import()`. Each is overwritten by an `import(` that ends at the same place: the lexer then says which are code.
- */
+/** Calls besides `import()`. Each is overwritten by an `import(` with the same end, so that the lexer tells code from text. */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
 /**
- * Literals alone: specifiers, `new URL('…', import.meta.url)`, workers, worklets, `importScripts()`,
- * `import.meta.resolve()`. A script that does not parse has none.
+ * Literal specifiers, `new URL('…', import.meta.url)`, workers, worklets, `importScripts()`, `import.meta.resolve()`. A script with syntax
+ * errors has none.
  */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
@@ -40,7 +38,7 @@ function readCalls(region: Region, list: ReferenceList): void {
   }
 }
 
-/** The lexer's `d` of an `import.meta`, of which a dynamic import has its place and a static one -1. */
+/** The lexer's `d` of an `import.meta`; of a dynamic import it is a position, of a static one -1. */
 const IMPORT_META = -2;
 
 function lexImports(code: string): readonly LexedImport[] {
@@ -58,7 +56,7 @@ function onSpecifier(
   list: ReferenceList,
 ): void {
   const call = calls.get(d + 1);
-  // The place of a dynamic import's specifier has its quotes.
+  // The position of a dynamic import's specifier includes its quotes.
   const { start, end, value } = d === -1 ? literalOf(region.text, s, e) : literalOf(region.text, s + 1, e - 1);
   if (call === undefined) list.add('module', region, start, end, value, region.writing | SPECIFIER);
   else if (!call.startsWith('importScripts')) list.add('worker', region, start, end, value);
@@ -66,10 +64,10 @@ function onSpecifier(
 }
 
 const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
-/** Text before the scope of a service worker, whatever library registers it, or before a pattern of speculation rules. */
+/** Text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
-/** Each is put in an `import()` of its own: the lexer then says which are code. */
+/** Wraps each in an `import()`, so that the lexer tells code from text. */
 function readScopes(region: Region, list: ReferenceList): void {
   const { text } = region;
   if (!MAY_HAVE_SCOPES.test(text)) return;
@@ -93,7 +91,7 @@ function readScopes(region: Region, list: ReferenceList): void {
   }
 }
 
-/** `isOwn ? scope : '/'` */
+/** Matches `isOwn ? scope : '/'`. */
 const isAlternative = (text: string, at: number): boolean => text[skipBlankBack(text, at) - 1] === '?';
 
 interface StringLiteral {
@@ -192,18 +190,18 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
   return { start, end, value: unitsOfText(value) };
 }
 
-/** In every script that has one of the sinks; looking for those costs more. */
+/** Cheap test, since searching for the calls costs more. */
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
 /**
- * Sinks that take a whole string for an address, seen from the page: browsers' and common libraries' own, API
- * descriptions (`url: "openapi.json"`), Sphinx's index. Not `"/a" + b`, and no other methods than GET.
+ * Calls that load a whole string, relative to the page: of browsers and common libraries, API descriptions (`url: "openapi.json"`),
+ * Sphinx's index. Not `"/a" + b`, and only GET.
  */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
-  // Of links, which a reader may follow, only those to what pages load.
+  // Only links to files that pages load.
   /\.href\s*=(?=\s*["'][^"'\n]*\.(?:css|ico|png|svg)["'?])/,
   /(?:[uU]rl|"\w{0,30}[uU]rl"|'\w{0,30}[uU]rl')\s*:(?=\s*["'][^"'\n]*\.(?:json|ya?ml)["'?])/,
 ];
@@ -215,17 +213,17 @@ function anyOf(patterns: readonly RegExp[]): string {
   return patterns.map(({ source }) => source).join('|');
 }
 
-/** Replaces the sink's bytes with this marker, as `readScript` does for calls. */
+/** Replaces the call's bytes with this marker, as `readScript` does. */
 const MARK = 'import("';
 const MARK_END = '")';
 
 const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 
 const FILE = /\.\w{2,11}(?:\?|$)/;
-/** More than any script of a page loads; a list of data may have as many. */
+/** More than any page's script loads; a list of data may have as many. */
 const GUESSES_MAX = 500;
 
-/** Mentions of files, resolved from a page that is often in the same folder (Swagger UI's settings); never written. */
+/** Files relative to the page, which is often in the same folder (Swagger UI's settings). Never rewritten. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -267,10 +265,10 @@ export function readMentions({ text }: Region, list: ReferenceList, place: 'scri
   for (const file of filesOfGenerators(place, source)) list.mention(file);
 }
 
-/** A whole string that begins like an address, or is all that a call is given, and ends like data. */
+/** A whole string that starts like an address, or is the only argument, and has an extension of data. */
 const DATA =
   /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
-/** A longer script is the page itself once more, with all its examples. */
+/** A longer script repeats the page with all its examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {
@@ -282,7 +280,7 @@ const LITERAL =
   /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
 const LITERALS_MAX = 2_000;
 
-/** Addresses from the root: a search index, a picture. Nobody misses an example's. */
+/** Addresses from the root, such as a search index or a picture. A wrong guess from an example does no harm. */
 function readLiterals({ text }: Region, list: ReferenceList): void {
   for (const [address] of text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
 }

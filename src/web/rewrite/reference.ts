@@ -36,26 +36,24 @@ export type FoundKind = (typeof REFERENCE_KINDS)[number];
 
 export interface FoundReference {
   readonly kind: FoundKind;
-  /** As the browser sees it: entities and escapes decoded, white space around it removed. Not resolved. */
+  /** As the browser sees it: entities and escapes decoded, trimmed, not resolved. */
   readonly url: string;
-  /** The part that is replaced, in bytes of the file. */
+  /** Bytes of the file. */
   readonly start: number;
   readonly end: number;
-  /** How a replacement is written there (`write.ts`). */
+  /** Flags of `write.ts` for a replacement. */
   readonly writing: number;
 }
 
-/** All references of one file as plain data, small enough to be kept for each page; read with `referencesOf`. */
+/** Plain data, small enough to keep for each page; read it with `referencesOf`. */
 export interface FoundReferences {
   readonly urls: readonly string[];
-  /** Start, end, index into `urls`, index into `REFERENCE_KINDS`, writing: of each reference. */
+  /** Five numbers per reference: start, end, index into `urls`, index into `REFERENCE_KINDS`, writing. */
   readonly spans: readonly number[];
   readonly base: string | null;
-  /** JSON. */
   readonly importMaps: readonly string[];
-  /** `noindex, nofollow` */
   readonly robots: readonly string[];
-  /** Paths from the root of files that the generator's scripts may ask for beside the page. */
+  /** Paths from the root that the generator's scripts may request. */
   readonly payloads: readonly string[];
 }
 
@@ -84,15 +82,15 @@ export class ReferenceList {
     this.filePath = filePath;
   }
 
-  /** @param units decoded as far as the region's own syntax goes @param start place in the region's text */
+  /** @param units decoded as far as the region's own syntax goes @param start position in the region's text */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUnits(units.slice(...trimmed(units, 0, units.length)));
     if (url === '' || NO_FILE.test(url)) return;
-    // Only a reader's link leads to a fragment of the page itself.
+    // Only links for readers point to a fragment of the page itself.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
-    // VitePress: the first page comes without its static parts, and goes by `x.lean.js`; the pages after it by `x.js`.
+    // VitePress loads the first page as `x.lean.js` without its static parts, and later pages as `x.js`.
     if (url.endsWith('.lean.js') && url.includes('.md.')) this.mention(url.replace(/\.lean\.js$/, '.js'));
   }
 
@@ -100,7 +98,7 @@ export class ReferenceList {
     if (!this.#indexes.has(url)) this.push('mention', 0, 0, url, 0);
   }
 
-  /** Takes in any reference. Places are units of the file. */
+  /** Positions are units of the file. */
   push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
     let index = this.#indexes.get(url);
     if (index === undefined) {
@@ -111,7 +109,7 @@ export class ReferenceList {
   }
 }
 
-/** The part of a text without the C0 controls and spaces at its ends, as the URL standard removes them. */
+/** Removes C0 controls and spaces at both ends, as the URL standard does. */
 function trimmed(text: string, start: number, end: number): [from: number, to: number] {
   let [from, to] = [start, end];
   while (from < to && text.charCodeAt(from) <= 0x20) from++;
@@ -119,13 +117,13 @@ function trimmed(text: string, start: number, end: number): [from: number, to: n
   return [from, to];
 }
 
-/** Text with the layers around it undone (an attribute's entities, a `srcdoc`'s), and each unit's place in the file. */
+/** Decoded text of an attribute or `srcdoc`, with each unit's position in the file. */
 export class Region {
   readonly text: string;
   readonly writing: number;
   readonly #parent: Region | null;
   readonly #offset: number;
-  /** Place in the parent's text of each unit and of the end; null: `#offset` further. */
+  /** Position in the parent's text of each unit and of the end. Null if all differ by `#offset`. */
   readonly #places: readonly number[] | null;
 
   constructor(

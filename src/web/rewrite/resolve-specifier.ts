@@ -1,6 +1,6 @@
 export interface ResolvedSpecifier {
   readonly url: string;
-  /** True if an import map resolves the specifier: then the map is rewritten, and the specifier stays. */
+  /** True if an import map resolves the specifier, so that only the map is rewritten. */
   readonly isMapped: boolean;
 }
 
@@ -10,9 +10,8 @@ interface ImportMap {
 }
 
 /**
- * HTML standard, "resolve a module specifier"; null for a bare specifier that no map knows, and for what is no address.
- * @param fileUrl of the module, or of the page where it is inline
- * @param importMaps JSON; those that are no JSON count for nothing @param pageUrl base of the maps
+ * HTML standard, "resolve a module specifier". Null for an unknown bare specifier, or no address. @param fileUrl of the module, or of the
+ * page if it is inline @param importMaps JSON; invalid maps are ignored @param pageUrl base of the maps
  */
 export function resolveSpecifier(
   specifier: string,

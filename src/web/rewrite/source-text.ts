@@ -12,7 +12,7 @@ const SOURCE_TYPES: readonly (readonly [RegExp, SourceType])[] = [
   [/^application\/manifest\+json$/, 'manifest'],
 ];
 
-/** Null for media types without references. A manifest that is sent as JSON is known by the page that names it. */
+/** Null for media types without references. The page identifies a manifest that is sent as JSON. */
 export function sourceTypeOf(mediaType: string): SourceType | null {
   const end = mediaType.indexOf(';');
   const type = (end === -1 ? mediaType : mediaType.slice(0, end)).trim().toLowerCase();
@@ -20,10 +20,8 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
 }
 
 /**
- * A file in UTF-8, in which references are found and written. A file in another charset is decoded once, and gets a byte order
- * mark, which counts for more than its header (encoding standard, "decode"). The same object if its bytes are UTF-8 already.
- *
- * @param charset of its header, if known; else the one that the file itself says, else UTF-8
+ * Decodes a file in another charset once, and adds a byte order mark, which overrides its header (encoding standard, "decode"). Returns the
+ * same object for UTF-8. @param charset of its header; if null, the file's own, else UTF-8
  */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
@@ -57,13 +55,13 @@ function withEncodedQueries(units: string): string {
   });
 }
 
-/** Declarations of a charset in pages, XML and style sheets. Strict readers of XML reject a wrong one. */
+/** Declarations in pages, XML and style sheets. Strict readers of XML reject a wrong charset. */
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
 /**
- * A text with one unit for each byte of a file in UTF-8, so that a place in the text is a place in the file. The syntax of
- * markup, CSS, JavaScript and JSON is ASCII; `decodeUnits` decodes the other parts when they are read.
+ * One unit per byte, so that positions are equal in text and file. The syntax of markup, CSS, JavaScript and JSON is ASCII; `decodeUnits`
+ * decodes the other parts.
  */
 export function unitsOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
@@ -76,15 +74,14 @@ export function decodeUnits(units: string): string {
   return BEYOND_ASCII.test(units) ? Buffer.from(units, 'latin1').toString('utf8') : units;
 }
 
-/** The characters of a reference or an escape as units, like the bytes around them. */
 export function unitsOfText(text: string): string {
   return BEYOND_ASCII.test(text) ? Buffer.from(text).toString('latin1') : text;
 }
 
-/** V8 copies slices of fewer characters; a longer one keeps the text alive that it is cut from. */
+/** V8 copies shorter slices; a longer slice keeps the whole text alive. */
 const COPIED_CHARS = 13;
 
-/** Parts of a text that may be kept longer than the text: slices of one copy. */
+/** Copies the parts once, so that they do not keep their text alive. */
 export function ownStrings(parts: readonly string[]): string[] {
   const copy = detachString(parts.join(''));
   let start = 0;

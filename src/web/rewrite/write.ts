@@ -1,31 +1,30 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 
-/** Flags of the place that a replacement is written to. The low bits count the layers in which `&` must be `&amp;`. */
+/** The low bits of the flags count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
-/** An attribute without quotes: an empty text needs some. */
+/** Flag for an attribute without quotes, which an empty text needs. */
 export const UNQUOTED = 1 << 4;
-/** In CSS, parentheses would end an address. */
+/** Flag for CSS, in which parentheses end an address. */
 export const CSS = 1 << 5;
-/** In a list, commas separate addresses. */
+/** Flag for a list, in which commas separate addresses. */
 export const LIST = 1 << 6;
-/** A module specifier, which is bare unless it begins with a dot or a slash. */
+/** Flag for a module specifier, which must begin with a dot or a slash. */
 export const SPECIFIER = 1 << 7;
-/** No address: digests. */
+/** Flag for digests, which are no addresses. */
 export const LITERAL = 1 << 8;
 
 export interface Edit {
-  /** In bytes. */
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Characters that end an address in some syntax; `%` stays, being written on purpose. */
+/** Characters that end an address in some syntax. `%` stays, since it is deliberate. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
 
-/** An address in ASCII that ends neither the string, the attribute nor the list around it. */
+/** ASCII address that is safe in its string, attribute and list. */
 export function writtenUrl(url: string, writing: number): string {
   if ((writing & SPECIFIER) === 0 && PLAIN.test(url)) return url;
   let text = url;
@@ -36,7 +35,7 @@ export function writtenUrl(url: string, writing: number): string {
     if ((writing & SPECIFIER) !== 0 && !/^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(text)) text = `./${text}`;
   }
   const layers = writing & AMP_LAYERS;
-  // The quotes belong to the innermost attribute, and are written in those around it.
+  // The innermost attribute needs the quotes, escaped for the outer ones.
   const needsQuotes = text === '' && (writing & UNQUOTED) !== 0;
   let written = needsQuotes ? '""' : text;
   for (let layer = needsQuotes ? 1 : 0; layer < layers; layer++) {
@@ -45,18 +44,18 @@ export function writtenUrl(url: string, writing: number): string {
   return written;
 }
 
-/** A file with the edits made, which must not overlap and whose texts are ASCII; no other byte changes. */
+/** Edits must not overlap, and their texts must be ASCII. */
 export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let size = bytes.length;
   for (const { start, end, text } of edits) size += text.length - (end - start);
-  // In memory of its own, which may be handed to another thread.
+  // A separate buffer can be transferred to another thread.
   const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
   let at = 0;
   for (const { start, end, text } of inOrder(edits)) {
     at += source.copy(spliced, at, copied, start);
-    // By hand: a call of Buffer's encoder takes longer than an address has letters.
+    // A call of Buffer's encoder takes longer than this loop.
     for (let index = 0; index < text.length; index++) spliced[at++] = text.charCodeAt(index);
     copied = end;
   }
@@ -69,10 +68,10 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
   return isOrdered ? edits : edits.toSorted((a, b) => a.start - b.start);
 }
 
-/** A reference's new address (or digest, for `integrity`), percent-encoded or not; null leaves it. */
+/** New address (or digest, for `integrity`), percent-encoded or not. Null keeps it. */
 export type Replace = (reference: FoundReference) => string | null;
 
-/** Replaces the references of a file; every other byte stays. Does not read the file again: `found` may come from a store. */
+/** Does not read the file again: `found` may come from a store. */
 export function rewriteFile(
   bytes: Uint8Array,
   found: FoundReferences,
@@ -88,7 +87,7 @@ export function rewriteFile(
   return edits.length === 0 ? { bytes, changed: 0 } : { bytes: spliceBytes(bytes, edits), changed: edits.length };
 }
 
-/** All but RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
+/** Excludes RFC 3986's quote, parentheses and `;`, which have a meaning elsewhere. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 
 function percentEncode(text: string): string {
@@ -102,8 +101,8 @@ export function encodePath(path: string): string {
 }
 
 /**
- * The shortest address between two paths, neither encoded; a folder's own is empty or ends with a slash.
- * @param suffix query and fragment, encoded, with `?` and `#`
+ * Shortest relative address between two decoded paths; a folder's path is empty or ends with a slash. @param suffix encoded query and
+ * fragment, with `?` and `#`
  */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;

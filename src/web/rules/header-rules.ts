@@ -3,7 +3,7 @@ import { srcsetSpans } from '../rewrite/markup/elements.ts';
 import { PathPattern, RuleTrie } from './path-pattern.ts';
 import { BUILT_CHARS_MAX, FaultList, RuleCounter, ruleLines, Work } from './rule-file.ts';
 
-/** Taken from `_headers` (contract, section 4.1), as they are written; how several values of one name are joined. */
+/** Header names in `_headers` (contract, section 4.1), with the way to join several values. */
 const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
   ['Access-Control-Allow-Origin', 'last'],
   ['Cache-Control', 'last'],
@@ -26,23 +26,23 @@ const NAMES = new Map([...SUPPORTED.keys()].map((name) => [name.toLowerCase(), n
 
 /** Characters of one header's value, after joining. */
 const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
-/** Rules that hold for one address: the first ones, if there are more. */
+/** Limit of rules for one address; later rules are ignored. */
 const JOINED_MAX = 256;
 
 export interface HeaderRule {
   readonly pattern: PathPattern;
-  /** By the names of `SUPPORTED`; what one rule says several times is joined. */
+  /** Values by the names of `SUPPORTED`, joined within one rule. */
   readonly set: ReadonlyMap<string, string>;
-  /** `! Name`: what earlier rules and docshelf's own settings say of it is gone. */
+  /** Headers of `! Name`, which discards earlier rules and docshelf's settings. */
   readonly removed: ReadonlySet<string>;
 }
 
-/** `_headers`, in the syntax that Netlify and Cloudflare Pages share. */
+/** Reads `_headers`, in the syntax of Netlify and Cloudflare Pages. */
 export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultList } {
   const faults = new FaultList('_headers');
   const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
   const counter = new RuleCounter();
-  /** `left`: the headers below belong to a rule that docshelf has already reported and ignores. */
+  /** `left`: the headers below belong to a rejected rule that was reported already. */
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
   for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
@@ -98,10 +98,7 @@ function addLine(
   return { reason: `has parts of ${name} that may leave the site (${leftOut})`, use: 'the other parts hold' };
 }
 
-/**
- * Parts of the value that neither report to another host nor let pages load from one.
- * `leftOut`: the other parts, for a notice. Null if there are none.
- */
+/** Parts of the value that neither report to another host nor let pages load from one. `leftOut` has the other parts, for a notice. */
 function localValue(name: string, value: string): { readonly own: string; readonly leftOut: string | null } {
   if (name === 'Link') {
     const { links, leftOut } = localLinks(value);
@@ -119,7 +116,6 @@ function localValue(name: string, value: string): { readonly own: string; readon
   return { own: policies.filter((policy) => policy.replaceAll(';', '').trim() !== '').join(', '), leftOut };
 }
 
-/** Characters of a bundle's text in a notice. */
 const SHOWN_CHARS_MAX = 100;
 
 function reportsElsewhere(directive: string): boolean {
@@ -128,7 +124,6 @@ function reportsElsewhere(directive: string): boolean {
   return name === 'report-uri' && !(places.length > 0 && places.every((place) => /^\/(?![/\\])/.test(place)));
 }
 
-/** What the rules that match an address say together. Equal sets of rules give the same object. */
 export interface SiteHeaders {
   readonly set: ReadonlyMap<string, string>;
   readonly removed: ReadonlySet<string>;
@@ -146,7 +141,7 @@ export class HeaderRules {
   readonly #joined = new Map<string, SiteHeaders>();
   #keptChars = 0;
 
-  /** @returns null, or why there is no room for it: the rest of a sentence */
+  /** @returns null, or the reason of a rejection: the rest of a sentence */
   add(rule: HeaderRule): string | null {
     const refusal = this.#trie.add(rule.pattern);
     if (refusal === null) this.#rules.push(rule);
@@ -157,7 +152,7 @@ export class HeaderRules {
     return this.#rules.length === 0;
   }
 
-  /** @param asked the path of the request, decoded, with its first slash */
+  /** @param asked path of the request, decoded, with its first slash */
   headersFor(asked: string, work = new Work()): SiteHeaders {
     if (this.isEmpty) return NO_HEADERS;
     const matching = this.#trie.find(asked, work)?.slice(0, JOINED_MAX);
@@ -175,7 +170,7 @@ export class HeaderRules {
     return joined;
   }
 
-  /** Paths of links, mounted elsewhere than the site was built for. */
+  /** Moves the paths of links to another base path. */
   mounted(mount: Mount): HeaderRules {
     if (this.isEmpty || mount.from === mount.to) return this;
     const movedPath = (path: string): string => rebase(path, mount) ?? path;
@@ -216,30 +211,29 @@ export class HeaderRules {
   }
 }
 
-/** A link of a `Link` header (RFC 8288). */
 export interface HeaderLink {
   readonly address: string;
-  /** As they are written: `rel=preload`, `crossorigin`. */
+  /** Parameters as written: `rel=preload`, `crossorigin`. */
   readonly parameters: readonly string[];
 }
 
-/** A path of the site, in which no reader of URLs strips or turns a character (URL standard: tabs, line ends, backslashes). */
+/** Path of the site without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
-/** An address without scheme and folder: a fragment, or a file in the page's folder. */
+/** Fragment, or file in the page's folder. */
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
-/** Everything up to the next separator: many values are written without their quotes. */
+/** Reads up to the next separator, since many values lack their quotes. */
 const UNQUOTED = /[^,;"<>\s]+/y;
-/** Parameters of text, in which browsers look for no address. */
+/** Parameters that browsers treat as text. */
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
     ' ',
   ),
 );
 
-/** The links of a header's value that stay on the site, and how many do not. In one pass. */
+/** Runs in one pass. */
 function localLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
   const links: HeaderLink[] = [];
   let leftOut = 0;
@@ -261,7 +255,6 @@ function localLinks(value: string): { readonly links: readonly HeaderLink[]; rea
 
 const writeLink = ({ address, parameters }: HeaderLink): string => [`<${address}>`, ...parameters].join('; ');
 
-/** The link with each of its addresses moved. */
 function movedLink({ address, parameters }: HeaderLink, moved: (path: string) => string): HeaderLink {
   return {
     address: moved(address),
@@ -279,7 +272,7 @@ function movedLink({ address, parameters }: HeaderLink, moved: (path: string) =>
   };
 }
 
-/** @returns no link if its syntax is not understood, or an address in it may leave the site */
+/** @returns no link if its syntax is unknown, or an address in it may leave the site */
 function readLink(value: string, start: number): { readonly link: HeaderLink | null; readonly end: number } {
   const none = { link: null, end: start };
   const close = value[start] === '<' ? value.indexOf('>', start) : -1;
@@ -321,7 +314,7 @@ function staysHere(name: string, value: string): boolean {
 const addressSpans = (name: string, value: string): readonly (readonly [from: number, to: number])[] =>
   name.toLowerCase() === 'imagesrcset' ? srcsetSpans(value) : [[0, value.length]];
 
-/** The comma after a link that is left out: outside of its address and of quotes. Without their ends, no link follows. */
+/** Skips to the comma outside of address and quotes. If those do not end, no link follows. */
 function behindLink(value: string, start: number): number {
   let at = start;
   while (at < value.length && value[at] !== ',') {
@@ -332,7 +325,6 @@ function behindLink(value: string, start: number): number {
   return at;
 }
 
-/** The end of a match at a place, or the place. */
 function skip(expression: RegExp, value: string, at: number): number {
   expression.lastIndex = at;
   return expression.test(value) ? expression.lastIndex : at;

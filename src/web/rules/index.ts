@@ -7,14 +7,12 @@ export { withoutSlash } from './path-pattern.ts';
 export { isAt, type MatchedRule, REDIRECTS_MAX, type RedirectRules, type RedirectTarget } from './redirects.ts';
 export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault, Work } from './rule-file.ts';
 
-/** What a site says of how it is served (contract, section 9.1). */
 export interface SiteRules {
   readonly redirects: RedirectRules;
   readonly headers: HeaderRules;
-  /** Lines that are left out or not used as they are written; of each file the first. */
+  /** Rejected or changed lines, up to a limit per file. */
   readonly faults: readonly RuleFault[];
   readonly faultCount: number;
-  /** One sentence each, of the same. */
   readonly notices: readonly string[];
 }
 
@@ -23,7 +21,7 @@ const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());
 
-/** @param files bytes by path, of those that are there; null: over the limit */
+/** @param files bytes by path of the existing files; null if one is over the limit */
 export function readSiteRules(files: ReadonlyMap<string, Uint8Array | null>): SiteRules {
   const text = (file: RuleFault['file']): string | null => {
     const bytes = files.get(file);

@@ -1,19 +1,19 @@
 import { percentDecode } from '../escape.ts';
 import type { Work } from './rule-file.ts';
 
-/** Text that the path of a request has for `:name`, and for `*`, which is `splat`. */
+/** Text for each `:name`, and for `*` as `splat`. */
 export type Captures = ReadonlyMap<string, string>;
 
 const PLACEHOLDER = /^:[A-Za-z]\w*$/;
-/** In a key, one whole segment of any text. A pattern has no other `*` left. */
+/** In a key, one whole segment of any text. Patterns contain no other `*`. */
 const ANY = '*';
 
 /**
- * The path of a rule: segments, of which `:name` stands for one and `*` at the end for the rest; or one `*` in a path without
- * placeholders. A last slash makes no difference.
+ * Path of a rule: `:name` stands for a segment, a last `*` for the rest; or one `*` in a path without placeholders. A last slash makes no
+ * difference.
  */
 export class PathPattern {
-  /** The path up to its `*`, with `*` in place of each placeholder. */
+  /** Path up to its `*`, with `*` for each placeholder. */
   readonly key: string;
   /** Text after a `*`. Empty if the `*` ends the path, null if the pattern has no `*`. */
   readonly suffix: string | null;
@@ -28,7 +28,7 @@ export class PathPattern {
     this.#capturesSlash = capturesSlash;
   }
 
-  /** @returns the rest of a sentence if it cannot be read */
+  /** @returns the rest of a sentence if it is invalid */
   static parse(written: string): PathPattern | string {
     if (!written.startsWith('/')) return `"${written}" is no path from the root of the site`;
     const decoded = percentDecode(written);
@@ -59,7 +59,7 @@ export class PathPattern {
     return new PathPattern(parts.join('/').slice(0, -1), '', names, path === decoded);
   }
 
-  /** Null if the pattern stands for more than one path. */
+  /** Null if the pattern matches more than one path. */
   get literal(): string | null {
     return this.suffix === null && this.#names.length === 0 ? this.key : null;
   }
@@ -82,19 +82,18 @@ export class PathPattern {
     return captures.set('splat', hasSlash ? `${splat}/` : splat);
   }
 
-  /** The values with which `match` would give a path of its own, for a look at what a rule does. */
+  /** Example captures for `pathOf`. */
   get sample(): Captures {
     return new Map([...this.#names, ...(this.suffix === null ? [] : ['splat'])].map((name) => [name, 'x']));
   }
 }
 
-/** `/a/*` also matches `/a`. */
 function isFolderOf({ key, suffix }: Pick<PathPattern, 'key' | 'suffix'>, path: string): boolean {
   if (suffix !== '' || key === '/' || !key.endsWith('/')) return false;
   return followKey(key.slice(0, -1), path, 0) === path.length;
 }
 
-/** Follows a key, or a part of one, through a path. @returns its end in the path, or -1 if the path differs */
+/** @returns the end of the key in the path, or -1 if the path differs */
 function followKey(key: string, path: string, start: number, segments?: string[]): number {
   let at = start;
   let keyAt = 0;
@@ -117,11 +116,11 @@ export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
-/** Units of a look-up, of a visit of a node, and of a rule that is found. */
+/** Cost of a look-up, of visiting a node, and of a found rule. */
 const LOOKUP_UNITS = 500;
 const VISIT_UNITS = 60;
 const FOUND_UNITS = 24;
-/** Rules of one pattern. A request would reach the next ones only if all of these led nowhere. */
+/** Limit of rules with one pattern, since a request rarely reaches the later ones. */
 const SAME_MAX = 256;
 
 const ANY_CODE = ANY.charCodeAt(0);
@@ -129,22 +128,22 @@ const ANY_CODE = ANY.charCodeAt(0);
 class TrieNode {
   /** Part of a key, from the end of the parent's part. */
   label: string;
-  /** By the first characters of their labels. */
+  /** Nodes by the first character of their labels. */
   children: Map<number, TrieNode> | null = null;
-  /** The child whose label begins with `ANY`. */
+  /** Child whose label begins with `ANY`. */
   any: TrieNode | null = null;
-  /** Numbers of rules for the path that ends here. */
+  /** Numbers of rules for exactly this path. */
   whole: number[] | null = null;
-  /** Numbers of rules for each path that begins so. */
+  /** Numbers of rules for each path with this beginning. */
   beginnings: number[] | null = null;
-  /** Ends of paths that begin so, each reversed. */
+  /** Reversed ends of paths with this beginning. */
   ends: TrieNode | null = null;
 
   constructor(label: string) {
     this.label = label;
   }
 
-  /** @returns false if there is no more room for it */
+  /** @returns false if there is no room */
   add(to: 'whole' | 'beginnings', rule: number): boolean {
     const known = this[to];
     if (known === null) this[to] = [rule];
@@ -166,7 +165,6 @@ class TrieNode {
     }
   }
 
-  /** The node at the end of a key below this one. */
   descend(key: string): TrieNode {
     let node: TrieNode = this;
     let at = 0;
@@ -194,12 +192,12 @@ class TrieNode {
   }
 }
 
-/** Rules by their paths. A look-up costs work by the length of the path, and by the rules that fit beginnings of it. */
+/** Rules by path. The cost of a look-up depends on the path's length and on the rules that match a beginning of it. */
 export class RuleTrie {
   readonly #root = new TrieNode('');
   #count = 0;
 
-  /** Adds the pattern of the next rule. @returns null, or why it has no room: the rest of a sentence */
+  /** @returns null, or the reason of a rejection: the rest of a sentence */
   add({ key, suffix }: PathPattern): string | null {
     const node = this.#root.descend(key);
     const index = this.#count;
@@ -207,7 +205,6 @@ export class RuleTrie {
     if (suffix === null) hasRoom = node.add('whole', index);
     else if (suffix === '') {
       hasRoom = node.add('beginnings', index);
-      // `/a/*` also matches `/a`.
       if (hasRoom && key !== '/' && key.endsWith('/')) this.#root.descend(key.slice(0, -1)).add('whole', index);
     } else {
       node.ends ??= new TrieNode('');
@@ -219,10 +216,7 @@ export class RuleTrie {
   }
 
   /**
-   * Numbers of the rules for a path, rising.
-   *
-   * @param asked decoded, with its first slash
-   * @returns null if the work is used up: then no rule applies
+   * @param asked decoded, with its first slash @returns rising numbers of rules, or null if the budget is spent, and then no rule applies
    */
   find(asked: string, work: Work): readonly number[] | null {
     if (!work.spend(LOOKUP_UNITS)) return null;
@@ -253,7 +247,7 @@ function take(numbers: readonly number[], into: number[], work: Work): boolean {
   return true;
 }
 
-/** Visits each node whose key a text begins with. @returns false if a visit did, or the work is used up */
+/** Visits each node whose key a text begins with. @returns false if a visit did, or the budget is spent */
 function walk(root: TrieNode, text: string, work: Work, visit: (node: TrieNode, at: number) => boolean): boolean {
   const nodes = [root];
   const places = [0];
@@ -273,7 +267,7 @@ function walk(root: TrieNode, text: string, work: Work, visit: (node: TrieNode, 
   return true;
 }
 
-/** By UTF-16 code units: a reversed text is only compared with others. */
+/** Splits by UTF-16 code units, since reversed texts are only compared. */
 function reversed(text: string): string {
   return text.split('').reverse().join('');
 }

@@ -5,9 +5,9 @@ import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ru
 export interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
-  /** 200: a file of the site in place of another; 404: its page for what is missing; else a redirect. */
+  /** 200 serves another file, 404 the page for missing paths, others redirect. */
   readonly status: number;
-  /** Before a file of that path. */
+  /** True if the rule goes before a file of that path. */
   readonly isForced: boolean;
 }
 
@@ -20,7 +20,7 @@ const STATUSES = new Set([200, 301, 302, 303, 307, 308, 404]);
 /** Conditions that Netlify and Cloudflare Pages accept after the target. */
 const CONDITION = /^(?:country|language|role|cookie)=/i;
 
-/** `_redirects`, in the syntax that Netlify and Cloudflare Pages share (contract, section 9.1). */
+/** Reads `_redirects`, in the syntax of Netlify and Cloudflare Pages (contract, section 9.1). */
 export function parseRedirects(text: string): { rules: RedirectRules; faults: FaultList } {
   const faults = new FaultList('_redirects');
   const rules = new RedirectRules();
@@ -68,14 +68,14 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
 class Circles {
   readonly #next = new Map<string, string>();
 
-  /** Null, or that the rule would lead its reader in a circle. */
+  /** @returns null, or the reason of a rejection if the rule closes a circle */
   refuse({ pattern, target, status }: RedirectRule): string | null {
     const from = pattern.literal;
     if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
     const to = target.pathOf(new Map());
     if (to === null || this.#next.has(from)) return null;
     const first = withoutSlash(to);
-    // `/a /a/` is what adds a slash.
+    // `/a /a/` adds a slash.
     if (first === from && to !== from) return null;
     let at: string | undefined = first;
     for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
@@ -87,12 +87,12 @@ class Circles {
   }
 }
 
-/** Literal rules of which each leads to the next. */
+/** Length of a chain of literal rules. */
 const CIRCLE_MAX = 50;
 
 /** Browsers give up after so many redirects. */
 export const REDIRECTS_MAX = 20;
-/** Units of a file: some 20 ms. Rules after that are only looked at when they are requested. */
+/** Budget for a file, some 20 ms. Later rules are checked only on request. */
 const SURVEY_UNITS = 5_000_000;
 
 /** Rules that redirect a sample of their paths from rule to rule, unless a file of the site ends that. */
@@ -117,14 +117,14 @@ function redirectsForEver(path: string, redirects: RedirectRules, work: Work): b
     const matched = firstAway(at, redirects, work);
     if (matched === null || !isInside(matched.rule)) return false;
     const next = matched.rule.target.pathOf(matched.captures);
-    // It has grown longer than an address.
+    // The address has become too long.
     if (next === null) return true;
     at = next;
   }
   return true;
 }
 
-/** The first rule that does not lead to the very path. */
+/** Skips rules that lead to the same path. */
 function firstAway(path: string, redirects: RedirectRules, work: Work): MatchedRule | null {
   for (const rules of [redirects.forced(path, work), redirects.others(path, work)]) {
     for (const matched of rules) if (matched.rule.target.pathOf(matched.captures) !== path) return matched;
@@ -132,17 +132,16 @@ function firstAway(path: string, redirects: RedirectRules, work: Work): MatchedR
   return null;
 }
 
-/** True for a redirect to a path of the site. */
 function isInside({ target, status }: RedirectRule): boolean {
   return target.origin === null && status !== 200 && status !== 404;
 }
 
-/** The rules that match a path, in the order of the file. */
+/** Yields matching rules in the order of the file. */
 export class RedirectRules {
   readonly #forced = new RuleIndex();
   readonly #others = new RuleIndex();
 
-  /** @returns null, or why there is no room for it: the rest of a sentence */
+  /** @returns null, or the reason of a rejection: the rest of a sentence */
   add(rule: RedirectRule): string | null {
     return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
@@ -165,7 +164,7 @@ export class RedirectRules {
   }
 }
 
-/** Units of a rule that is tried: its text is read and built. */
+/** Cost of reading and building the text of a rule. */
 const TRY_UNITS = 500;
 
 class RuleIndex {
@@ -196,22 +195,18 @@ class RuleIndex {
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 const PLACEHOLDER = /:([A-Za-z]\w*)/g;
 
-/** Text of a rule, or a placeholder in it as it is written. */
+/** Literal text, or a placeholder with its spelling. */
 type Piece = string | { readonly name: string; readonly written: string };
 type Template = readonly Piece[];
 
-/** Target of a rule: a path of the site, or an address on a host that the rule names as it is. */
+/** A path of the site, or an address on another host. */
 export class RedirectTarget {
-  /** Null for a path of the site. */
   readonly origin: string | null;
   /** Host and port of the origin, as browsers send them. */
   readonly host: string | null;
   readonly #path: Template;
-  /** The same with its escapes decoded. */
   readonly #decodedPath: Template;
-  /** With its `?`. */
   readonly #query: Template;
-  /** With its `#`. */
   readonly #fragment: Template;
 
   private constructor(origin: string | null, host: string | null, path: string, query: string, fragment: string) {
@@ -223,7 +218,7 @@ export class RedirectTarget {
     this.#fragment = templateOf(fragment, escaped);
   }
 
-  /** @returns the rest of a sentence if it cannot be read */
+  /** @returns the rest of a sentence if it is invalid */
   static parse(written: string): RedirectTarget | string {
     if (written.length > BUILT_CHARS_MAX) return `has a target of more than ${BUILT_CHARS_MAX} characters`;
     const origin = ORIGIN.exec(written)?.[0] ?? null;
@@ -241,12 +236,11 @@ export class RedirectTarget {
     return new RedirectTarget(origin, url?.host ?? null, path === '' ? '/' : path, query, fragment);
   }
 
-  /** Without placeholders. */
   get isLiteral(): boolean {
     return this.#path.every((piece) => typeof piece === 'string');
   }
 
-  /** The path in the site, decoded; null if it is longer than a path can be. */
+  /** Decoded path in the site, or null if it is too long. */
   pathOf(captures: Captures): string | null {
     const built = new BoundedText();
     fillPath(built, this.#decodedPath, captures, (text) => text);
@@ -254,11 +248,8 @@ export class RedirectTarget {
   }
 
   /**
-   * For a Location header: no captured text leads to another host or makes a second header. Null if it would be longer than
-   * a header can be.
-   *
-   * @param moved the path, mounted elsewhere
-   * @param query of the request, with its `?`, or empty
+   * Value of a Location header, or null if it is too long. Captured text can neither change the host nor add a header. @param moved maps
+   * the path to its base path @param query of the request, with its `?`, or empty
    */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = new BoundedText();
@@ -281,10 +272,10 @@ export class RedirectTarget {
   }
 }
 
-/** `//host` would lead to a host: also if the move takes the first folder away. */
+/** `//host` would lead to a host, also after the first folder is removed. */
 const folded = (path: string): string => path.replace(/^[/\\]+/, '/');
 
-/** @param write what an address says for text of the rule */
+/** @param write encodes text of the rule */
 function templateOf(written: string, write: (text: string) => string): Template {
   const pieces: Piece[] = [];
   let end = 0;
@@ -301,14 +292,14 @@ function fill(into: BoundedText, template: Template, captures: Captures, encode:
   for (const text of filled(into, template, captures, encode)) if (!into.add(text)) return;
 }
 
-/** No name of a release has an empty segment: a captured text that ends with a slash, or is empty, makes none. */
+/** Paths have no empty segments, so drops the second of two slashes around a captured text. */
 function fillPath(into: BoundedText, template: Template, captures: Captures, encode: (text: string) => string): void {
   for (const text of filled(into, template, captures, encode)) {
     if (!into.add(into.endsWithSlash && text.startsWith('/') ? text.slice(1) : text)) return;
   }
 }
 
-/** A captured text is encoded once, and only if it may fit: to encode it makes it no shorter. */
+/** Encodes a captured text once, and only if it may fit, since encoding never shortens it. */
 function* filled(
   into: BoundedText,
   template: Template,
@@ -328,12 +319,11 @@ function* filled(
   }
 }
 
-/** Escapes the characters that no address holds as they are; escapes stay. */
+/** Escapes characters that are invalid in addresses, and keeps escapes. */
 function escaped(text: string): string {
   return text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 }
 
-/** True if a location is the requested address, by its host and path. */
 export function isAt(location: string, host: string | undefined, asked: string): boolean {
   const url = URL.parse(location);
   if (url === null || url.host !== host?.toLowerCase()) return false;

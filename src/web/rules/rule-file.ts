@@ -1,26 +1,25 @@
-/** Files at the root of a site that say how it is served; they are never served themselves. */
+/** Rule files at the root of a site, which are never served. */
 export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
 
-/** Bounds of the contract, section 9.1. */
+/** Limit of the contract, section 9.1. */
 const RULES_MAX = 10_000;
 export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 
-/** A line that docshelf ignores, or a file that it ignores as a whole. */
+/** A rejected line, or a rejected file. */
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
-  /** From 1; null: all of the file. */
+  /** Number from 1, or null for the whole file. */
   readonly line: number | null;
-  /** The rest of a sentence about it, without its end. */
+  /** Rest of a sentence, without its period. */
   readonly reason: string;
-  /** Use that docshelf makes of the line, the rest of the sentence. Without one, the line is left out. */
+  /** Use of the line, as the rest of a sentence. Without it, the line is ignored. */
   readonly use?: string;
 }
 
-/** A file may have half a million bad lines, and is in memory while its site is served. */
+/** A file may have half a million bad lines, and stays in memory while its site is served. */
 const FAULTS_KEPT_MAX = 200;
 const REASON_CHARS_MAX = 300;
 
-/** Faults of one file, as many as are kept, and how many there are. */
 export class FaultList {
   readonly #file: RuleFault['file'];
   readonly #kept: RuleFault[] = [];
@@ -41,7 +40,6 @@ export class FaultList {
     return this.#count;
   }
 
-  /** By line. */
   get kept(): readonly RuleFault[] {
     return this.#kept.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   }
@@ -49,13 +47,12 @@ export class FaultList {
 
 export interface RuleLine {
   readonly number: number;
-  /** Trimmed, not empty and no comment. */
   readonly text: string;
 }
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** Lines with rules. Lines with control characters are reported and ignored. */
+/** Reports and skips lines with control characters. */
 export function* ruleLines(text: string, onFault: (line: number, reason: string) => void): Generator<RuleLine> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   for (const [index, line] of lines.entries()) {
@@ -66,11 +63,10 @@ export function* ruleLines(text: string, onFault: (line: number, reason: string)
   }
 }
 
-/** Counts the rules of a file, and rejects those over the limit. */
 export class RuleCounter {
   #count = 0;
 
-  /** @returns null, or why there is no place for it; empty for those behind the first */
+  /** @returns null, or the reason of a rejection; empty after the first rejection */
   refuse(): string | null {
     this.#count += 1;
     if (this.#count <= RULES_MAX) return null;
@@ -79,12 +75,12 @@ export class RuleCounter {
 }
 
 /**
- * Units that the rules of a site may cost one request, of 2 ns (idle) to 5 ns (busy machine): half a millisecond, whatever
- * a bundle brings. A request to a site with ten thousand usual rules costs some 2,000.
+ * Budget of one request for all rules, in units of 2 ns (idle) to 5 ns (busy machine): half a millisecond. A request to a site with ten
+ * thousand usual rules costs some 2,000.
  */
 export const REQUEST_UNITS = 100_000;
 
-/** Work that one request may cause. Counted instead of timed, so that equal requests get equal responses. */
+/** Work of one request, counted instead of timed, so that equal requests get equal responses. */
 export class Work {
   #left: number;
   readonly #given: number;
@@ -94,7 +90,7 @@ export class Work {
     this.#left = units;
   }
 
-  /** @returns false if the work is used up */
+  /** @returns false if the budget is spent */
   spend(units: number): boolean {
     this.#left -= units;
     return this.#left >= 0;
@@ -109,15 +105,14 @@ export class Work {
   }
 }
 
-/** Characters of a path or a header value that is built from a rule. Clients and proxies accept 8 KiB for a line. */
+/** Characters of a path or header value built from a rule. Clients and proxies accept lines of 8 KiB. */
 export const BUILT_CHARS_MAX = 8192;
 
-/** Builds a path or a header value piece by piece, and stops at 8 KiB. */
+/** Discards a text that grows over 8 KiB. */
 export class BoundedText {
   #text = '';
   #isCut = false;
 
-  /** Characters that still fit. */
   get room(): number {
     return BUILT_CHARS_MAX - this.#text.length;
   }

@@ -1,4 +1,4 @@
-/** Words for readers, who know nothing of the deployment. A key that joins here joins in every language. */
+/** Texts for readers, who know nothing of the deployment. Each key must exist in every language. */
 export const en = {
   notices: {
     notFound: {

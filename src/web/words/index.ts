@@ -11,21 +11,19 @@ import { zh } from './zh.ts';
 
 export type { ReaderWords } from './en.ts';
 
-/** A language that docshelf's own words for readers are written in. */
 export interface PageLanguage {
-  /** BCP 47. */
   readonly tag: string;
   readonly direction: 'ltr' | 'rtl';
   readonly words: ReaderWords;
 }
 
 const RIGHT_TO_LEFT: readonly (string | undefined)[] = ['Arab', 'Hebr'];
-/** Of Accept-Language; browsers send up to ten. */
+/** Browsers send up to ten. */
 const RANGES_MAX = 32;
 
 export const ENGLISH = pageLanguage('en', en);
 
-/** Those of the corpus. Another one is a file and a row. */
+/** Languages of the corpus. A new one needs a file and a row. */
 export const PAGE_LANGUAGES: readonly PageLanguage[] = [
   ENGLISH,
   pageLanguage('de', de),
@@ -45,7 +43,7 @@ function pageLanguage(tag: string, words: ReaderWords): PageLanguage {
   return { tag, direction: RIGHT_TO_LEFT.includes(script) ? 'rtl' : 'ltr', words };
 }
 
-/** Language and script: Chinese of Taiwan is not written as that of Beijing. Null for what is no tag. */
+/** Language and script, since Taiwan and Beijing write Chinese differently. Null for an invalid tag. */
 function keyOf(tag: string): string | null {
   try {
     // `_` for `-` is a common slip.
@@ -56,19 +54,19 @@ function keyOf(tag: string): string | null {
   }
 }
 
-/** Null where no words are in the language. @param tag as a page has it in `lang` */
+/** Null for an unknown language. @param tag value of `lang` */
 export function languageOf(tag: string): PageLanguage | null {
   return BY_KEY.get(keyOf(tag)) ?? null;
 }
 
-/** What a reader's browser prefers (RFC 9110, section 12.5.4), else English. */
+/** Follows Accept-Language (RFC 9110, section 12.5.4), else English. */
 export function preferredLanguage(acceptLanguage: string | undefined): PageLanguage {
   const ranges = (acceptLanguage ?? '').split(',', RANGES_MAX).map((each) => {
     const [range = '', weight = ''] = each.split(';', 2).map((part) => part.trim());
     const quality = /^q=/i.test(weight) ? Number(weight.slice(2)) : 1;
     return { language: languageOf(range), quality: quality > 0 ? quality : 0 };
   });
-  // A stable sort: of equal ones the first.
+  // A stable sort keeps the first of equal ranges.
   ranges.sort((one, other) => other.quality - one.quality);
   return ranges.find(({ language, quality }) => language !== null && quality > 0)?.language ?? ENGLISH;
 }

@@ -1,6 +1,6 @@
 import type { ReaderWords } from './en.ts';
 
-/** In simplified characters. */
+/** Written in simplified characters. */
 export const zh: ReaderWords = {
   notices: {
     notFound: { title: '未找到', text: '此文档中没有这个页面。它可能已被移动或重命名。' },

@@ -1,13 +1,12 @@
 export interface GeneratorSource {
-  /** Units of the script, page or file; the name of a `meta`. */
+  /** Script, page or file with one unit per byte, or the name of a `meta`. */
   readonly text: string;
-  /** Path that the file is served at; empty if unknown. */
   readonly path: string;
   readonly named: readonly string[];
   readonly attribute?: (name: string) => string | null;
 }
 
-/** Characters that end an address in script text, backslashes of escaped quotes among them. */
+/** Includes the backslash of escaped quotes. */
 const DELIMITERS = new Set('"\'`\\ \t\n\r,()<>{};|');
 const HAS_EXTENSION = /\.[a-z0-9]+(?:\?[\w=&.%-]*)?$/i;
 
@@ -23,7 +22,7 @@ export function* addressesWith(text: string, part: string): Generator<string> {
   }
 }
 
-/** `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`; `/` for the root. */
+/** Returns `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`; `/` for the root. */
 export function stemOf(path: string): string {
   const stem = path
     .replace(/\/index\.html?$/i, '/')
@@ -40,7 +39,7 @@ export function folderOf(path: string): string {
   return stemOf(path) === '/' ? '/' : `${stemOf(path)}/`;
 }
 
-/** `assets/a.js` in `/docs/assets/b.js` is `/docs/assets/a.js`. */
+/** Resolves `assets/a.js` in `/docs/assets/b.js` to `/docs/assets/a.js`. */
 export function fromBuildRoot(address: string, filePath: string): string {
   const folder = `/${address.slice(0, address.indexOf('/') + 1)}`;
   const at = folder === '/' ? -1 : filePath.lastIndexOf(folder);

@@ -12,22 +12,20 @@ import {
 } from './search.ts';
 import { viteDependencies, vitePressFiles, webpackFiles } from './webpack.ts';
 
-/**
- * Chunks, payloads and search indexes, as the generators' scripts resolve them. The crawl requests them and writes no reference to them.
- */
+/** Chunks, payloads and search indexes that generators' scripts load. The crawl requests them and never rewrites them. */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
 interface Generator {
   readonly name: string;
   readonly in: GeneratorPlace;
-  /** In the text, or in a file's path. */
+  /** Occurs in the text, or in a file's path. */
   readonly mark: string | RegExp;
-  /** Addresses as the file sees them; of a page, paths from the root. */
+  /** Addresses relative to the file. For a page, paths from the root. */
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row a shape, read off the generators' output; a text of another shape names nothing. */
+/** One row per shape of a generator's output. Texts of other shapes name no files. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -40,7 +38,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
   { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
   { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
-  // The index of the whole site. Its script is in `assets/js/`.
+  // The index covers the whole site, and its script is in `assets/js/`.
   {
     name: "Docusaurus' local search",
     in: 'script',
@@ -58,7 +56,7 @@ const GENERATORS: readonly Generator[] = [
     ),
   },
   {
-    // From 0.5 on the name has a digest, and the page says it.
+    // From 0.5 on, the name has a digest and the page contains it.
     name: 'mdBook',
     in: 'page script',
     mark: 'path_to_root',
@@ -113,10 +111,10 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Files that nothing names, seen from the site's folder; the second is Nextra's. */
+/** Files that no page names, relative to the site's folder. The second belongs to Nextra. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** In every mark of a page, and in few pages. */
+/** Occurs in every mark of a page, and in few pages. */
 const IN_PAGE_MARKS = '__';
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 

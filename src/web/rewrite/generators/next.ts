@@ -6,7 +6,7 @@ const NEXT_CHUNKS = 'static/chunks/';
 const BUILD_MANIFEST_TO_ROOT = '../../';
 const HEAD_URLS_MAX = 100;
 
-/** The folder of Next.js' files, behind the site's base path or the host of its assets, as the page has them. */
+/** Folder of Next.js' files, below the base path or on the host for assets. */
 function rootOf({ text, named }: GeneratorSource): string {
   const known =
     named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
@@ -44,8 +44,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Segments of a route with those above it: `!KGVuKQ.$c$slug.__PAGE__`. Next.js 16 splits a page's payload by them,
- * named in `__next._tree.txt`: rows of `<id>:<JSON>`, where `"$Q<id>"` stands for the map of another row.
+ * Routes with their parents: `!KGVuKQ.$c$slug.__PAGE__`. Next.js 16 splits a page's payload by them. `__next._tree.txt` names them in rows
+ * of `<id>:<JSON>`, with `"$Q<id>"` for the map of another row.
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();

@@ -1,6 +1,6 @@
 import type { GeneratorSource } from './addresses.ts';
 
-/** Pagefind 1.5 and 1.6: `pagefind-entry.json` names an index a language, its `.pf_meta` index files and fragments. */
+/** Pagefind 1.5 and 1.6: `pagefind-entry.json` names an index per language, whose `.pf_meta` names index files and fragments. */
 
 const MARK = 'pagefind_dcd';
 const NAME = /^[\w-]{1,100}$/;
@@ -49,7 +49,7 @@ function named(value: unknown): string[] {
   return typeof value === 'string' && NAME.test(value) ? [value] : [];
 }
 
-/** As much of CBOR (RFC 8949) as an index has: whole numbers, strings, arrays, floats and simple values. */
+/** The part of CBOR (RFC 8949) that an index uses: integers, strings, arrays, floats and simple values. */
 class Cbor {
   readonly #bytes: Buffer;
   #at: number;
@@ -105,14 +105,14 @@ const SECTION_NAME = /^\w+$/;
 /** A large library has a few hundred. */
 const FILES_MAX = 5_000;
 
-/** The parts of Doxygen's search, one for each section and letter, which `searchdata.js` counts. */
+/** Doxygen splits its search by section and letter, counted in `searchdata.js`. */
 export function searchParts({ text: script }: GeneratorSource): string[] {
   const names = new Map(entriesIn(script, SECTION_NAMES));
   const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
     const name = names.get(section) ?? '';
     if (!SECTION_NAME.test(name)) return [];
     const parts = Array.from({ length: Math.min(letters.length, FILES_MAX) }, (_, at) => `${name}_${at.toString(16)}`);
-    // Before 1.9.2 a page of results loads the script.
+    // Before 1.9.2, a page of results loads the script.
     return parts.flatMap((part) => [`${part}.js`, `${part}.html`]);
   });
   return files.slice(0, FILES_MAX);
@@ -133,7 +133,7 @@ export function branchFiles({ text }: GeneratorSource): string[] {
   return Array.from(text.matchAll(BRANCH), ([, name]) => `${name}.js`).slice(0, FILES_MAX);
 }
 
-/** A way to the root of the site: `../..`, `./`, `/docs/`, or nothing. */
+/** Path to the root of the site: `../..`, `./`, `/docs/`, or empty. */
 const ROOT = /^(?:[.]{0,2}\/)*[\w./-]{0,100}$/;
 
 export function rustdocFiles({ attribute: value = () => null }: GeneratorSource): string[] {

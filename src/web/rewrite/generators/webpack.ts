@@ -7,8 +7,8 @@ const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
 /**
- * Loaded by a page's name: `hashmap.json`, and every page's script, whole (`x.js`) and without static parts
- * (`x.lean.js`). Only a script's file may name them: in each page they would be too many.
+ * `hashmap.json`, and every page's script, complete (`x.js`) and without static parts (`x.lean.js`). Only a script's file names them, since
+ * each page would repeat them all.
  */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
@@ -53,19 +53,16 @@ function stringsOf(json: string): string[] {
 }
 
 /**
- * Webpack (4 on) and Rspack make addresses of chunks from their numbers, below the public path `n.p`:
- *
- *     n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"
- *     n.miniCssF = e => 3 === e ? "css/three.css" : "css/" + {7: "decaf"}[e] + ".css"
- *
- * The expression is parsed, and evaluated for each number in it.
+ * Webpack (4 on) and Rspack build addresses of chunks from numbers, below the public path `n.p`: `n.u = e => "js/" + ({7: "page"}[e] || e)
+ * + "." + {7: "c0ffee"}[e] + ".js"` and `n.miniCssF = e => 3 === e ? "css/three.css" : "css/" + {7: "decaf"}[e] + ".css"`. We parse the
+ * expression, and evaluate it for each number in it.
  */
 const NAME_FUNCTION =
   /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
 const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
 const TOKEN =
   /\s*(?:(?<quote>["'])(?<text>(?:\\.|(?!\k<quote>)[^\\\n])*)\k<quote>|(?<number>\d[\w.]*)|(?<word>[\w$]+)|(?<sign>===|\|\||[{}()[\]:,+?]))/y;
-/** Other functions have these short names too. */
+/** Other functions also have these short names. */
 const CHUNK = /\.(?:m?js|css)(?:\?[\w=&.-]*)?$/;
 /** Chunks of one script: large sites have one for each page. */
 const CHUNKS_MAX = 20_000;
@@ -223,7 +220,7 @@ class NameFunction {
   #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
     TOKEN.lastIndex = this.#at;
     const groups = TOKEN.exec(this.#script)?.groups;
-    // Names with escapes would have to be decoded; no bundler writes them.
+    // No bundler writes escapes in names, so they need no decoding.
     if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
     this.#at = TOKEN.lastIndex;
     return groups;

@@ -3,12 +3,12 @@ import type { Region } from '../reference.ts';
 import { unitsOfText } from '../source-text.ts';
 import { AMP_LAYERS } from '../write.ts';
 
-/** The place decides which references without a semicolon count, and which names there are. */
+/** Decides which names exist, and which references without a semicolon count. */
 type ReferenceRule = 'attribute' | 'text' | 'xml';
 
 interface Decoded {
   readonly text: string;
-  /** Place of each unit of `text`, and of its end, in the text that was decoded. */
+  /** Position of each unit of `text`, and of its end, before decoding. */
   readonly places: readonly number[];
 }
 
@@ -53,7 +53,7 @@ const MODES: Readonly<Record<ReferenceRule, DecodingMode>> = {
   xml: DecodingMode.Strict,
 };
 
-/** The region of an attribute's value, decoded. @param flags of `write.ts` */
+/** @param flags of `write.ts` */
 export function decodedRegion(region: Region, start: number, end: number, isXml: boolean, flags: number): Region {
   const writing = ((region.writing & AMP_LAYERS) + 1) | flags;
   const decoded = decodeReferences(region.text, start, end, isXml ? 'xml' : 'attribute');

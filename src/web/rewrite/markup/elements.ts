@@ -13,8 +13,8 @@ const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
 /**
- * Those that depend on each other are in `tag-reader.ts`. Not here: `action`, `formaction` (a form leads nowhere
- * offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), `usemap` (within the page).
+ * `tag-reader.ts` has the dependent attributes. Left out: `action`, `formaction` (forms do not work offline), `cite`, `itemtype`, `itemid`,
+ * `profile`, `xmlns` (names), `usemap` (in the page).
  */
 const RULES: Readonly<Record<string, Rule>> = {
   a: LINK,
@@ -37,7 +37,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   pattern: SVG_TARGET,
   radialgradient: SVG_TARGET,
   redoc: { 'spec-url': 'lazy' },
-  // What shows an API by its description (Scalar).
+  // Scalar displays an API from its description.
   script: { 'data-url': 'lazy' },
   source: { ...MEDIA, srcset: 'asset' },
   table: BACKGROUND,
@@ -66,7 +66,7 @@ export function ruleOf(tag: string): ReadonlyMap<string, FoundKind> | undefined 
   return RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 }
 
-/** Of libraries for lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). They may hold anything. */
+/** Attributes of lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). They may hold anything. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
@@ -102,7 +102,7 @@ export const ADDRESS_PARAMS: ReadonlySet<string> = new Set(['data', 'filename', 
 
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/** The kind of an `object` or `embed`, by its `type`, or else by its address: a document in a frame, or a file. */
+/** An `object` or `embed` is a frame or a file, by its `type` or else by its address. */
 export function kindOfEmbedded(type: string, url: string): FoundKind {
   const isFile = type.trim() === '' ? isAssetPath(url.replace(/[?#].*/, '')) : !PAGE_TYPE.test(type);
   return isFile ? 'asset' : 'frame';
@@ -135,7 +135,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // Stand-ins for import maps and modules in older browsers.
+  // Older browsers use other names for import maps and modules.
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }
@@ -144,9 +144,7 @@ type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
-/**
- * HTML standard, "parse a srcset attribute": an address may hold commas, but not at its end. Descriptors are not judged.
- */
+/** HTML standard, "parse a srcset attribute": an address may contain commas, but not end with one. Descriptors are not checked. */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
   for (let at = 0; ; ) {
@@ -161,7 +159,7 @@ export function srcsetSpans(srcset: string): Span[] {
   }
 }
 
-/** The place of the comma behind an address's descriptors, which may hold some in parentheses. */
+/** Descriptors may contain commas in parentheses. */
 function endOfDescriptors(srcset: string, start: number): number {
   let isInside = false;
   for (let at = start; at < srcset.length; at++) {
@@ -173,7 +171,7 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** The address of a meta refresh (HTML standard, "shared declarative refresh steps"), or null if there is none. */
+/** HTML standard, "shared declarative refresh steps". */
 export function refreshSpan(content: string): Span | null {
   let at = skip(content, 0, isSpace);
   const digits = at;

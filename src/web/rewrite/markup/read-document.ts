@@ -25,13 +25,13 @@ import { type MarkupReader, MarkupScanner } from './scanner.ts';
 
 export class DocumentFacts {
   base: string | null = null;
-  /** True after a `<base href>`, also one that can be no base. */
+  /** True after a `<base href>`, even an invalid one. */
   hasBase = false;
   readonly importMaps: string[] = [];
   readonly robots: string[] = [];
 }
 
-/** Documents within each other (`srcdoc`); deeper ones are not read. */
+/** Depth of `srcdoc` documents to read. */
 const NESTED_MAX = 3;
 
 export function readDocument(region: Region, list: ReferenceList, facts: DocumentFacts, isXml: boolean): void {
@@ -49,7 +49,7 @@ class DocumentReader implements MarkupReader {
   readonly #isXml: boolean;
   readonly #scanner: MarkupScanner;
   readonly #depth: number;
-  /** Names of the tag's attributes that were read: a second one of a name does not count. */
+  /** Attribute names of the tag: a repeated name does not count. */
   readonly #seen: string[] = [];
   #seenCount = 0;
   #gathered: ElementText | null = null;
@@ -87,7 +87,7 @@ class DocumentReader implements MarkupReader {
     // In XML `svg:image` is `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
     const nested = scanner.attributeCount > 0 ? this.#readAttributes(tag) : null;
-    // Its base is its own.
+    // A nested document has its own base.
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
     if (scanner.isHtml) this.#onHtmlContent(tag);
     else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
@@ -142,7 +142,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** `<!--[if …]>…<![endif]-->`, a document to some old readers. */
+  /** Old browsers read `<!--[if …]>…<![endif]-->` as markup. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
@@ -159,7 +159,7 @@ class DocumentReader implements MarkupReader {
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
-      // Nearly every other attribute.
+      // These are nearly half of all attributes.
       if (name === 'class' || name === 'id') continue;
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
@@ -225,7 +225,7 @@ class DocumentReader implements MarkupReader {
     if (index === -1 || this.#facts.hasBase) return;
     this.#facts.hasBase = true;
     const href = this.#value('href')?.trim() ?? '';
-    // A base that can be none leaves the page its own address (HTML standard, "set the frozen base URL").
+    // An invalid base keeps the page's own address (HTML standard, "set the frozen base URL").
     if (NO_BASE.test(href)) return;
     this.#facts.base = href;
     this.#addAttribute('base', index, 'href');
@@ -237,7 +237,7 @@ class DocumentReader implements MarkupReader {
       this.#addAttribute(kind, index, name);
   }
 
-  /** A digest is replaced as a whole; its address is that of what it is the digest of. */
+  /** A digest is replaced as a whole, by the address of its target. */
   #addIntegrity(addressName: string): void {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.#value(addressName)?.trim() ?? '';
@@ -260,7 +260,7 @@ class DocumentReader implements MarkupReader {
 
   #readCssAttribute(index: number): void {
     const value = this.#writtenValue(index);
-    // Most styles hold no address, and highlighted code has thousands of them.
+    // Most styles contain no address, and highlighted code has thousands of them.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
@@ -289,7 +289,7 @@ function looksLikeAddress(text: string): boolean {
   return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 }
 
-/** A feed's style sheet alone, as its addresses are absolute on purpose; pictures of a site's tiles (`browserconfig`). */
+/** Reads only a feed's style sheet, as its addresses are absolute on purpose, and pictures of tiles (`browserconfig`). */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;
@@ -297,18 +297,18 @@ export function readFeed(region: Region, list: ReferenceList): void {
     onInstruction: (start, end) => readInstruction(region, start, end, list),
     onStartTag: () => {
       isTiles ||= scanner.tagName === 'browserconfig';
-      // Instructions about the document precede its root.
+      // Processing instructions precede the root.
       if (isTiles) addAttribute('src', 'asset', scanner, region, list);
       else scanner.skipAll();
     },
   });
 }
 
-/** Reads the inside of `<?xml-stylesheet href="…"?>` (Associating Style Sheets with XML documents 1.0). */
+/** Reads `<?xml-stylesheet href="…"?>` (Associating Style Sheets with XML documents 1.0). */
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
-  // The unit before it is its question mark.
+  // The unit before `start` is its question mark.
   const inside = region.slice(start - 1, end);
   scanner.read({
     onStartTag: () => {

@@ -7,25 +7,25 @@ export interface MarkupReader {
   onCdata?(start: number, end: number): void;
   onComment?(start: number, end: number): void;
   onInstruction?(start: number, end: number): void;
-  /** In HTML; behind its `<`. */
+  /** Called for HTML, with the position after `<`. */
   onDoctype?(start: number): void;
 }
 
 const ATTRIBUTE_NUMBERS = 4;
 const CDATA = '<![CDATA[';
-/** A comment of the same length, which the tokenizer gets instead of `CDATA` in HTML. */
+/** Comment of the same length that replaces `CDATA` for the tokenizer in HTML. */
 const NO_CDATA = '<!_CDATA[';
 
 /**
- * htmlparser2's tokenizer with places, restarted where it differs from the HTML standard (tested against parse5): raw
- * text, `<![CDATA[` in HTML, attributes of end tags, declarations in an XML doctype.
+ * htmlparser2's tokenizer with positions, restarted if it differs from the HTML standard (tested against parse5): raw text, `<![CDATA[` in
+ * HTML, attributes of end tags, declarations in an XML doctype.
  */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
-  /** True for a tag of HTML; false for one of XML, SVG and MathML. */
+  /** False for tags of XML, SVG and MathML. */
   isHtml = false;
-  /** Start of the SVG or MathML that is open, if one is (`isForeign`). */
+  /** Start of the open SVG or MathML, valid if `isForeign`. */
   foreignStart = 0;
   tagStart = 0;
   isSelfClosing = false;
@@ -35,12 +35,11 @@ export class MarkupScanner {
   #name: string | null = null;
   #isEndTag = false;
   contentStart = 0;
-  /** Start and end of the name, start and end of the value of each attribute; reused for every tag. */
+  /** Four numbers per attribute, start and end of name and value; reused for every tag. */
   readonly #attributes: number[] = [];
   readonly #foreign = new ForeignStack();
-  /** Place in the text of the tokenizer's 0. */
   #base = 0;
-  /** Place to restart the tokenizer at; null while it runs. */
+  /** Position at which to restart the tokenizer, or null while it runs. */
   #resumeAt: number | null = null;
   /** True to restart inside an end tag, whose attributes are read like those of a start tag. */
   #resumesInEndTag = false;
@@ -52,7 +51,7 @@ export class MarkupScanner {
     this.isXml = isXml;
   }
 
-  /** Reads the whole text. An unfinished tag is not reported. */
+  /** Does not report an unfinished tag. */
   read(reader: MarkupReader): void {
     const options = { xmlMode: this.isXml, decodeEntities: false };
     const tokenizer = new Tokenizer(options, this.#callbacks(reader));
@@ -89,7 +88,6 @@ export class MarkupScanner {
     return this.#name;
   }
 
-  /** True inside SVG and MathML. */
   get isForeign(): boolean {
     return this.#foreign.isForeign;
   }
@@ -99,7 +97,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Start of an attribute's value, without quotes; equal to `valueEnd` if there is no value. */
+  /** Start of an attribute's value without quotes; equal to `valueEnd` if it has none. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -122,7 +120,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Writes up to each CDATA mark and then the mark: the text before it says whether it means something. */
+  /** Writes up to each CDATA mark first, since the text before it decides on its meaning. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
@@ -136,7 +134,7 @@ export class MarkupScanner {
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
 
-  /** Searched once for each mark: a search at each new beginning would cost the square of the text. */
+  /** Cached: a search at each start would take quadratic time. */
   #cdataFrom(at: number): number {
     if (this.#nextCdata < at) {
       const found = this.text.indexOf(CDATA, at);
@@ -175,7 +173,7 @@ export class MarkupScanner {
         endTag();
         return;
       }
-      // The tokenizer takes `/ >` for it too.
+      // The tokenizer also accepts `/ >`.
       this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
       this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
       if (!this.isXml) {
@@ -231,7 +229,7 @@ export class MarkupScanner {
       ontext: (start, end) => {
         if (start >= 0) ontext?.(start, end);
       },
-      // Only the reader knows raw text: for the tokenizer, everything is foreign.
+      // Raw text is handled by the reader, so the tokenizer treats all content as foreign.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -258,12 +256,12 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
 };
 
-/** Deeper nesting is not followed: only a page that means harm has it. */
+/** Only hostile pages nest deeper. */
 const DEPTH_MAX = 256;
 
 /**
- * Tells HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name;
- * `font` and `annotation-xml`, which depend on attributes, are ordinary.
+ * Distinguishes HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name, and
+ * attributes of `font` and `annotation-xml` are ignored.
  */
 class ForeignStack {
   readonly #names: string[] = [];
@@ -300,7 +298,7 @@ class ForeignStack {
     return isHtml;
   }
 
-  /** @returns true if the closed element is of SVG or MathML */
+  /** @returns true if the closed element is SVG or MathML */
   close(name: string): boolean {
     if (this.#names.length === 0) return false;
     if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
@@ -331,7 +329,7 @@ function isTagNameAt(text: string, at: number, name: string): boolean {
   return after < text.length && ENDS_NAME.test(text[after] ?? '');
 }
 
-/** The place of the end tag of an element whose content is no markup; the text's end if there is none. */
+/** Start of the end tag, or the text's end. */
 function endOfRawText(text: string, start: number, name: string): number {
   for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
     if (isTagNameAt(text, at + 2, name)) return at;
@@ -339,17 +337,15 @@ function endOfRawText(text: string, start: number, name: string): number {
   return text.length;
 }
 
-/**
- * HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: in `<!-- -->` a `<script` opens a stretch that its `</script` ends.
- */
+/** HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: a `<script` in `<!-- -->` needs its own `</script`. */
 function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
-  // Searched in the script alone, or a page would be read once for each script.
+  // Search only the script, or each script would read the whole page.
   const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
   if (opening < start) return plainEnd;
 
   let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
-  /** The next `-->`, kept: a search at every `<` would cost the square of the text. */
+  /** Cache the next `-->`: a search at every `<` would take quadratic time. */
   let close = next(text, '-->', opening + 2);
   let at = opening + 4;
   for (;;) {
