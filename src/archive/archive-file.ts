@@ -5,23 +5,22 @@ import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;
-/** Bytes read ahead: zip headers lie close to each other, and one system call each would dominate. */
+/** Zip headers are close together, so reading ahead saves a system call for each. */
 const WINDOW_BYTES = 128 * 1024;
-/** Bytes read at a place far from the last one: an archive may have its million headers in any order. */
+/** Bytes read after a jump: an archive may have its million headers in any order. */
 const JUMP_BYTES = 4 * 1024;
 
 export interface OpenOptions {
-  /** The archive's name in errors: its file name, never its link. */
+  /** The archive's file name for errors, never its link. */
   readonly name: string;
-  /** What the archive is opened for, as errors call it. The default is `unpack`. */
+  /** Verb for errors, `unpack` by default. */
   readonly act?: 'verify' | 'inspect';
   readonly limits: ArchiveLimits;
-  /** True if a digest or signature has shown that the file is complete. */
   readonly isVerified?: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** An archive on disk, open for reading. Its size is fixed when it is opened: what grows meanwhile is not read. */
+/** The size is fixed at opening, so that bytes added later are ignored. */
 export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
   readonly limits: ArchiveLimits;
@@ -57,7 +56,7 @@ export class ArchiveFile implements AsyncDisposable {
     throw cannotRead(options.name, 'it is not a file');
   }
 
-  /** Up to `count` bytes at `position`; fewer only at the end. */
+  /** Reads fewer than `count` bytes only at the end. */
   async read(position: number, count: number): Promise<Buffer> {
     const wanted = Math.max(0, Math.min(count, this.bytes - position));
     const buffer = Buffer.allocUnsafe(wanted);
@@ -86,7 +85,7 @@ export class ArchiveFile implements AsyncDisposable {
   }
 }
 
-/** `read` through a buffer of its own, for positions that mostly rise by little. */
+/** Buffered `read`, for positions that mostly rise by little. */
 export class ReadAhead {
   readonly #archive: ArchiveFile;
   #window: Buffer = Buffer.alloc(0);

@@ -4,12 +4,12 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { ArchiveFile } from './archive-file.ts';
 import type { Refuse } from './rules.ts';
 
-/** Bytes that zlib takes and gives at once: for pieces as small as tar's, the way to its thread takes longer than the work. */
+/** Chunk size of zlib: for pieces as small as tar's, the way to its thread takes longer than the work. */
 const CHUNK_BYTES = 256 * 1024;
-/** RFC 1952, section 2.3: deflate, no flags, no time, no word on effort, system unknown. zlib names the machine's system. */
+/** RFC 1952, section 2.3: deflate, no flags, no time, unknown level and system. zlib would name the machine's system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
-/** One gzip member. Its bytes depend on the content, the level and the version of zlib, not on the chunks. */
+/** One gzip member, which depends on content, level and zlib version, but not on the chunks. */
 export async function* gzip(chunks: AsyncIterable<Uint8Array>, level: number): AsyncGenerator<Buffer> {
   let isHeader = true;
   for await (const chunk of pumped(evenChunks(chunks), createGzip({ level, chunkSize: CHUNK_BYTES }))) {
@@ -44,7 +44,7 @@ export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   } catch (error) {
     throw gunzipRefusal(error, archive);
   }
-  // Node ends a gzip stream at the first zero byte behind a member and drops what follows: only zeros may.
+  // Node ends a gzip stream at a zero byte after a member and drops the rest, so only zeros may follow.
   for await (const rest of archive.chunks(decoder.bytesWritten)) {
     if (!isZeros(rest)) throw archive.refuse('trailing_garbage', TRAILING);
   }
@@ -56,7 +56,7 @@ export function isZeros(bytes: Uint8Array): boolean {
 
 const TRAILING = 'it goes on after its compressed data';
 
-/** zlib has one code for all faults of content, and tells them apart by these texts, which are constants of its source. */
+/** zlib has one code for all errors of content, and distinguishes them by these constant texts. */
 function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   const { code, message } = error as { code?: string; message?: string };
   const cause = { cause: error };
@@ -65,7 +65,7 @@ function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
     if (message === 'incorrect data check') return refuse('wrong_crc', 'its checksum is wrong', cause);
     if (message === 'incorrect length check')
       return refuse('wrong_size', 'it declares another size than it has', cause);
-    // The first header has been recognised as gzip's, so this one is behind a whole member.
+    // The first header was valid, so this one follows a whole member.
     if (message === 'incorrect header check') return refuse('trailing_garbage', TRAILING, cause);
   }
   return code?.startsWith('Z_') ? refuse('damaged_archive', 'its compressed data are damaged', cause) : error;
@@ -74,7 +74,7 @@ function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
 /** Splits zstd streams (RFC 8878, section 3.1) into frames, which Node decodes. */
 
 export const ZSTD_MAGIC = 0xfd2fb528;
-/** RFC 8878, section 3.1.1.2.3: no block is larger. */
+/** RFC 8878, section 3.1.1.2.3. */
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
@@ -82,7 +82,7 @@ const BLOCK_RESERVED = 3;
 const FRAMES_MAX = 65_536;
 const OUTPUT_BYTES = 256 * 1024;
 
-/** A decoder for each frame: Node's drops a second frame that arrives in the chunk that ends the first. */
+/** Uses one decoder per frame: Node's drops a second frame that arrives in the same chunk as the end of the first. */
 export async function* unzstd(
   chunks: AsyncIterable<Buffer>,
   limits: ArchiveLimits,
@@ -131,7 +131,7 @@ export function isSkippableMagic(magic: number): boolean {
   return magic >>> 4 === 0x184d2a5;
 }
 
-/** From behind its magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
+/** Starts after the magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
 async function* frameBytes(
   magic: Buffer,
   cursor: ByteCursor,
@@ -227,7 +227,7 @@ class ByteCursor {
 }
 
 async function* pumped(chunks: AsyncIterable<Buffer>, transform: NodeJS.ReadWriteStream): AsyncGenerator<Buffer> {
-  // The callback is asked for so that a fault is not thrown twice: pipeline hands it to the transform, which we read.
+  // The callback prevents a second throw: pipeline passes the error to the transform, which we read.
   pipeline(Readable.from(chunks, { objectMode: false }), transform, () => {});
   yield* transform as AsyncIterable<Buffer>;
 }

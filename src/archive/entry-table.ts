@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { HashSlots, roomFor, saltedHash } from '../files/flat-tables.ts';
 import type { ArchiveEntry } from './layout.ts';
 
-/** Keeps a million names as numbers and bytes outside of the heap, without an object for each. */
+/** Stores a million names as numbers and bytes outside of the heap. */
 
-/** Longer than any name; a name lies in one block. */
+/** Longer than any name, since a name must fit into one block. */
 const BLOCK_BYTES = 1024 ** 2;
 
-/** Texts one behind the other, in UTF-8; each is found by its place and its length in bytes. */
+/** Consecutive UTF-8 texts, found by position and length in bytes. */
 export class Texts {
   readonly #blocks: Buffer[] = [Buffer.allocUnsafeSlow(BLOCK_BYTES)];
   #usedOfLast = 0;
 
-  /** @returns its place, which is also that of each text that it begins with */
+  /** @returns its position, which is also that of each prefix */
   add(text: string): number {
     const bytes = Buffer.byteLength(text);
     if (this.#usedOfLast + bytes >= BLOCK_BYTES) {
@@ -31,7 +31,7 @@ export class Texts {
     return this.#blockOf(place).toString('utf8', at, at + bytes);
   }
 
-  /** As strings compare: by UTF-16 code units. */
+  /** Compares by UTF-16 code units, as strings do. */
   compare(place: number, bytes: number, otherPlace: number, otherBytes: number): number {
     const [block, other] = [this.#blockOf(place), this.#blockOf(otherPlace)];
     const [at, otherAt] = [place % BLOCK_BYTES, otherPlace % BLOCK_BYTES];
@@ -48,13 +48,13 @@ export class Texts {
   }
 }
 
-/** UTF-8 sorts U+E000 to U+FFFF (0xEE, 0xEF) before what takes two code units (0xF0 and on), which begin with 0xD800. */
+/** UTF-8 sorts U+E000 to U+FFFF (0xEE, 0xEF) before surrogate pairs (0xF0 and on), which begin with 0xD800. */
 const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
-/** A text for each of many numbers, of which few differ: at most 65,535. */
+/** Shares up to 65,535 distinct texts among many numbers. */
 export class SharedTexts {
   readonly #texts: string[] = [];
-  /** From 1, as in `#numbers`. */
+  /** Numbers from 1, as in `#numbers`. */
   readonly #byText = new Map<string, number>();
   readonly #numbers: Uint16Array;
 
@@ -62,7 +62,6 @@ export class SharedTexts {
     this.#numbers = new Uint16Array(count);
   }
 
-  /** How many differ. */
   get size(): number {
     return this.#texts.length;
   }
@@ -78,13 +77,12 @@ export class SharedTexts {
   }
 }
 
-/** Kind of a name. An `implied` folder has no entry, only names below it. */
+/** An `implied` folder has no entry, only names below it. */
 export type NodeKind = 'file' | 'folder' | 'implied';
 
 const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
 const START_LENGTH = 1024;
 
-/** The entries of an archive, in its order. */
 export class EntryTable implements Iterable<ArchiveEntry> {
   readonly #texts: Texts;
   readonly #names: NameTable;
@@ -121,7 +119,7 @@ export class EntryTable implements Iterable<ArchiveEntry> {
     return { name, kind: this.isFile(index) ? 'file' : 'folder', size: this.#sizes[index] as number };
   }
 
-  /** Number of the entry with exactly this name; -1 if there is none. */
+  /** @returns -1 if no entry has exactly this name */
   indexOf(name: string): number {
     const node = this.#names.find(name.normalize('NFC'));
     const index = node < 0 ? -1 : this.#names.entryOf(node);
@@ -136,7 +134,6 @@ export class EntryTable implements Iterable<ArchiveEntry> {
     for (let index = 0; index < this.#length; index++) yield this.at(index);
   }
 
-  /** Numbers of the files, by their names. */
   filesByName(): Uint32Array {
     const files = new Uint32Array(this.#length);
     let count = 0;
@@ -154,7 +151,7 @@ export class EntryTable implements Iterable<ArchiveEntry> {
   }
 }
 
-/** Names in NFC, and what they are: each is known once, and so is each that differs from others only by case. */
+/** Names in NFC with their kinds, found exactly or without case. */
 export class NameTable {
   readonly #texts: Texts;
   readonly #salt = randomBytes(4).readUInt32LE();
@@ -163,7 +160,7 @@ export class NameTable {
   #places = new Uint32Array(START_LENGTH);
   #bytes = new Uint32Array(START_LENGTH);
   #kinds = new Uint8Array(START_LENGTH);
-  /** From 1. */
+  /** Numbers from 1. */
   #entries = new Uint32Array(START_LENGTH);
   #size = 0;
 
@@ -175,7 +172,7 @@ export class NameTable {
     return this.#size;
   }
 
-  /** Number of a name; -1 if it is unknown. */
+  /** @returns -1 for an unknown name */
   find(name: string): number {
     return this.#byName.find(saltedHash(this.#salt, name), (node) => this.nameOf(node) === name);
   }
@@ -184,7 +181,6 @@ export class NameTable {
     return KINDS[this.#kinds[node] as number] as NodeKind;
   }
 
-  /** Number of the entry of this name; -1 for an implied folder. */
   entryOf(node: number): number {
     return (this.#entries[node] as number) - 1;
   }
@@ -202,7 +198,7 @@ export class NameTable {
     return this.#texts.read(this.#places[node] as number, this.#bytes[node] as number);
   }
 
-  /** An implied folder, until it has an entry. @param name one that is not known @returns one that differs only by case, or null */
+  /** Adds an implied folder, until it has an entry. @param name new to the table @returns a name that differs only by case, or null */
   add(name: string, place: number): string | null {
     const node = this.#size;
     this.#size += 1;
@@ -224,5 +220,5 @@ export class NameTable {
   }
 }
 
-/** Upper-casing first folds what lower-casing alone keeps apart (`ß` and `ss`), as ext4 and APFS do when they fold. */
+/** Upper-casing first folds letters that lower-casing keeps apart (`ß` and `ss`), as ext4 and APFS do. */
 const foldCase = (name: string): string => name.toUpperCase().toLowerCase().normalize('NFC');

@@ -30,24 +30,22 @@ export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 export type { FindSame } from './write-files.ts';
 
 export interface InspectOptions extends OpenOptions {
-  /** True if the data folder's file system ignores case. */
   readonly foldsCase: boolean;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
 export interface ExtractOptions extends InspectOptions {
-  /** Receives the site's files. Made if missing; must be empty. */
+  /** Folder for the site, created if missing. Must be empty. */
   readonly siteDir: string;
-  /** Receives the files of `_docshelf/`, without that folder. Made if the archive has any; must be empty. */
+  /** Folder for the files of `_docshelf/`, created if the archive has any. Must be empty. */
   readonly ownDir: string;
-  /** Files of the same bytes elsewhere on the file system, which are linked to. */
+  /** Finds equal files on the same file system, for hard links. */
   readonly findSame?: FindSame;
 }
 
 /**
- * Checks every rule that does not need the content of a zip's entries; of a tar checksums too. Writes nothing. An archive
- * without a page is read whole.
- * @throws DocshelfError a code of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read`; the signal's reason when it is aborted
+ * Checks every rule that does not need a zip's content; a tar's checksums, too. Writes no file. Reads an archive without a page to its end.
+ * @throws DocshelfError a code of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read`; the signal's reason
  */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
@@ -68,8 +66,8 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
 }
 
 /**
- * Unpacks what `inspectArchive` has passed, unflushed, as 0644 and 0755. On a fault the caller removes both folders.
- * @throws DocshelfError `wrong_crc`, `wrong_size`, what `inspectArchive` throws; system errors; the signal's reason
+ * Unpacks an inspected archive without flushing, as 0644 and 0755. After an error, the caller removes both folders. @throws DocshelfError
+ * `wrong_crc`, `wrong_size`, errors of `inspectArchive`; the system's errors
  */
 export async function extractArchive(
   file: string,
@@ -93,8 +91,8 @@ export async function extractArchive(
 }
 
 /**
- * Finds every fault of unpacking what `inspectArchive` has passed, without writing; a manifest may be missing.
- * @throws DocshelfError what `extractArchive` throws; `bad_manifest`, `manifest_mismatch`
+ * Checks an inspected archive as unpacking would, without writing; a manifest may be missing. @throws DocshelfError as `extractArchive`,
+ * and `bad_manifest`, `manifest_mismatch`
  */
 export async function verifyArchive(
   file: string,
@@ -141,9 +139,8 @@ type TakeEntry = (
 ) => Promise<void>;
 
 /**
- * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
- * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes if it has changed since;
- *   what `take` throws; the signal's reason
+ * Reads all content in the archive's order, launchers too: an archive is valid only as a whole. @throws DocshelfError `wrong_crc`,
+ * `wrong_size`, `damaged_archive`, and the rules' codes if it has changed since
  */
 async function readEntries(
   file: string,
@@ -207,8 +204,8 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
 }
 
 /**
- * A few files of the site, by path; null for one over the limit. The archive is read only if it has one of them.
- * @throws DocshelfError as `readEntries`
+ * A few files of the site by path; null if one is over the limit. Reads the archive only if it has one of them. @throws DocshelfError as
+ * `readEntries`
  */
 export async function readArchiveFiles(
   file: string,
@@ -231,7 +228,6 @@ export async function readArchiveFiles(
   return found;
 }
 
-/** Paths of the site's files. */
 export function* sitePaths(listing: ArchiveListing): Generator<string> {
   for (const entry of listing.entries) {
     const placement = entry.kind === 'file' ? placeOf(entry, listing) : null;
@@ -239,7 +235,7 @@ export function* sitePaths(listing: ArchiveListing): Generator<string> {
   }
 }
 
-/** Bytes at the beginning of an archive that show its format: one tar header. */
+/** Bytes that show the format: one tar header. */
 const DETECT_BYTES = TAR_BLOCK_BYTES;
 
 const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
@@ -261,7 +257,7 @@ const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, ne
   ['a compress (.Z) archive', starts(0x1f, 0x9d), ANOTHER_FORMAT],
 ];
 
-/** The format of an archive by its first `DETECT_BYTES` bytes, whatever its name; else `unknown_format`. */
+/** Ignores the archive's name. */
 function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
   if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
   if (head.length >= 4) {

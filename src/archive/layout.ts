@@ -3,13 +3,13 @@ import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 /** The site's place in its archive (contract section 3). Pure: it reads names and kinds only. */
 
 export interface NamedEntry {
-  /** Canonical: no leading `./`, no trailing slash; the archive's root is the empty name. */
+  /** Without leading `./` and trailing slash; empty for the archive's root. */
   readonly name: string;
   readonly kind: 'file' | 'folder';
 }
 
 export interface ArchiveEntry extends NamedEntry {
-  /** Bytes unpacked, as the archive declares them; 0 for a folder. */
+  /** Unpacked bytes as declared; 0 for a folder. */
   readonly size: number;
 }
 
@@ -18,27 +18,27 @@ export interface Layout {
   readonly root: string;
   /** `_docshelf/` or empty; `html/_docshelf/` if somebody wrapped an unpacked bundle. */
   readonly ownRoot: string;
-  /** Names of the files that are left out of the site (layout B), the first `NAMED_MAX`. */
+  /** Names of ignored files (layout B), up to `NAMED_MAX`. */
   readonly launchers: readonly string[];
   readonly pages: number;
 }
 
-/** An entry's destination: the site or docshelf's own folder. `path` is relative to it. */
+/** `path` is relative to its destination. */
 export interface Placement {
   readonly place: 'site' | 'own';
   readonly path: string;
 }
 
-/** Maximum of names in a list that is short for honest archives; a hostile one may have any number. */
+/** Limit for lists of names, which a hostile archive may fill. */
 export const NAMED_MAX = 100;
 
 /**
- * Files that packers and file managers add to an archive: AppleDouble files, Finder's folder of them and its views,
- * previews and folder settings of Windows, which ignores case.
+ * Files added by packers and file managers: AppleDouble files, Finder's folders and views, previews and folder settings of Windows, which
+ * ignores case.
  */
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
-/** Checked like every entry, and never part of the site, its root, its counts or its lists. */
+/** By-products are checked, and never part of the site, its root, its counts or its lists. */
 export function isByProduct(name: string): boolean {
   return BY_PRODUCT.test(name);
 }
@@ -77,7 +77,7 @@ function hasAny(entries: Iterable<NamedEntry>, isIt: (entry: NamedEntry) => bool
   return false;
 }
 
-/** The destination of an entry; null for the wrapping folder itself, the archive's root, launchers and by-products. */
+/** Null for the wrapping folder, the archive's root, launchers and by-products. */
 export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoot' | 'launchers'>): Placement | null {
   const { name } = entry;
   if (isByProduct(name)) return null;
@@ -90,7 +90,6 @@ export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoo
   return layout.launchers.length > 0 && isLauncher(path) ? null : { place: 'site', path };
 }
 
-/** The name that has this place. */
 export function nameAt({ place, path }: Placement, { root, ownRoot }: Pick<Layout, 'root' | 'ownRoot'>): string {
   return (place === 'own' ? ownRoot : root) + path;
 }
@@ -109,7 +108,7 @@ function rootOf(entries: Iterable<NamedEntry>): string {
   let hasIndex = false;
   for (const entry of entries) {
     const { name, kind } = entry;
-    // The manifest names every file by its path from here: what it describes is wrapped in nothing.
+    // The manifest has paths of all files from here, so nothing else wraps them.
     if (name === MANIFEST_PATH) return '';
     if (name === '' || isBelow(entry, OWN_FOLDER)) continue;
     const top = name.split('/', 1)[0] ?? '';

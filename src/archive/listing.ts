@@ -15,22 +15,21 @@ import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
 
-/** The entries of an archive and its layout. */
 export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
   readonly entries: EntryTable;
-  /** Files and their bytes, with launchers and docshelf's own folder, without by-products. */
+  /** Counts launchers and docshelf's folder, but no by-products. */
   readonly files: number;
   readonly totalBytes: number;
-  /** The first `NAMED_MAX` names, also of folders, that differ only by case. Rejected instead if the data folder ignores case. */
+  /** Up to `NAMED_MAX` names that differ only by case. If the data folder ignores case, the archive is rejected instead. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** UTF-8 bytes of all names in memory: 1,000,000 files of up to 128 bytes. Their folders need no more. */
+/** Memory for names in UTF-8: 1,000,000 files of up to 128 bytes. Their folders need no more. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
-/** Checks the rules about several entries: duplicate names, files in the place of folders, case, totals. */
+/** Checks rules about several entries: duplicate names, a file and a folder of one name, case, totals. */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
@@ -82,7 +81,7 @@ export class ListingBuilder {
     return { format, archiveBytes, entries, files, totalBytes, caseConflicts: this.#caseConflicts, ...layout };
   }
 
-  /** @returns place of its name */
+  /** @returns position of its name */
   #place(entry: ArchiveEntry): number {
     const nodes = this.#nodes;
     const key = entry.name.normalize('NFC');
@@ -101,7 +100,7 @@ export class ListingBuilder {
       if (parent >= 0 && nodes.kindOf(parent) === 'file') {
         throw this.#refused('file_folder_conflict', `needs a folder where "${folder}" is a file`, entry);
       }
-      // A known folder's own parents are known too.
+      // A known folder's own parents are also known.
       if (parent >= 0) break;
       this.#know(entry, folder, place);
     }
@@ -137,13 +136,12 @@ export interface ExtractedFile {
 
 const DIGEST_BYTES = 32;
 
-/** Files of an archive that were read, by their names in it: its listing has all of them but their digests. */
+/** Digests of the files that were read, by their numbers in the listing. */
 export class ExtractedFiles implements Iterable<ExtractedFile> {
   readonly #listing: ArchiveListing;
   readonly #digests: Buffer;
   readonly #isThere: Uint8Array;
   #length = 0;
-  /** Sorted once, at the first call. */
   #indexes: Uint32Array | null = null;
 
   constructor(listing: ArchiveListing) {
@@ -164,13 +162,11 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     this.#indexes = null;
   }
 
-  /** True if a path of the site was read. */
   has(path: string): boolean {
     const index = this.#listing.entries.indexOf(nameAt({ place: 'site', path }, this.#listing));
     return index >= 0 && this.#isThere[index] === 1 && !path.startsWith(OWN_FOLDER);
   }
 
-  /** Numbers in the listing, by name. */
   indexes(): Uint32Array {
     this.#indexes ??= this.#listing.entries.filesByName().filter((index) => this.#isThere[index] === 1);
     return this.#indexes;
@@ -191,7 +187,6 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
   }
 }
 
-/** Path by which a manifest lists the file. */
 function manifestPath({ place, path }: Placement): string {
   return place === 'own' ? OWN_FOLDER + path : path;
 }

@@ -1,4 +1,4 @@
-/** Splits the bytes of a manifest, as they come: a million files need the memory of one. */
+/** Splits a stream of manifest bytes: a million files need the memory of one. */
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -10,14 +10,13 @@ const CLOSE = 0x7d;
 const FILES_KEY = Buffer.from('"files":');
 
 export interface ManifestParts {
-  /** The bytes of one file's object. */
   readonly onFile: (bytes: Buffer) => void;
   readonly onFault: (state: string) => Error;
   readonly headBytesMax: number;
   readonly fileBytesMax: number;
 }
 
-/** `head`: all but the files and the blanks. In `files` before one, or behind one. */
+/** `head` is everything but files and blanks. `first`, `next` and `behind` are positions between files. */
 type State = 'head' | 'first' | 'next' | 'behind' | 'file';
 
 export class ManifestSplitter {
@@ -57,7 +56,7 @@ export class ManifestSplitter {
     if (this.#state === 'file') this.#hold(chunk.subarray(begin));
   }
 
-  /** All but the files, whose list is empty in it. */
+  /** Returns the manifest with an empty list of files. */
   end(): Buffer {
     if (this.#state !== 'head') throw this.#parts.onFault('it is cut off');
     return this.#head.subarray(0, this.#headBytes);

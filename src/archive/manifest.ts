@@ -20,7 +20,7 @@ export interface ManifestFacts {
   readonly generator: string;
 }
 
-/** The same bytes for the same words and files (all but the manifest), in whatever order. */
+/** Deterministic for equal facts and files (without the manifest), in any order. */
 export function encodeManifest(words: ManifestFacts, files: readonly FileEntry[]): Buffer {
   const { domain, version, createdAt, generator } = words;
   const listed = files
@@ -36,7 +36,6 @@ function isSitePage({ path }: { readonly path: string }): boolean {
   return !path.startsWith(OWN_FOLDER) && isPage(path);
 }
 
-/** Bytes of all but the files. */
 const WORDS_BYTES_MAX = 64 * 1024;
 /** Bytes of a file's object besides its path: keys, digest, a type of 255 bytes, indentation. */
 const FILE_BYTES_MAX = 768;
@@ -55,7 +54,7 @@ const MANIFEST_FILE = {
     path: { type: 'string', minLength: 1, maxLength: NAME_BYTES_MAX },
     size: { type: 'integer', minimum: 0 },
     sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    /** A media type; it becomes a header, so nothing but visible ASCII and spaces. */
+    /** A media type becomes a header, so it has only visible ASCII and spaces. */
     type: { type: 'string', pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 },
   },
 } as const;
@@ -67,25 +66,24 @@ const MANIFEST = {
   properties: {
     formatVersion: { const: MANIFEST_FORMAT_VERSION },
     domain: { type: 'string', pattern: DOMAIN_PATTERN.source },
-    /** Null if the export has no version: it then contradicts no label. */
+    /** Null for an export without version, which contradicts no label. */
     version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
     createdAt: { type: 'string', format: 'date-time' },
     generator: { type: 'string', minLength: 1, maxLength: 200 },
-    /** Pages, 404 pages among them. */
+    /** Includes 404 pages. */
     pageCount: { type: 'integer', minimum: 0 },
-    /** Every file of the site, and of `_docshelf/` all but the manifest itself: each is checked for itself. */
+    /** Every file except the manifest; each is checked separately. */
     files: { type: 'array', maxItems: 0 },
   },
 } as const;
 
 export type ManifestFile = ShapeOf<typeof MANIFEST_FILE>;
-/** All but the files. */
 export type ManifestHead = Omit<ShapeOf<typeof MANIFEST>, 'files'>;
 
 const checkHead = checkerOf<ManifestHead>(MANIFEST);
 const checkFile = checkerOf<ManifestFile>(MANIFEST_FILE);
 
-/** Before anything of it is read: what an archive lists bounds what its manifest may have. @throws DocshelfError `bad_manifest` */
+/** Uses the listing to limit the manifest's size before reading. @throws DocshelfError `bad_manifest` */
 export function checkManifestSize(listing: ArchiveListing, name: string): void {
   const { entries } = listing;
   const index = manifestIndex(listing);
@@ -96,21 +94,21 @@ export function checkManifestSize(listing: ArchiveListing, name: string): void {
     throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
 }
 
-/** Number of the manifest in the listing; -1 if there is none. A file of that name in the site is no manifest. */
+/** @returns -1 without a manifest; a file of that name in the site does not count */
 function manifestIndex(listing: ArchiveListing): number {
   const path = MANIFEST_PATH.slice(OWN_FOLDER.length);
   const index = listing.ownRoot === '' ? -1 : listing.entries.indexOf(nameAt({ place: 'own', path }, listing));
   return index >= 0 && listing.entries.isFile(index) ? index : -1;
 }
 
-/** Reads it as its bytes come, which need not be kept. @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
+/** Reads a stream of bytes without storing it. @throws DocshelfError `bad_manifest` with `name` */
 export class ManifestReader {
   readonly #bad: DocumentFault;
   readonly #splitter: ManifestSplitter;
   #files = 0;
   #fault: unknown = null;
 
-  /** @param onFile what it throws is thrown at the end: a newer format is called that first */
+  /** @param onFile its errors are thrown at the end, after that of a newer format */
   constructor(name: string, onFile: (file: ManifestFile) => void) {
     this.#bad = faultsOf(name);
     const read = (bytes: Buffer): void => {
@@ -154,7 +152,7 @@ function faultsOf(name: string): DocumentFault {
     });
 }
 
-/** What a manifest says of the files of a listing: of each a digest and a type. */
+/** Digests and media types by number in the listing. */
 export class BundleManifest {
   /** Number of the manifest in the listing; -1 if the archive has none. */
   readonly index: number;
@@ -167,7 +165,7 @@ export class BundleManifest {
   readonly #types: SharedTexts;
   readonly #differences: string[] = [];
   #differing = 0;
-  /** By-products that it lists as pages: earlier exporters did not recognize them. */
+  /** By-products that it lists as pages, since earlier exporters did not recognize them. */
   #byProductPages = 0;
 
   constructor(listing: ArchiveListing, name: string, act = 'unpack') {
@@ -186,7 +184,7 @@ export class BundleManifest {
     this.#reader.push(bytes);
   }
 
-  /** Compares files (the manifest aside), sizes, digests and pages. @throws DocshelfError `bad_manifest`, `manifest_mismatch` */
+  /** Compares files (except the manifest), sizes, digests and pages. @throws DocshelfError `bad_manifest`, `manifest_mismatch` */
   check(extracted: ExtractedFiles): ManifestHead {
     const head = this.#reader.end();
     let pages = this.#byProductPages;
@@ -205,7 +203,7 @@ export class BundleManifest {
     return head;
   }
 
-  /** The media type that it says. @param index a number of the listing */
+  /** @param index number in the listing */
   typeOf(index: number): string | undefined {
     return this.#types.at(index);
   }
@@ -229,7 +227,7 @@ export class BundleManifest {
     if (there !== size) this.#differ(`"${showName(path)}" has ${counted(there, 'byte')}, not ${size}`);
   }
 
-  /** Number of an unpacked file; -1 if there is none. */
+  /** @returns -1 for an unknown path */
   #indexOf(path: string): number {
     const { entries } = this.#listing;
     const isOwn = path.startsWith(OWN_FOLDER);

@@ -5,14 +5,13 @@ import { DocshelfError } from '../domain/errors.ts';
 import { showName } from '../domain/secret.ts';
 import { hashFile } from '../files/read.ts';
 
-/** Legacy signatures need the whole file in memory; only minisign before 0.10 makes them unasked. */
+/** Legacy signatures need the whole file in memory; only minisign before 0.10 creates them by default. */
 const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
 const PREHASH = 'blake2b512';
 
 /**
- * @param secretKey text, without password, of `minisign -G -W` @param trustedComment one line, signed too
- * @returns the text of the `.minisig` file; equal input gives an equal one
- * @throws DocshelfError `config_invalid` for the key; the system's own errors; the signal's reason
+ * @param secretKey text of `minisign -G -W`, without password @param trustedComment one signed line @returns text of the `.minisig` file,
+ * equal for equal input @throws DocshelfError `config_invalid` for the key; the system's errors; the signal's reason
  */
 export async function signFile(
   file: string,
@@ -27,9 +26,8 @@ export async function signFile(
 }
 
 /**
- * Verifies that one of the keys signed the file, and the trusted comment with it. `text`: of the `.minisig` file.
- * @throws DocshelfError `bad_signature` with `fields.expected` (key ids), `config_invalid` for a key; the signal's
- *   reason
+ * Verifies the file and its trusted comment by one of the keys. @param text of the `.minisig` file @throws DocshelfError `bad_signature`
+ * with `fields.expected` (key ids), `config_invalid` for a key; the signal's reason
  */
 export async function verifyFile(
   file: string,
@@ -88,10 +86,9 @@ async function prehashOf(file: string, signal: AbortSignal | undefined): Promise
   return (await hashFile(file, PREHASH, signal)).digest();
 }
 
-/** Facts of a bundle in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
+/** Facts in the trusted comment of our signatures: `docshelf domain=acme version=v1 created=2024-06-01T00:00:00Z`. */
 export interface SignedFacts {
   readonly domain: string;
-  /** Null, and omitted, if the export has no version. */
   readonly version: string | null;
   readonly createdAt: string;
 }
@@ -105,7 +102,7 @@ export function signedComment({ domain, version, createdAt }: SignedFacts): stri
   ].join(' ');
 }
 
-/** Null for a comment of another form, which says nothing. */
+/** Null for a comment of another form. */
 export function readSignedComment(comment: string): SignedFacts | null {
   const [, domain, version, createdAt] = /^docshelf domain=(\S+)(?: version=(\S+))? created=(\S+)$/.exec(comment) ?? [];
   return domain === undefined || createdAt === undefined ? null : { domain, version: version ?? null, createdAt };
@@ -122,14 +119,14 @@ const SECRET_KEY_ID_AT = 54;
 const ED25519 = 'Ed';
 const CURVE = { kty: 'OKP', crv: 'Ed25519' };
 
-/** The whole file of `minisign -G`, or its second line. @throws DocshelfError `config_invalid` */
+/** @param text file of `minisign -G`, or its second line @throws DocshelfError `config_invalid` */
 export function parsePublicKey(text: string): { readonly keyId: string; readonly key: KeyObject } {
   const bytes = keyBytes('public', text, PUBLIC_BYTES);
   const x = bytes.toString('base64url', 10);
   return { keyId: keyIdOf(bytes.subarray(2, 10)), key: createPublicKey({ format: 'jwk', key: { ...CURVE, x } }) };
 }
 
-/** The file of `minisign -G -W` (without password), or its second line. @throws as `parsePublicKey` */
+/** @param text file of `minisign -G -W`, or its second line @throws as `parsePublicKey` */
 export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
   const bytes = keyBytes('secret', text, SECRET_BYTES);
   if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0) {
@@ -139,7 +136,7 @@ export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; rea
   const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
   const x = bytes.toString('base64url', SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);
   const key = createPrivateKey({ format: 'jwk', key: { ...CURVE, d, x } });
-  // In place of the checksum, which files without password leave empty: both halves belong together.
+  // Compare both halves, since files without password have no checksum.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x) throw badKey('secret', 'it is damaged');
   return { keyIdBytes, key };
 }
@@ -176,7 +173,7 @@ const LEGACY = 'Ed';
 const SIGNATURE_BYTES = 2 + 8 + 64;
 const GLOBAL_BYTES = 64;
 
-/** Characters of a `.minisig` file: twice what minisign's own bounds on comments allow. */
+/** Twice the characters that minisign's limits on comments allow. */
 const SIGNATURE_CHARS_MAX = 20_000;
 
 function parseSignature(text: string) {
@@ -189,7 +186,7 @@ function parseSignature(text: string) {
   if (bytes === null || globalSignature === null || (algorithm !== PREHASHED && algorithm !== LEGACY)) return null;
   const keyIdBytes = bytes.subarray(2, 10);
   return {
-    /** The file's BLAKE2b-512 is signed, as minisign does since 0.10, and not the file itself. */
+    /** minisign signs the file's BLAKE2b-512 since 0.10. */
     isPrehashed: algorithm === PREHASHED,
     keyIdBytes,
     keyId: keyIdOf(keyIdBytes),

@@ -11,17 +11,17 @@ import { flushPath } from '../files/index.ts';
 import { mapAhead } from '../files/lanes.ts';
 import { gzip } from './compression.ts';
 
-/** Of zlib: 6 packs two built sites to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126. */
+/** zlib's level 6 packs two built sites to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126. */
 const LEVEL = 6;
 
 export interface PackBundleOptions {
-  /** In their final order, each path once; `archiveOrder` is the recommended one. */
+  /** Entries in their final order, each path once; `archiveOrder` is recommended. */
   readonly entries: Iterable<PackEntry> | AsyncIterable<PackEntry>;
-  /** An existing file is replaced. `<to>.<random>.part` is next to it until the archive is complete. */
+  /** Replaces an existing file. Until the archive is complete, it writes to `<to>.<random>.part`. */
   readonly to: string;
   readonly level?: number;
   readonly signal?: AbortSignal;
-  /** Called after each file with the bytes of the files so far, before compression. */
+  /** Receives the bytes of the packed files, before compression. */
   readonly onProgress?: (doneBytes: number) => void;
 }
 
@@ -31,8 +31,8 @@ export interface PackedArchive {
 }
 
 /**
- * Packs a `.tar.gz`, reproducible for the same entries, level and version of zlib, in constant memory.
- * @throws DocshelfError `cannot_read` for a file that is not what its entry says; the signal's reason; leaves nothing
+ * Packs a reproducible `.tar.gz` in constant memory, and removes it after an error. @throws DocshelfError `cannot_read` for a file that
+ * differs from its entry; the signal's reason
  */
 export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
   const { entries, to, level = LEVEL, signal, onProgress } = options;
@@ -53,7 +53,7 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedArch
   }
 }
 
-/** Order for readers of a stream: the manifest, docshelf's own data, then the site, each by path (code units). */
+/** Sorts for streaming readers: the manifest, docshelf's data, then the site, each by path (code units). */
 export function archiveOrder(a: { readonly path: string }, b: { readonly path: string }): number {
   return rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
 }
@@ -81,18 +81,18 @@ async function writeFlushed(
   return { sha256: digest.digest('hex'), sizeBytes };
 }
 
-/** A file to pack: its bytes, or where they lie. Its path in the archive is canonical, `/` between segments. */
+/** Bytes or file of an entry. Its path is canonical, with `/` between segments. */
 export type PackEntry =
   | { readonly path: string; readonly bytes: Uint8Array }
   | {
       readonly path: string;
       readonly file: string;
       readonly size: number;
-      /** 64 lower-case hex digits; where it is given, the content must have it. */
+      /** If present, the content must have these 64 lower-case hex digits. */
       readonly sha256?: string;
     };
 
-/** Chunks of `content` are exactly `size` bytes together. */
+/** Chunks of `content` have `size` bytes in total. */
 interface OpenedEntry {
   readonly path: string;
   readonly size: number;
@@ -102,14 +102,11 @@ interface OpenedEntry {
 type FileEntry = Extract<PackEntry, { file: string }>;
 
 const SMALL_BYTES_MAX = 512 * 1024;
-/** Files that are read at once: opening, reading and closing wait on the disk. With the size above, 8 MiB of memory. */
+/** Small files read at once, since each waits on the disk. With the size above, 8 MiB of memory. */
 const READING_MAX = 16;
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Reads small files ahead.
- * @throws DocshelfError `cannot_read` for a file that differs from its entry; the signal's reason
- */
+/** Reads small files ahead. @throws DocshelfError `cannot_read` for a file that differs from its entry; the signal's reason */
 function openEntries(
   entries: Iterable<PackEntry> | AsyncIterable<PackEntry>,
   signal: AbortSignal | undefined,
@@ -126,7 +123,7 @@ function openEntries(
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 async function readWhole(entry: FileEntry): Promise<Buffer> {
-  // One byte more than there should be tells a file that has grown.
+  // One byte more shows a file that has grown.
   const buffer = Buffer.allocUnsafe(entry.size + 1);
   let filled = 0;
   await using handle = await open(entry.file, 'r').catch(unreadable(entry));
@@ -150,7 +147,7 @@ async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): A
     const { bytesRead } = await handle.read(buffer).catch(unreadable(entry));
     if (bytesRead === 0) break;
     readBytes += bytesRead;
-    // Before it is handed on: the header has declared the size.
+    // The header has already declared the size.
     if (readBytes > entry.size) throw changed(entry, `it has more than ${counted(entry.size, 'byte')}`);
     const chunk = buffer.subarray(0, bytesRead);
     if (entry.sha256 !== undefined) digest.update(chunk);
@@ -185,8 +182,8 @@ function unreadable(entry: FileEntry): (cause: unknown) => never {
 const EPOCH = new Date(0);
 
 /**
- * Ustar, with pax headers where a name asks for one, without times, owners and modes; one file's chunks wait in memory.
- * @throws what `entries` throws; Error for a path that comes twice
+ * Ustar without times, owners and modes, and pax headers for long names; one file's chunks wait in memory. @throws Error for a repeated
+ * path
  */
 async function* packTar(
   entries: AsyncIterable<OpenedEntry>,
@@ -200,7 +197,7 @@ async function* packTar(
   try {
     yield* tar as AsyncIterable<Buffer>;
   } finally {
-    // A reader that stops early ends the adding as well.
+    // A reader that stops early also ends the adding.
     tar.destroy();
     await adding;
   }

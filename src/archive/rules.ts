@@ -18,7 +18,7 @@ export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
   }
 }
 
-/** The root (`.`, `./`) is empty; no leading `./`, no trailing slash. @throws DocshelfError a `name_*` code */
+/** Removes a leading `./` and a trailing slash; the root becomes empty. @throws DocshelfError a `name_*` code */
 export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse): string {
   const refused = (code: Parameters<Refuse>[0], state: string) => refuse(code, state, { entry: raw });
   if (raw === '') throw refused('name_empty', 'has no name');
@@ -61,7 +61,7 @@ const REPACK = 'Unpack it where it was made and pack it again as .tar.gz, .tar.z
 
 const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
 
-/** The rules of unpacking, by the code of the refusal. One broken rule refuses the whole archive. */
+/** Rules of unpacking by error code. One broken rule rejects the whole archive. */
 export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.freeze({
   unknown_format: rule('the content is a tar, tar.gz, tar.zst or zip archive', REPACK),
   truncated: rule('the archive is whole', FETCH_AGAIN),
@@ -105,16 +105,16 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
 });
 
 interface Refusal {
-  /** The entry's name, as far as it is known; it may hold anything. */
+  /** Raw name of the entry, if known. */
   readonly entry?: string;
   readonly next?: string;
   readonly cause?: unknown;
 }
 
-/** `state` follows the entry (`leaves the site`) or else the archive (`it is cut off`). */
+/** @param state follows the entry (`leaves the site`) or the archive (`it is cut off`) */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
-/** @param act what the archive is refused for, in the sentence `Cannot unpack …` */
+/** @param act verb in `Cannot unpack …` */
 export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {
   return (code, state, { entry, next, cause } = {}) => {
     const rule = ARCHIVE_RULES[code];

@@ -7,14 +7,14 @@ import type { ArchiveEntry } from './layout.ts';
 import type { ArchiveFormat } from './listing.ts';
 import { type ArchiveCode, canonicalName, checkRatio, decodeName } from './rules.ts';
 
-/** tar-stream's `extract` with the option that its types leave out. */
+/** tar-stream's `extract` with an option that its types lack. */
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
 type TarFormat = Exclude<ArchiveFormat, 'zip'>;
 
 /**
- * Bounded in ratio, every checksum verified. @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`,
- * `wrong_crc`, `wrong_size`, `window_too_large`, `damaged_archive`
+ * Limits the ratio and verifies every checksum. @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`,
+ * `wrong_size`, `window_too_large`, `damaged_archive`
  */
 async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerator<Buffer> {
   const { limits, refuse } = archive;
@@ -27,10 +27,10 @@ async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerato
   }
 }
 
-/** True if something other than its end blocks shows that a tar is not cut off, as the end of a compressed stream does. */
+/** The end of a compressed stream shows completeness as end blocks do. */
 const isKnownWhole = (archive: ArchiveFile, format: TarFormat): boolean => format !== 'tar' || archive.isVerified;
 
-/** @throws DocshelfError what the guard refuses and, before what it calls damage, the fault of the compressed data that is behind it */
+/** @throws DocshelfError rejections of the guard; damage of the compressed data comes before damage of the tar */
 export async function walkTar(
   archive: ArchiveFile,
   format: TarFormat,
@@ -46,7 +46,7 @@ export async function walkTar(
         guard.push(chunk);
       } catch (error) {
         if (!isDamage(error)) throw error;
-        // The checksum of compressed data is at their end; of a small archive it is judged before its first block.
+        // Compressed data has its checksum at the end, which explains damage in a small archive.
         damage = error;
       }
     } else if (bytes > archive.limits.totalBytesMax) break;
@@ -61,25 +61,25 @@ const isDamage = (error: unknown): boolean =>
 const HANDED_OUT_MAX = 256;
 
 /**
- * @param take must read the content to its end; folders have none
- * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
+ * @param take must read the content to its end; folders have none @throws DocshelfError rejections of the guard, `damaged_archive`; errors
+ * of `take`
  */
 export async function readTar(
   archive: ArchiveFile,
   format: TarFormat,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // Members that the guard has passed and tar-stream not yet handed out: what fits into the few chunks that are under way.
+  // Members between guard and tar-stream, limited by the few chunks in progress.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(archive, (member) => seen.push(member));
-  // Tars older than 1988 carry no magic; the guard has checked their checksums.
+  // Tars older than 1988 have no magic; the guard has checked their checksums.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
   pipeline(Readable.from(guarded(archive, format, guard)), reader, () => {});
   for await (const entry of reader) {
     const member = seen[handedOut];
     handedOut += 1;
-    // The next chunk may be read before the last member of this one is handed out: there is no moment when none is waiting.
+    // The next chunk may be read before the last member of this one is returned, so the list is never empty.
     if (handedOut === HANDED_OUT_MAX) {
       seen.splice(0, handedOut);
       handedOut = 0;
@@ -100,11 +100,11 @@ async function* guarded(archive: ArchiveFile, format: TarFormat, guard: TarGuard
   guard.end(isKnownWhole(archive, format));
 }
 
-/** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
+/** A name of 4,096 bytes and every attribute that tools write fit many times into a PAX or long-name header. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
-/** Header blocks per file and folder, extended ones included: a global, a local, a long name and a long link, and its own. */
+/** Header blocks per entry: a global, a local, a long name, a long link, and its own. */
 const HEADERS_PER_FILE_MAX = 2 * 5;
-/** Zero bytes after the end: tar pads to its record size, 10 KiB unless told, 1 MiB on large tapes. */
+/** Zero bytes after the end: tar pads to its record size, 10 KiB by default, 1 MiB on large tapes. */
 const PADDING_BYTES_MAX = 1024 ** 2;
 
 const REFUSED_TYPES: Readonly<Record<string, readonly [ArchiveCode, string]>> = {
@@ -124,8 +124,7 @@ interface TarMember extends ArchiveEntry {
 type Extended = 'x' | 'g' | 'L' | 'K';
 
 /**
- * Judges a tar's raw blocks before tar-stream sees them: it checks no names, types, PAX lengths, end blocks or what
- * follows them, and hangs on a folder with a size.
+ * Checks a tar's raw blocks before tar-stream, which checks no names, types, PAX lengths or end blocks, and hangs on a folder with a size.
  */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
@@ -134,9 +133,9 @@ class TarGuard {
 
   #held = Buffer.alloc(TAR_BLOCK_BYTES);
   #heldBytes = 0;
-  /** Type of the extended header whose body is being collected; null while blocks are. */
+  /** Type of the extended header in progress. */
   #extended: Extended | null = null;
-  /** Bytes of bodies and padding to let pass. */
+  /** Bytes of bodies and padding to skip. */
   #skipBytes = 0;
   #headers = 0;
   #zeroBlocks = 0;
@@ -262,7 +261,7 @@ class TarGuard {
     const records = readPaxRecords(body);
     if (records === null) throw this.#refuse('bad_length', 'the length of a PAX record is wrong');
     if (type === 'x') this.#pax = records;
-    // tar-stream applies a global record only before a local header, others always: no honest writer sets these.
+    // tar-stream applies a global record only before a local header, other tools always: no honest writer sets these.
     else if (['path', 'linkpath', 'size'].some((key) => records.has(key))) {
       throw this.#refuse('damaged_archive', 'a global PAX header names a path or a size');
     }
@@ -287,7 +286,7 @@ class TarGuard {
       throw this.#refuse('bad_length', 'has a size that is no number', { entry: rawName });
     }
     const size = sizeRecord ? Number(sizeRecord) : headerSize;
-    // Old tars have no type for folders, only the slash.
+    // Old tars mark folders only by the slash.
     const kind = type === '5' || rawName.endsWith('/') || name === '' ? 'folder' : 'file';
     if (kind === 'folder' && size !== 0)
       throw this.#refuse('folder_with_size', 'is a folder with a size', { entry: rawName });
@@ -309,7 +308,7 @@ const CHECKSUM_BYTES = 8;
 const SPACE = 0x20;
 
 interface TarHeader {
-  /** Prefix and name joined, as bytes: decoding is the caller's. */
+  /** Undecoded bytes of prefix and name. */
   readonly name: Buffer;
   /** Bytes of the body; null if the field is no number. */
   readonly size: number | null;
@@ -317,12 +316,12 @@ interface TarHeader {
   readonly type: string;
 }
 
-/** True for ustar, pax and GNU tar, whatever the checksum; tars older than 1988 carry none. */
+/** True for ustar, pax and GNU tar, without a check of the checksum. Tars older than 1988 have no magic. */
 function hasTarMagic(block: Buffer): boolean {
   return block.subarray(257, 262).equals(Buffer.from('ustar'));
 }
 
-/** Checks the checksum: the sum of the block's bytes, the checksum's own taken as spaces. */
+/** The checksum is the sum of the block's bytes, with its own bytes as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {
   let sum = CHECKSUM_BYTES * SPACE;
   for (let at = 0; at < TAR_BLOCK_BYTES; at += 1) {
@@ -343,7 +342,7 @@ function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Octal digits between spaces and NULs, or GNU's base-256 behind 0x80; else null. */
+/** Reads octal digits between spaces and NULs, or GNU's base-256 after 0x80. */
 function readNumber(field: Buffer): number | null {
   if (field[0] === 0x80) {
     const value = BigInt(`0x${field.subarray(1).toString('hex')}`);
@@ -358,7 +357,7 @@ function untilNul(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** Records of `<length> <key>=<value>` and a newline. The last one of a key wins; null if a length is wrong. */
+/** Reads lines of `<length> <key>=<value>`. The last one of a key wins; null if a length is wrong. */
 function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < payload.length; ) {

@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { DocshelfError } from '../domain/errors.ts';
 
-/** The error for a fault of a document. `isNewer`: a later docshelf wrote it. */
+/** @param isNewer true for a document of a later docshelf */
 export type DocumentFault = (
   state: string,
   why?: { readonly cause?: unknown; readonly isNewer?: boolean },
@@ -16,7 +16,7 @@ export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
   }
 }
 
-/** Checks values by a schema, which the first compiles; one with a `formatVersion` refuses later versions as such. */
+/** Compiles the schema on first use. A schema with a `formatVersion` rejects later versions as such. */
 export function checkerOf<Value>(schema: {
   readonly properties: object;
 }): (value: unknown, faultOf: DocumentFault) => Value {

@@ -8,9 +8,9 @@ import type { Refuse } from './rules.ts';
 
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;
-/** Up to this size a file is gathered in memory and written while the next one is being unpacked. */
+/** Smaller files are gathered in memory and written while the next one is unpacked. */
 const SMALL_BYTES_MAX = 1024 ** 2;
-/** Small files that are written at once, as many as the thread pool has threads; with the one above, 4 MiB of memory. */
+/** Small files written at once, one per thread of the pool; 4 MiB of memory. */
 const WRITING_MAX = 4;
 
 interface FileTarget {
@@ -19,10 +19,10 @@ interface FileTarget {
   readonly entryName: string;
 }
 
-/** A file of the same bytes, by their SHA-256; its content is compared before it is linked to. Null if there is none. */
+/** File with this SHA-256, whose content is compared before linking. */
 export type FindSame = (sha256: string) => string | null;
 
-/** Writes below folders of its own, unflushed, with fixed modes; exclusively: opens and follows nothing existing. */
+/** Writes below its own folders, unflushed, with fixed modes. Never opens or follows an existing file. */
 export class FileWriter extends Lanes {
   readonly #refuse: Refuse;
   readonly #findSame: FindSame;
@@ -37,10 +37,7 @@ export class FileWriter extends Lanes {
     this.#aside = aside;
   }
 
-  /**
-   * Resolves when `content` is read, maybe before it is on disk; `onWritten` is called when it is.
-   * @throws what writing throws, of this file or of an earlier one
-   */
+  /** Resolves when `content` is read; `onWritten` is called when it is on disk. @throws errors of this file or of an earlier one */
   async write(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
     if (target.size > SMALL_BYTES_MAX) {
       const sha256 = await this.#create(target, (handle) => writeStream(handle, content));
@@ -100,19 +97,19 @@ export class FileWriter extends Lanes {
   }
 }
 
-/** The same file may be of another owner, or have left meanwhile. */
+/** The equal file may belong to another user, or have been removed. */
 const OUT_OF_REACH = new Set(['EACCES', 'ENOENT']);
 
-/** A release may be damaged: its table alone does not say what is in a file. */
+/** Compares the bytes, since a damaged release may differ from its table. */
 async function isContent(file: string, bytes: Buffer): Promise<boolean> {
   const size = (await ifThere(stat(file)).catch(() => null))?.size;
   return size === bytes.length && ((await readFile(file).catch(() => null))?.equals(bytes) ?? false);
 }
 
-/** Those made last, which most files lie in. */
+/** Caches the folders created last, since most files are in them. */
 const KNOWN_FOLDERS_MAX = 10_000;
 
-/** Makes the folders of `paths` below `base`, and those above them. `base` may be there; below it nothing but what this makes. */
+/** Creates the folders of `paths` below `base`. Only `base` may exist. */
 export async function makeFolders(base: string, paths: Iterable<string>): Promise<void> {
   await mkdir(base, { recursive: true, mode: FOLDER_MODE });
   await chmod(base, FOLDER_MODE);

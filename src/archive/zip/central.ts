@@ -3,7 +3,7 @@ import { type ArchiveFile, ReadAhead } from '../archive-file.ts';
 import type { ArchiveEntry } from '../layout.ts';
 import { type ArchiveCode, canonicalName, decodeName, type Refuse } from '../rules.ts';
 
-/** The end record of a zip and its ZIP64 forms (APPNOTE.TXT 4.3.14 to 4.3.16). */
+/** End record of a zip and its ZIP64 forms (APPNOTE.TXT 4.3.14 to 4.3.16). */
 
 const END_SIGNATURE = 0x06054b50;
 const END_BYTES = 22;
@@ -12,7 +12,7 @@ const LOCATOR_SIGNATURE = 0x07064b50;
 const LOCATOR_BYTES = 20;
 const END64_SIGNATURE = 0x06064b50;
 const END64_BYTES = 56;
-/** APPNOTE.TXT 4.3.14.1: the record's size field leaves out itself and the signature. */
+/** APPNOTE.TXT 4.3.14.1: the size field omits itself and the signature. */
 const END64_SIZE_LEAVES_OUT = 12;
 const CENTRAL_HEADER_BYTES_MIN = 46;
 
@@ -23,8 +23,8 @@ export interface ZipEnd {
 }
 
 /**
- * Checks every number in the end record against the file.
- * @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive`
+ * Checks every number in the end record against the file. @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`,
+ * `multi_disk`, `damaged_archive`
  */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
   const { refuse } = archive;
@@ -106,7 +106,7 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
 }
 
 function checked({ entries, bytes, start }: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
-  // A false count would make a reader spin: every entry takes a header of at least 46 bytes.
+  // A false count would make a reader spin: every entry has a header of at least 46 bytes.
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can hold');
   if (start + bytes > directoryLimit) throw refuse('bad_length', 'its central directory is said to lie outside');
@@ -128,7 +128,7 @@ function multiDisk(refuse: Refuse) {
   return refuse('multi_disk', 'it is one part of several');
 }
 
-/** The central directory of a zip (APPNOTE.TXT 4.3.12), one header an entry. */
+/** Central directory of a zip (APPNOTE.TXT 4.3.12), with one header per entry. */
 
 const CENTRAL_SIGNATURE = 0x02014b50;
 const CENTRAL_BYTES = 46;
@@ -140,7 +140,7 @@ const FLAG_PATCH = 0x0020;
 const METHOD_STORED = 0;
 const METHOD_DEFLATED = 8;
 const METHOD_AES = 99;
-/** A deflate stream of nothing: what some writers give a folder. */
+/** Some writers give a folder an empty deflate stream. */
 const EMPTY_DEFLATE_BYTES = 2;
 const DOS_FOLDER = 0x10;
 
@@ -156,7 +156,7 @@ export interface ZipEntry extends ArchiveEntry {
 
 type ModeType = 'file' | 'folder' | readonly [ArchiveCode, string];
 
-/** `S_IFMT` of a Unix mode (inode(7)): what may be, and what is refused by which code. */
+/** Types by `S_IFMT` of a Unix mode (inode(7)), with the error code of rejected ones. */
 const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o100000, 'file'],
   [0o040000, 'folder'],
@@ -166,7 +166,7 @@ const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o010000, ['type_fifo', 'is a FIFO']],
 ]);
 
-/** The central headers in the directory's order, with their places. @throws DocshelfError if a header breaks a rule */
+/** @throws DocshelfError if a header breaks a rule */
 export async function* centralEntries(
   archive: ArchiveFile,
   end: ZipEnd,
@@ -218,8 +218,8 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
   const [size = 0, compressedBytes = 0, localStart = 0] = resolved;
 
-  // A name is UTF-8, flagged so or not, as today's writers put it. Where an older one wrote a code page, its Unicode path
-  // field says the name; without one nobody knows the code page, and the archive is refused.
+  // Names are UTF-8, with or without the flag. Older writers used a code page and may add the Unicode path field; without it the archive is
+  // rejected.
   const written = (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null;
   const rawName = decodeName(written ?? nameBytes, refuse);
   const attributes = fixed.readUInt32LE(38);
@@ -237,7 +237,7 @@ function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: 
   return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
-/** By the Unix mode, whatever system the entry says it is from; without one by the slash and the DOS attribute. */
+/** Uses the Unix mode whatever system the entry names, else the slash and the DOS attribute. */
 function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
   const modeType = (attributes >>> 16) & 0o170000;
   const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);
@@ -250,12 +250,12 @@ function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode
 /** Extra fields (APPNOTE.TXT 4.5). */
 
 const ZIP64 = 0x0001;
-/** Info-ZIP's Unicode path: version, CRC of the name as written, the name in UTF-8 (APPNOTE.TXT 4.6.9). */
+/** Info-ZIP's Unicode path: version, CRC of the raw name, name in UTF-8 (APPNOTE.TXT 4.6.9). */
 const UNICODE_PATH = 0x7075;
 
 type ExtraFields = ReadonlyMap<number, Buffer>;
 
-/** The first field of each id; null if a length is wrong or the ZIP64 field comes twice. */
+/** Keeps the first field of each id. Null if a length is wrong or the ZIP64 field is repeated. */
 export function readExtraFields(bytes: Buffer): ExtraFields | null {
   const fields = new Map<number, Buffer>();
   for (let at = 0; at < bytes.length; ) {
@@ -269,7 +269,7 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
   return fields;
 }
 
-/** 0xffffffff replaced by the ZIP64 field's numbers, in order (APPNOTE.TXT 4.5.3); null: one is missing or unsafe. */
+/** Replaces 0xffffffff by the ZIP64 field's numbers, in order (APPNOTE.TXT 4.5.3). Null if one is missing or unsafe. */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);
   let at = 0;
@@ -282,7 +282,7 @@ export function resolveZip64(numbers: readonly number[], fields: ExtraFields): n
   return resolved.every(Number.isSafeInteger) ? resolved : null;
 }
 
-/** The UTF-8 name of the Unicode path field, or null if there is none or it is about another name. */
+/** Null if the field is missing, or is about another name. */
 function unicodePath(name: Buffer, fields: ExtraFields): Buffer | null {
   const field = fields.get(UNICODE_PATH);
   if (field === undefined || field.length < 5 || field[0] !== 1) return null;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-// Unzipper's own entry point opens archives by their directory, of which it keeps 5 kB per entry: 1 GB for 200,000.
+// Unzipper's main entry point keeps 5 kB per entry: 1 GB for 200,000.
 import unzip from 'unzipper/lib/Open/unzip.js';
 import { roomFor } from '../../files/flat-tables.ts';
 import { Lanes } from '../../files/lanes.ts';
@@ -24,7 +24,7 @@ const DESCRIPTOR_BYTES_MAX = 24;
 /** 2,000,000 headers with names of 80 bytes. */
 const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 
-/** A local header (APPNOTE.TXT 4.3.7), its entry's data, and the data descriptor behind it (4.3.9). */
+/** Local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9) of an entry. */
 export interface ZipRecord {
   readonly entry: ZipEntry;
   /** Its number in the directory. */
@@ -35,16 +35,15 @@ export interface ZipRecord {
 }
 
 /**
- * Checks all headers without inflating, and keeps none in memory. Each byte is then in exactly one record, so a reader may read one
- * at a time.
- * @param onEntry in the directory's order; it may refuse
+ * Checks all headers without inflating or keeping them. Afterwards each byte is in exactly one record, so a reader may read one at a time.
+ * @param onEntry called in the directory's order; may reject
  */
 export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<void> {
   const directory = await ZipDirectory.read(archive, onEntry);
   for await (const _record of directory.records()) archive.signal?.throwIfAborted();
 }
 
-/** Places of each entry's headers, which are read again when they are needed. */
+/** Positions of each entry's headers, which are read again on use. */
 export class ZipDirectory {
   readonly #archive: ArchiveFile;
   readonly #end: ZipEnd;
@@ -76,7 +75,7 @@ export class ZipDirectory {
     return directory;
   }
 
-  /** In the order of their places. @throws DocshelfError if a local header disagrees, or a byte is in two records or in none */
+  /** Sorted by position. @throws DocshelfError if a local header disagrees, or a byte is in two records or in none */
   async *records(): AsyncGenerator<ZipRecord> {
     const archive = this.#archive;
     const { refuse } = archive;
@@ -151,7 +150,7 @@ async function checkLocalHeader(
 
   const local = [fixed.readUInt32LE(14), ...sizes];
   const central = [entry.crc, entry.size, entry.compressedBytes];
-  // With a descriptor the local numbers may be left 0; a writer that knows them may give them all the same.
+  // With a descriptor, the local numbers may be 0 or correct.
   const agrees = local.every((value, index) => value === central[index] || (entry.hasDescriptor && value === 0));
   if (!agrees) throw mismatch('another checksum or size');
   if (!entry.hasDescriptor) return { dataEnd, end: dataEnd };
@@ -162,7 +161,7 @@ async function checkLocalHeader(
   return { dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/** Sizes have 8 or 4 bytes, a signature may lack; longest first: an empty entry's begins like its shorter one. */
+/** Sizes have 8 or 4 bytes, with or without a signature. Tries the longest first: an empty entry's begins like its shorter one. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];
@@ -187,10 +186,10 @@ function eightBytes(...numbers: number[]): Buffer {
   return bytes;
 }
 
-/** Entries that are inflated at once: zlib works on the thread pool, of four threads unless told otherwise. */
+/** Entries inflated at once, limited by the four threads of the pool. */
 const INFLATING_MAX = 4;
 
-/** Several at once. @throws DocshelfError `wrong_crc`, `damaged_archive`, and what `take` throws */
+/** Reads several entries at once. @throws DocshelfError `wrong_crc`, `damaged_archive`, and errors of `take` */
 export async function readZip(
   archive: ArchiveFile,
   records: AsyncIterable<ZipRecord>,
@@ -203,7 +202,7 @@ export async function readZip(
   await lanes.drain();
 }
 
-/** Content of another size than declared is for the reader to judge: its checksum differs too. */
+/** The reader judges content of another size, whose checksum also differs. */
 async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerator<Buffer> {
   const { entry } = record;
   let crc = 0;
@@ -219,10 +218,10 @@ async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerat
 }
 
 async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): AsyncGenerator<Buffer> {
-  // Without data unzipper would go looking for a descriptor, which need not have a signature.
+  // Without data, unzipper would search for a descriptor with a signature.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
-  // unzipper does not listen for errors of its source. The source ends instead, which it reports, and the error is thrown here.
+  // unzipper ignores errors of its source. The source ends instead, and the error is thrown here.
   const source = Readable.from(
     (async function* () {
       try {
@@ -239,7 +238,7 @@ async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): A
     uncompressedSize: entry.size,
   };
   const content = unzip({ stream: () => source }, entry.localStart, null, facts, dataEnd - entry.localStart);
-  // It may report a second error after the first, which has no reader.
+  // A second error may follow, which has no reader.
   content.on('error', () => {});
   try {
     yield* content as AsyncIterable<Buffer>;

@@ -1,8 +1,8 @@
-/** The part of unzipper that reads one entry, which its published types do not name. */
+/** The part of unzipper that reads one entry, which its published types lack. */
 declare module 'unzipper/lib/Open/unzip.js' {
   import type { PassThrough, Readable } from 'node:stream';
 
-  /** `facts` of the directory overrule the local header, which is only passed over. */
+  /** `facts` of the directory override the local header. */
   export default function unzip(
     source: { readonly stream: (offset: number, length: number) => Readable },
     offset: number,
