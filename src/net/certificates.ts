@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { DocshelfError } from '../domain/errors.ts';
 
-/** A PEM file that `setting` names. @throws DocshelfError `cannot_read`, `config_invalid` */
+/** @param setting name for errors @throws DocshelfError `cannot_read`, `config_invalid` */
 export function readCertificates(file: string, setting: string): string {
   let pem: string;
   try {
@@ -13,14 +13,14 @@ export function readCertificates(file: string, setting: string): string {
       cause: error,
     });
   }
-  // Node passes over text without certificates in silence; every connection would then fail later, without this reason.
+  // Node ignores text without certificates, and every connection would fail later without this reason.
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it holds no PEM certificate`, {
     next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
   });
 }
 
-/** Trusts the certificates of the file in addition to the system's. @param caFile null: the system's only */
+/** Adds to the system's certificates. @param caFile null for the system's only */
 export function authoritiesOf(caFile: string | null, setting: string): { readonly ca?: string[] } {
   return caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, setting)] };
 }

@@ -4,7 +4,7 @@ import type { EgressPolicy } from './egress.ts';
 
 export interface ChromiumLaunch {
   readonly program: string;
-  /** Made by the caller, who removes it. */
+  /** The caller creates and removes it. */
   readonly profileDir: string;
   readonly hasSandbox: boolean;
   readonly path: string;
@@ -13,7 +13,7 @@ export interface ChromiumLaunch {
 const VIEWPORT = { width: 1280, height: 1024 };
 const LAUNCH_MS_MAX = 30_000;
 
-/** The system's Chromium without network access: the caller responds to its requests. @throws errors of playwright */
+/** Starts the system's Chromium without network access: the caller responds to its requests. @throws errors of playwright */
 export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunch): Promise<BrowserContext> {
   const { program, profileDir, hasSandbox, path } = launch;
   const { chromium } = await import('playwright-core');
@@ -22,7 +22,7 @@ export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunc
     chromiumSandbox: hasSandbox,
     args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
     ignoreDefaultArgs: UNWANTED_FLAGS,
-    // Our environment may hold secrets; below a data folder the socket's path may exceed 107 bytes (unix(7)).
+    // Our environment may hold secrets, and below a data folder the socket's path may exceed 107 bytes (unix(7)).
     env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
     handleSIGINT: false,
     handleSIGTERM: false,
@@ -46,10 +46,10 @@ const CHROMIUM_FLAGS = [
   '--mute-audio',
   // A page that breaks out of its renderer finds no other site there.
   '--site-per-process',
-  // Prerendered pages have frames of their own, which belong to no tab.
+  // Prerendered pages have separate frames, which belong to no tab.
   '--disable-features=Prerender2,SpeculationRulesPrefetchProxy',
   '--disk-cache-size=1',
-  // MiB that a script may fill before its page crashes.
+  // Limits a script's memory in MiB before its page crashes.
   '--js-flags=--max-old-space-size=512',
   '--hide-scrollbars',
 ];

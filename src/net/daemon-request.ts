@@ -4,18 +4,15 @@ import { request as httpsRequest, type RequestOptions } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { bareHost } from '../domain/egress.ts';
 
-/**
- * Sends a request to a docshelf daemon, without the egress policy. Only commands use it. They contact the socket or the
- * address in the daemon's mark, or the address that the operator names.
- */
+/** Contacts a daemon without the egress policy. For commands only, with the address in the daemon's mark or from the operator. */
 export function requestDaemon(target: RequestOptions): ClientRequest {
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return send({ ...target, agent: false });
 }
 
 /**
- * Null if the daemon does not respond in time. No certificate is verified, as by Kubernetes' own probes: nothing secret is sent,
- * and the daemon's is for the names that readers ask by.
+ * Null if the daemon does not respond in time. Skips certificates, as Kubernetes' probes do: it sends no secret, and the certificate has
+ * the names for readers.
  */
 export async function askDaemon(
   { protocol, hostname, port, pathname }: URL,
@@ -24,7 +21,6 @@ export async function askDaemon(
   return answerOf({ protocol, host: bareHost(hostname), port, path: pathname, signal, rejectUnauthorized: false });
 }
 
-/** Null if no daemon responds at the socket in time. */
 export async function askSocket(
   socketPath: string,
   path: string,

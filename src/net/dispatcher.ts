@@ -9,8 +9,8 @@ import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
 /**
- * Guarded connections, only HTTP/1.1: its framing shows if a body was cut. `admitBehindProxy` checks those of a proxy.
- * @param connectionsMax to one origin; null: unbounded @throws DocshelfError `config_invalid`, `cannot_read`
+ * Uses only HTTP/1.1, whose framing shows if a body was cut. `admitBehindProxy` checks connections of a proxy. @param connectionsMax per
+ * origin; null: unlimited @throws DocshelfError `config_invalid`, `cannot_read`
  */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
@@ -28,21 +28,21 @@ export function createDispatcher(policy: EgressPolicy, connectionsMax: number | 
     ...options,
     requestTls: tls,
     proxyTls: tls,
-    // Without this, a proxy that never answers CONNECT would be waited for by undici's own 300 s.
+    // undici's default waits 300 s for a proxy that never answers CONNECT.
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
     if (settings.proxy === 'env') return new EnvironmentProxy(new EnvHttpProxyAgent(proxyOptions), new Agent(options));
     return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
   } catch {
-    // No cause: the error holds the proxy's URL, which may carry a password.
+    // Leave out the cause: it holds the proxy's URL, which may carry a password.
     throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not a URL', {
       next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
     });
   }
 }
 
-/** The proxies of the environment. undici reads the names of NO_PROXY, but not its networks. */
+/** undici reads the names of NO_PROXY, but not its networks. */
 class EnvironmentProxy extends Dispatcher {
   readonly #proxied: Dispatcher;
   readonly #direct: Dispatcher;
@@ -74,8 +74,8 @@ class EnvironmentProxy extends Dispatcher {
 const MAPPED = listOf(['::ffff:0:0/96']);
 
 /**
- * The addresses and networks of NO_PROXY; `ipv4` includes the IPv4-mapped ones. As in curl and Go, a network may have a
- * host part, and an invalid entry matches nothing.
+ * Networks of NO_PROXY; `ipv4` includes IPv4-mapped addresses. As in curl and Go, a network may have a host part, and invalid entries are
+ * ignored.
  */
 function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
@@ -91,15 +91,14 @@ function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6
   return lists;
 }
 
-/** Ports of hosts that a crawl has lately connected to. */
 const CONNECTORS_MAX = 256;
 
-/** Checks what was looked up, and the socket's own address: a name that answers differently next time gains nothing. */
+/** Checks the looked-up addresses and the socket's own, since a name may resolve differently the next time. */
 function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
-  // One connector per host and port: a lookup does not get the port, and a connector keeps the TLS sessions of its host.
+  // A lookup does not get the port, and a connector keeps the TLS sessions of its host.
   const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
   return (target, callback) => {
-    // Without its brackets here, which the policy's names have as a URL does.
+    // The policy expects brackets, as in a URL.
     const hostname = urlHost(target.hostname);
     const endpoint = { ...target, hostname };
     const refusal = policy.refusalOf(endpoint);
@@ -120,9 +119,8 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 /**
- * Checks a target before a proxy connects, by the addresses that it has here; the proxy may resolve others, so that a name
- * without any must be listed. Where any address will do nothing is looked up: name services behind a proxy may be slow.
- * @throws AddressRefused
+ * Checks a target by the addresses that it has here. The proxy may resolve others, so a name without addresses must be listed. Skips the
+ * lookup if any address is allowed, since name services behind a proxy may be slow. @throws AddressRefused
  */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;

@@ -7,9 +7,8 @@ import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
-/** Addresses that a crawl may reach in addition to public ones. */
 export interface CrawlReach {
-  /** Networks (CIDR), for `ownOrigins` and the pairs of `network.allowedHosts` alone; and pairs `host:port`. */
+  /** Networks (CIDR), only for `ownOrigins` and the pairs of `network.allowedHosts`; and pairs `host:port`. */
   readonly allowAddresses: readonly string[];
   /** URLs of the site itself. */
   readonly ownOrigins: readonly string[];
@@ -17,15 +16,15 @@ export interface CrawlReach {
 
 interface PrivateReach {
   readonly guard: AddressGuard;
-  /** Null: every port of what the guard allows. */
+  /** Null allows every port. */
   readonly ports: ReadonlySet<string> | null;
   /** `host:port` whose addresses may all be private. */
   readonly pairs: ReadonlySet<string>;
 }
 
 /**
- * The gate: nothing in `net` that opens a socket can be made without one, and nothing outside of `net` opens any (a test
- * holds both). It judges hosts by name, addresses when the socket opens, and our own listeners always.
+ * Required by every function of `net` that opens a socket; other rooms open none (tests check both). It checks hosts by name, and addresses
+ * when the socket opens. Our own listeners are always rejected.
  */
 export class EgressPolicy {
   readonly #rulesNow: () => EgressRules;
@@ -46,7 +45,7 @@ export class EgressPolicy {
     return this.#reachOf(this.rules);
   }
 
-  /** No private address but those of its reach. */
+  /** Allows private addresses only within its reach. */
   forCrawl({ allowAddresses, ownOrigins }: CrawlReach): EgressPolicy {
     const isNetwork = (entry: string): boolean => isIP(entry.split('/')[0] ?? '') !== 0;
     const guard = new AddressGuard({ allowPrivate: false, allowAddresses: allowAddresses.filter(isNetwork) });
@@ -56,7 +55,7 @@ export class EgressPolicy {
     return new EgressPolicy(this.rules, { guard, ports, pairs });
   }
 
-  /** For a store of the operator's own: it may stand on a private address, and has its own certificates. */
+  /** An operator's store may have a private address, and its own certificates. */
   forStore(caFile: () => string | null): EgressPolicy {
     return new EgressPolicy(() => ({ ...this.rules, caFile: caFile() }), everyPort(true));
   }
@@ -74,7 +73,7 @@ export class EgressPolicy {
     return namesHost(this.rules, url);
   }
 
-  /** @throws DocshelfError `host_not_allowed` @param isRedirect for the fault's fields */
+  /** @param isRedirect for the fields of the error @throws DocshelfError `host_not_allowed` */
   admit(url: URL, isRedirect = false): void {
     if (this.allowsHost(url)) return;
     throw new DocshelfError(
@@ -87,14 +86,14 @@ export class EgressPolicy {
     );
   }
 
-  /** @throws DocshelfError `host_not_allowed`; the name service's own errors */
+  /** @throws DocshelfError `host_not_allowed`; errors of the name service */
   async addressesOf(url: URL): Promise<readonly string[]> {
     this.admit(url);
     const found = await lookup(bareHost(url.hostname), { all: true });
     return found.map(({ address }) => address);
   }
 
-  /** @param address as a socket has it @param host of the URL, whose address it is */
+  /** @param address of a socket @param host of the URL */
   allowsAddress(address: string, host: string, port: number): boolean {
     const { guard, ports, pairs } = this.#private;
     if (this.#isOwnListener(address, port)) return false;
@@ -113,7 +112,7 @@ export class EgressPolicy {
     return pairs.has(pair) || ports?.has(pair) === true;
   }
 
-  /** Null if a socket to it may be opened, as far as is known without its addresses. */
+  /** Null if a socket may be opened, as far as is known without its addresses. */
   refusalOf(url: Endpoint): AddressRefused | null {
     const bare = bareHost(url.hostname);
     const isRefused =
@@ -123,7 +122,6 @@ export class EgressPolicy {
     return isRefused ? new AddressRefused(url.hostname) : null;
   }
 
-  /** Name service for a socket to that host and port. */
   lookupFor(host: string, port: number): LookupFunction {
     return (name, options, callback) => {
       dns.lookup(name, { ...options, all: true }, (error, addresses) => {
@@ -141,16 +139,16 @@ export class EgressPolicy {
   }
 }
 
-/** WebSockets, preconnects, WebRTC, the browser's own requests: all that no interception sees. */
+/** Blocks WebSockets, preconnects, WebRTC and the browser's own requests, which interception misses. */
 const NO_WAY_OUT = [
-  // Port 9 is discard; without the second rule loopback is asked without the proxy.
+  // Port 9 is discard. Without the second rule, loopback bypasses the proxy.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
 ];
 
-/** A socket that the gate does not let through. The message names the host, and no address of the inside. */
+/** The message names the host, and never an internal address. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
@@ -166,14 +164,14 @@ const everyPort = (allowPrivate: boolean): PrivateReach => ({
   pairs: new Set(),
 });
 
-/** A site on a scheme's own port goes over to the other scheme. */
+/** A site on a scheme's default port may redirect to the other scheme. */
 function portsOf(origin: string): string[] {
   const { hostname, protocol, port } = new URL(origin);
   if (port !== '') return [hostAndPort({ hostname, protocol, port })];
   return ['80', '443'].map((own) => hostAndPort({ hostname, protocol, port: own }));
 }
 
-/** An unspecified address leads to this machine as well (ip(7)). */
+/** An unspecified address also leads to this machine (ip(7)). */
 const HERE = listOf(['127.0.0.0/8', '0.0.0.0', '::1', '::']);
 
 function isOfThisMachine(address: string): boolean {

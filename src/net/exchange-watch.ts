@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Milliseconds that its clock is ahead of this machine's. Null if it sends no time. */
+  /** Milliseconds that the server's clock is ahead. Null if it sends no time. */
   readonly aheadMs: number | null;
   /** Milliseconds since 1970; null without TLS. */
   readonly certificateEndsAtMs: number | null;
@@ -34,7 +34,7 @@ export class ExchangeWatch {
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
 
-  /** By origin (`https://host`), in the order in which they were met. */
+  /** By origin (`https://host`), in order of contact. */
   get facts(): ReadonlyMap<string, OriginFacts> {
     return this.#facts;
   }
@@ -47,7 +47,7 @@ export class ExchangeWatch {
 
   #sawHeaders({ request, response }: Exchanged): void {
     const headers = (response?.headers ?? []).map((each) => each.toString('latin1'));
-    // RFC 9110 section 6.6.1: Date is when the answer was made; one that a cache has kept is as old as its Age.
+    // RFC 9110 section 6.6.1: a cached response is older by its Age.
     const atMs = Date.parse(headerOf(headers, 'date') ?? '');
     const isKept = headerOf(headers, 'age') !== null;
     if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - this.#now() });

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** `metadata`: a cloud's credentials for any process of the machine; `private`: not on the Internet. */
+/** `metadata` gives a cloud's credentials to any process of the machine; `private` is not on the Internet. */
 type AddressKind = 'public' | 'private' | 'metadata';
 
 export interface AddressRules {
@@ -9,7 +9,7 @@ export interface AddressRules {
   readonly allowAddresses: readonly string[];
 }
 
-/** IANA's IPv4 registry of special purposes without what is "globally reachable" there, and multicast (RFC 6890, RFC 5771). */
+/** IANA's IPv4 registry of special purposes without "globally reachable" ones, and multicast (RFC 6890, RFC 5771). */
 const PRIVATE_V4 = (
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
   '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3'
@@ -40,7 +40,7 @@ export class AddressGuard {
     this.#allowed = listOf(allowAddresses);
   }
 
-  /** @param address as a socket has it; what is no address is none that may be asked */
+  /** @param address of a socket; other texts are rejected */
   allows(address: string): boolean {
     const bare = withoutZone(address);
     const kind = this.kindOf(bare);
@@ -93,8 +93,8 @@ export function withoutZone(address: string): string {
 }
 
 /**
- * IPv4 inside IPv6: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`), NAT64 (RFC 6052),
- * 6to4 (RFC 3056), Teredo (server and inverted client, RFC 4380), ISATAP (RFC 5214).
+ * IPv4 inside IPv6: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`), NAT64 (RFC 6052), 6to4 (RFC 3056),
+ * Teredo (server and inverted client, RFC 4380), ISATAP (RFC 5214).
  */
 export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
@@ -111,13 +111,12 @@ export function carriedAddresses(address: string): string[] {
   return [];
 }
 
-/** The IPv4 address behind a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215; 96 bits), itself private; or null. */
+/** Reads the IPv4 address of a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215; 96 bits), which is private. */
 function locallyTranslated(address: string): string | null {
   const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;
 }
 
-/** The eight numbers of an IPv6 address. */
 export function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const [left, right] = [readGroups(head), readGroups(tail ?? '')];

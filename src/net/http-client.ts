@@ -7,7 +7,7 @@ import type { EgressPolicy } from './egress.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
 export interface HttpClientBounds {
-  /** From the call to the body's last byte, redirects included. */
+  /** Time from the call to the body's last byte, redirects included. */
   readonly totalTimeoutMs: number;
   readonly redirectsMax: number;
 }
@@ -15,7 +15,7 @@ export interface HttpClientBounds {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer`: a redirect is an answer like any other. Default for `get`: `follow`; `post` never does. */
+  /** `answer` returns a redirect. `get` defaults to `follow`, which `post` never does. */
   readonly redirects?: 'follow' | 'answer';
 }
 
@@ -28,7 +28,7 @@ export class HttpClient {
   readonly #bounds: HttpClientBounds;
   readonly #dispatcher: Dispatcher;
 
-  /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read`. */
+  /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read` */
   constructor(policy: EgressPolicy, bounds: HttpClientBounds) {
     this.#policy = policy;
     this.#bounds = bounds;
@@ -36,15 +36,15 @@ export class HttpClient {
   }
 
   /**
-   * Every status that is not followed resolves. Credentials, a user part of the link among them, follow no redirect.
-   * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
-   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason if it aborts
+   * Resolves for every status that is not followed. Credentials follow no redirect. @throws DocshelfError `source_unreachable`,
+   * `source_timeout`, `source_failed`, `too_many_redirects`, `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the
+   * signal's reason
    */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** POSTs a body; a redirect resolves too: what was meant for one place goes to no other. @throws as `get`. */
+  /** Returns redirects, so that the body goes to no other address. @throws as `get` */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
@@ -100,11 +100,11 @@ export class HttpClient {
         ...message,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        // The bytes as they are stored: a coded body has neither the length nor the digest that was promised.
+        // A coded body would have neither the promised length nor digest.
         headers: { 'user-agent': 'docshelf', ...message.headers, 'accept-encoding': 'identity' },
         signal,
       });
-      // undici looks at the signal of a request that waits for its connection only once that is there.
+      // undici checks the signal only after the connection is open.
       return await unlessAborted(answered, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -112,7 +112,7 @@ export class HttpClient {
     }
   }
 
-  /** The target as a URL. @param from address that redirected; null: none. @throws DocshelfError if it is not allowed */
+  /** @param from address that redirected, if any @throws DocshelfError if the target is not allowed */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
     const url = URL.parse(link);
@@ -130,7 +130,7 @@ export class HttpClient {
     return url;
   }
 
-  /** The caller's signal joined with the timer of the whole transfer; `end` frees both. */
+  /** Joins the caller's signal with the timer; `end` frees both. */
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#bounds;
     const ending = new AbortController();
@@ -183,7 +183,7 @@ function decodeOrKeep(text: string): string {
   }
 }
 
-/** Documents of identity providers: a key set has a few KiB. */
+/** A key set of an identity provider has a few KiB. */
 const BODY_BYTES_MAX = 1024 * 1024;
 
 interface FetchOptions {
@@ -193,10 +193,7 @@ interface FetchOptions {
   readonly signal?: AbortSignal | null | undefined;
 }
 
-/**
- * `fetch` for libraries that bring their own requests: through the gate, GET and POST, redirects answered and not followed.
- * @throws as `HttpClient.get`
- */
+/** `fetch` for libraries, through the policy: GET and POST, without following redirects. @throws as `HttpClient.get` */
 export function gatedFetch(
   client: () => Promise<HttpClient>,
 ): (url: string | URL, options?: FetchOptions) => Promise<Response> {

@@ -6,7 +6,7 @@ import type { Secret } from '../domain/secret.ts';
 import { counted } from '../domain/text.ts';
 
 export interface RequestFacts {
-  /** The link as a fault's sentence prints it, quoted: `"https://host/path"`. */
+  /** Link for an error's sentence, quoted: `"https://host/path"`. */
   readonly thing: string;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -53,7 +53,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
 }
 
-/** ENOTFOUND may be retried too: name service often comes up after the containers that ask it. */
+/** ENOTFOUND may be retried, since name services often start after the containers that need them. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
   EAI_AGAIN: 'the name service does not answer (EAI_AGAIN)',
@@ -86,7 +86,7 @@ function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Reco
   });
 }
 
-/** An `AggregateError` stands for one failure an address; its own code is that of the first. */
+/** An `AggregateError` has one failure per address, and the code of the first. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -112,8 +112,8 @@ function withoutQueries(text: string): string {
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
 /**
- * A header by its lower-case name; one that came several times joined by `, ` (RFC 9110 section 5.3). undici makes a
- * character of each byte. Here, addresses have bytes over 127 percent-encoded, as browsers send them; a file name is UTF-8.
+ * Joins repeated headers by `, ` (RFC 9110 section 5.3). undici makes a character of each byte: addresses get bytes over 127
+ * percent-encoded, as browsers send them, and a file name is UTF-8. @param name in lower case
  */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
@@ -131,7 +131,7 @@ export interface Exchange {
   end(): void;
 }
 
-/** An answer whose body is to be read by `stream` or `text` to its end, or closed: a socket hangs on it. */
+/** Read the body to its end or call `close`, which frees the socket. */
 export class HttpResponse {
   readonly status: number;
   readonly link: Secret;
@@ -145,16 +145,15 @@ export class HttpResponse {
     this.#answer = answer;
     this.#facts = facts;
     this.#exchange = exchange;
-    // An error that nobody waits for (the body is closed unread) must not end the process.
+    // An error after an early close must not end the process.
     answer.body.on('error', () => {});
   }
 
-  /** As `headerOf`. */
   header(name: string): string | null {
     return headerOf(this.#answer.headers, name);
   }
 
-  /** The body as it was sent, once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason. */
+  /** Raw body, readable once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason */
   async *stream(): AsyncGenerator<Uint8Array, void, void> {
     let receivedBytes = 0;
     try {
@@ -170,7 +169,7 @@ export class HttpResponse {
     }
   }
 
-  /** The beginning of the body as text, at most `bytesMax` bytes; ends the exchange. */
+  /** Reads at most `bytesMax` bytes and ends the exchange. */
   async text(bytesMax: number): Promise<string> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -182,7 +181,7 @@ export class HttpResponse {
     return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
   }
 
-  /** Ends the exchange, whole or not; its socket is closed unless the body was read to its end. */
+  /** Keeps the socket only if the body was read to its end. */
   close(): void {
     this.#exchange.end();
     this.#answer.body.destroy();

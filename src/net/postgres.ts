@@ -6,15 +6,15 @@ import { urlHost } from '../domain/egress.ts';
 import { authoritiesOf } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
-/** A replica's share of a server that takes a hundred by default. */
+/** A replica's share of a server that allows a hundred by default. */
 const CONNECTIONS_MAX = 5;
 const IDLE_MS = 30_000;
-/** Every statement of ours ends in milliseconds: a server that is silent so long is gone. */
+/** Our statements take milliseconds, so a server that is silent for longer is gone. */
 const ANSWER_MS_MAX = 15_000;
 
 /**
- * Each connection reads the address, so that a password may change. Certificates of `policy.rules.caFile` are trusted in addition to
- * the system's; errors name it by `caSetting`.
+ * Reads the address for each connection, since a password may change. Adds `policy.rules.caFile` to the system's certificates. @param
+ * caSetting name for errors
  */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {
@@ -22,7 +22,7 @@ export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAd
       const { tls, password, ...place } = address();
       super({
         ...place,
-        // Without one the driver looks for a file of passwords in the home folder.
+        // Without a password, the driver looks for a file in the home folder.
         password: password ?? '',
         ssl: tls === 'off' ? false : tlsOf(tls, policy, caSetting),
         stream: () => new GuardedSocket(policy),
@@ -41,7 +41,7 @@ export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAd
     allowExitOnIdle: true,
     connectionTimeoutMillis: policy.rules.connectTimeoutMs,
   });
-  // An idle connection failed. The next query opens another.
+  // The next query replaces a failed idle connection.
   pool.on('error', () => undefined);
   return pool;
 }
@@ -54,7 +54,7 @@ function tlsOf(tls: DatabaseAddress['tls'], { rules }: EgressPolicy, caSetting: 
   };
 }
 
-/** As for fetches: the host by its name, each of its addresses when the socket opens. */
+/** Checks the host by name, and each address when the socket opens. */
 class GuardedSocket extends Socket {
   readonly #policy: EgressPolicy;
 
@@ -63,7 +63,7 @@ class GuardedSocket extends Socket {
     this.#policy = policy;
   }
 
-  /** As the driver calls it: with a port and a host, or with the path of a Unix socket. */
+  /** The driver passes a port and a host, or the path of a Unix socket. */
   override connect(...[at, host]: readonly unknown[]): this {
     if (typeof at === 'string') return super.connect(at);
     const [hostname, port] = [urlHost(String(host)), Number(at)];

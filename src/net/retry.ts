@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
 export interface RetryTools {
-  /** Resolves after that many milliseconds; rejects at once if the signal aborts. */
+  /** Rejects at once if the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** 0 (included) to 1 (excluded). */
+  /** From 0 (included) to 1 (excluded). */
   readonly random: () => number;
 }
 
@@ -21,13 +21,12 @@ interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** Bound on Retry-After: a daemon waits for its bundle. */
+/** Limit for Retry-After, since a daemon waits for its bundle. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**
- * Retries faults with `fields.retryable` under full jitter (daemons that lost one server do not come back together):
- * 0 to min(30 s, 0.5 s * 2^n), five retries at most 15.5 s; `fields.retryAfterMs` counts up to 120 s.
- * @throws DocshelfError the last attempt's; the signal's reason if it aborts
+ * Retries errors with `fields.retryable` after 0 to min(30 s, 0.5 s * 2^n); five retries take at most 15.5 s. The jitter separates daemons
+ * that lost one server. `fields.retryAfterMs` counts up to 120 s. @throws DocshelfError of the last attempt; the signal's reason
  */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
   const { retriesMax, signal, onRetry } = plan;
@@ -80,7 +79,7 @@ export function isTransient(error: unknown): boolean {
   return error instanceof DocshelfError && (error.fields.retryable === true || PASS_WITH_SPACE.has(error.code));
 }
 
-/** Retry-After in milliseconds (RFC 9110 section 10.2.3), unbounded; null if it is neither seconds nor a date. */
+/** Milliseconds of Retry-After (RFC 9110 section 10.2.3), without limit. Null if it is neither seconds nor a date. */
 export function retryAfterOf(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

@@ -15,7 +15,7 @@ interface S3Fault {
   readonly state: string;
 }
 
-/** Error codes of S3's API reference that an operator can act on; those of other services are alike. */
+/** Codes of S3's API reference that an operator can act on; other services use similar ones. */
 const FAULTS: readonly (readonly [codes: RegExp, kind: S3FaultKind, state: string])[] = [
   [
     /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|TokenRefreshRequired)$/,

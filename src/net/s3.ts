@@ -14,7 +14,6 @@ import { gatedFetch, type HttpClient } from './http-client.ts';
 
 type Credentials = Extract<S3ClientConfig['credentials'], (...given: never[]) => unknown>;
 
-/** The place in the SDK's words, and what holds wherever it is. */
 export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   const region = place.region ?? (endpoint === null ? null : 'us-east-1');
   return {
@@ -22,16 +21,15 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
     ...(endpoint === null ? {} : { endpoint }),
     // By default the SDK puts the bucket before an IP address, which makes no valid URL.
     forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
-    // Uploads carry our checksums; older services refuse those that the SDK would add.
+    // Uploads carry our checksums; older services reject those that the SDK would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   } as const;
 }
 
 /**
- * Credentials that the config lacks come from the environment, see `environmentOf`.
- * `caFile` is read for each connection, so that one that was changed holds; faults name it by `caSetting`.
- * @throws DocshelfError `cannot_read`, `config_invalid`
+ * Missing credentials come from the environment (`environmentOf`). Reads `caFile` for each connection, so that a change counts. @param
+ * caSetting name for errors @throws DocshelfError `cannot_read`, `config_invalid`
  */
 export function openS3Client(
   policy: EgressPolicy,
@@ -44,20 +42,20 @@ export function openS3Client(
   const requestHandler = {
     ...timeouts,
     httpAgent: guarded(policy, new Agent({ keepAlive: true }), { protocol: 'http:' }),
-    // A session taken up again would be of the authorities that it began with.
+    // A resumed session would keep its former authorities.
     httpsAgent: guarded(policy, new TlsAgent({ keepAlive: true, maxCachedSessions: 0 }), {
       protocol: 'https:',
       authorities,
     }),
   };
   const credentials = config.credentials ?? environmentOf(requestHandler);
-  // An `auto` of the environment asks the machine's metadata service for its region.
+  // The mode `auto` requests the region from the machine's metadata service.
   return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
 }
 
 /**
- * Keys, else a role by a web identity, of which STS is asked through the gate. The SDK's own chain also asks metadata
- * services and single sign-on, by sockets of its own.
+ * Keys, else a role by a web identity, with STS through the policy. The SDK's own chain would also open sockets to metadata services and
+ * single sign-on.
  */
 function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandler']>): Credentials {
   const role = fromTokenFile({ clientConfig: { requestHandler, defaultsMode: 'legacy' } });
@@ -78,11 +76,10 @@ type Connecting = AgentOptions & { readonly host?: string; readonly port?: numbe
 
 interface Guard {
   readonly protocol: 'http:' | 'https:';
-  /** For each connection. */
   authorities?(): TlsOptions;
 }
 
-/** As for fetches: the host by its name, each of its addresses when the socket opens. */
+/** Checks the host by name, and each address when the socket opens. */
 function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protocol, authorities }: Guard): Made {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options: Connecting, callback) => {
@@ -96,10 +93,10 @@ function guarded<Made extends Agent>(policy: EgressPolicy, agent: Made, { protoc
   return agent;
 }
 
-/** Amazon looks at it when the request begins: what it allows for is a clock that is behind. */
+/** Amazon checks it at the start of a request, so an hour only covers a clock that is behind. */
 const SIGNED_S = 3600;
 
-/** Links to objects, by credentials of the environment. Of the network STS is asked alone, by `http` as all else. */
+/** Signs links with credentials of the environment. Contacts only STS, through `http`. */
 export class S3Signer {
   readonly #client: S3Client;
 
@@ -109,7 +106,7 @@ export class S3Signer {
     this.#client = new S3Client({ ...s3ConfigOf(place), credentials, requestHandler, defaultsMode: 'legacy' });
   }
 
-  /** Signed for GET, an hour from `nowMs` (since 1970) on. @throws the SDK's errors; as `HttpClient.get` */
+  /** Signs GET for an hour. @param nowMs since 1970 @throws the SDK's errors; as `HttpClient.get` */
   async linkTo({ bucket, key }: S3Link, nowMs: number): Promise<Secret> {
     const get = new GetObjectCommand({ Bucket: bucket, Key: key });
     return new Secret(await getSignedUrl(this.#client, get, { expiresIn: SIGNED_S, signingDate: new Date(nowMs) }));
@@ -126,7 +123,6 @@ interface SdkRequest {
   readonly body?: unknown;
 }
 
-/** The SDK's requests through the gate and the proxy of a client. */
 function handlerOver(http: HttpClient) {
   const ask = gatedFetch(async () => http);
   return {
