@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { refuseLink } from './write.ts';
 
-/** `shared`: beside others that share it. */
 export type LockMode = 'shared' | 'exclusive';
 
 export interface FileLock {
@@ -15,9 +14,8 @@ const BUSY = 5;
 const POLL_MS = 20;
 
 /**
- * A lock that ends with its process, on a file that stays empty; 'taken' by another process or another part of this
- * one, null if the file system knows no locks or the file is a symbolic link. SQLite's lock on a database is the one lock of the operating system
- * that Node reaches.
+ * Lock on an empty file that ends with the process. Null if the file system has no locks or the file is a symbolic link. SQLite's lock is
+ * the only system lock available in Node.
  */
 export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | null {
   let database: DatabaseSync | null = null;
@@ -34,11 +32,8 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
 }
 
 /**
- * Runs an act under a lock. It runs without one where the file system knows none, and where the holder has not let go
- * for `waitMsMax`: a stopped process must not stop the others.
- *
- * @param act told whether another holds the lock all the same
- * @throws the signal's reason, and what the act throws
+ * Runs the act without a lock if the file system has none, or if the holder keeps it for `waitMsMax`: a stopped process must not stop the
+ * others. @param act receives true if another process still has the lock @throws the signal's reason
  */
 export async function whileLocked<Result>(
   file: string,

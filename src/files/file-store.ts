@@ -18,7 +18,7 @@ import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { ifThere } from './read.ts';
 import { isLinkRefused } from './write.ts';
 
-/** The folder of what is being written into a file store, and of what is being swept out of it. */
+/** Folder for files being written or removed. */
 const INCOMING = 'incoming';
 
 const SHARD = /^[0-9a-f]{2}$/;
@@ -31,21 +31,21 @@ export interface StoredFile {
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Nobody edits a stored file: hard links to it are handed out. */
+/** Read-only, since other files are hard links to it. */
 const FILE_MODE = 0o444;
-/** Larger files are read twice: for the digest, then to be copied. */
+/** Larger files are read twice, for the digest and for the copy. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Content-addressed files, `<dir>/<aa>/<sha256>`, shared by jobs and processes. Written in `incoming/`, then renamed.
- * Not guaranteed: surviving a power cut, as nothing is flushed; one left with another size is written anew by `put`.
+ * Content-addressed files, `<dir>/<aa>/<sha256>`, shared by jobs and processes. Written in `incoming/`, then renamed without flushing, so a
+ * power cut may damage files. `put` replaces a file of another size.
  */
 export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
   #temporaries = 0;
-  /** Folders that `putBlocking` has found or made; they may be gone again. */
+  /** Folders that `putBlocking` has seen; a sweep may have removed them. */
   readonly #folders = new Set<string>();
 
   constructor(dir: string) {
@@ -56,10 +56,7 @@ export class FileStore {
     return join(this.#dir, sha256.slice(0, 2), sha256);
   }
 
-  /**
-   * Stores a content, or renews the time of its last use; the digest is always that of the stored bytes.
-   * @throws DocshelfError `cannot_read` for the file that is given; the system's own errors where writing fails
-   */
+  /** Stores a content, or renews its time of use. @throws DocshelfError `cannot_read` for a given file; the system's errors for writing */
   async put(content: Uint8Array | { readonly file: string } | { readonly chunks: Chunks }): Promise<StoredFile> {
     if (content instanceof Uint8Array) return this.#putBytes(content);
     if ('chunks' in content) return this.#write(content.chunks);
@@ -69,11 +66,11 @@ export class FileStore {
     if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
     if (await this.#use(seen)) return seen;
-    // Awaited here: the handle closes on the way out.
+    // Await here: the handle closes on return.
     return await this.#write(readChunks(handle, file));
   }
 
-  /** `put` in a third of the time: it blocks, without the thread pool. */
+  /** Takes a third of the time of `put`, since it avoids the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -83,7 +80,7 @@ export class FileStore {
         utimesSync(path, now, now);
         return file;
       } catch (error) {
-        // A sweep was quicker: it is written anew.
+        // A sweep has removed it, so write it again.
         if (errnoOf(error) !== 'ENOENT') throw error;
       }
     }
@@ -98,7 +95,7 @@ export class FileStore {
     }
   }
 
-  /** Makes an unknown folder first: a failed attempt takes as long as writing a small page. */
+  /** Creates an unknown folder first: a failed attempt takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
@@ -117,10 +114,7 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  /**
-   * Links a stored file to a new path, with its folders; copies where hard links cannot be made.
-   * @throws the system's own errors: ENOENT where the file is not stored, EEXIST
-   */
+  /** Creates folders, and copies if hard links are impossible. @throws the system's errors: ENOENT if the file is not stored, EEXIST */
   async link(sha256: string, to: string): Promise<void> {
     const from = this.pathOf(sha256);
     try {
@@ -131,13 +125,12 @@ export class FileStore {
     }
   }
 
-  /** True where it is stored; its time of use is renewed. */
+  /** Renews the time of use. False if the file is not stored. */
   async renew(sha256: string): Promise<boolean> {
     const info = await ifThere(stat(this.pathOf(sha256)));
     return info !== null && this.#use({ sha256, size: info.size });
   }
 
-  /** As `sweepFiles`. */
   sweep(keep: ReadonlySet<string>, olderThanMs: number): ReturnType<typeof sweepFiles> {
     return sweepFiles(this.#dir, keep, olderThanMs);
   }
@@ -147,13 +140,13 @@ export class FileStore {
     return (await this.#use(file)) ? file : this.#write([bytes]);
   }
 
-  /** True where the file is stored whole; its time of use is renewed, so that no sweep removes it. */
+  /** Renews the time of use, so that no sweep removes it. False for a missing or incomplete file. */
   async #use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;
     const now = new Date();
-    // The owner may set times of a read-only file. Where a sweep was quicker, the file is gone.
+    // The owner may set times of a read-only file. After a sweep, the file is gone.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 
@@ -197,7 +190,7 @@ async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<vo
   return { sha256: digest.digest('hex'), size };
 }
 
-/** The file from its start, in buffers of their own: hashing and writing may lag behind. */
+/** Allocates each buffer, since hashing and writing may lag behind. */
 async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -217,7 +210,7 @@ function cannotRead(file: string): (cause: unknown) => never {
   };
 }
 
-/** Removes files that are neither kept, used within `olderThanMs` nor linked from elsewhere, and half files. */
+/** Removes unused files that are older than `olderThanMs` and have no other links, and partial files. */
 export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
   const usedBeforeMs = Date.now() - olderThanMs;
   const swept = { files: 0, bytes: 0 };
@@ -235,17 +228,14 @@ export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderTh
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // By the time of the last change of its name too: what another sweep has just put here still has its old time.
+    // Include the time of the last rename: a file that another sweep returned still has its old time.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }
   return swept;
 }
 
-/**
- * Moves a file aside and looks again: a `put` between the looks has renewed its time, and it goes back.
- * @returns its bytes, or null where it stays
- */
+/** Moves a file aside and checks again, since a `put` may have renewed its time. @returns its bytes, or null if it stays */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {
   const isUnused = (info: { mtimeMs: number; nlink: number }) => info.mtimeMs <= usedBeforeMs && info.nlink === 1;
   const before = await ifThere(stat(path));

@@ -8,12 +8,11 @@ import type { FileEntry, FileTable } from '../domain/release.ts';
 import { firstFrom, HashSlots, roomFor, saltedHash } from './flat-tables.ts';
 import { ifThere } from './read.ts';
 
-/** The table of a release's files, in the release's folder. */
 export const TABLE_FILE = 'files.table';
 
 /**
- * Header, slots, records, text; numbers are little-endian. A slot holds the hash of a path and the number of its record,
- * from 1. Records are in the order of their paths. 110,000 files take 14 MiB, in memory as on disk.
+ * Header, slots, records, text, in little-endian. A slot has the hash of a path and the number of its record, from 1. Records are sorted by
+ * path. 110,000 files take 14 MiB, in memory as on disk.
  */
 const MAGIC = 'DSFT';
 const FORMAT_VERSION = 1;
@@ -21,13 +20,12 @@ const HEADER_BYTES = 32;
 const CHECKSUM_AT = 28;
 const SLOT_BYTES = 8;
 const RECORD_BYTES = 52;
-/** Of the slots, at most: a path that is not there is mostly known by the first one. */
+/** Share of filled slots, low enough that the first slot rejects most missing paths. */
 const FILLED_MAX = 1 / 2;
-/** Of one folder, that are looked at: files and folders. */
+/** Limit of files and folders per folder. */
 const NAMES_MAX = 1024;
-/** The character that follows the slash: no path of a folder is behind it. */
+/** Character after the slash, which ends the range of a folder's paths. */
 const BEHIND_SLASH = '0';
-/** Slots that are read from disk at once. */
 const SLOTS_READ = 32;
 
 interface Layout {
@@ -104,7 +102,7 @@ function checksumOf(table: Buffer): number {
   return crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
 }
 
-/** Null for what is no table of this format. */
+/** Null for another format. */
 export function readLayout(header: Buffer): Layout | null {
   if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
   if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
@@ -128,7 +126,7 @@ function readRecord(table: Buffer, at: number): TableRecord {
   };
 }
 
-/** The whole table in one buffer: entries are made when they are asked for. */
+/** Keeps the table in one buffer and creates entries on request. */
 class PackedFileTable implements FileTable {
   readonly #table: Buffer;
   readonly #layout: Layout;
@@ -170,7 +168,7 @@ class PackedFileTable implements FileTable {
     return names;
   }
 
-  /** The first record whose path is not before this one. */
+  /** First record whose path is not before this one. */
   #firstFrom(path: string): number {
     return firstFrom(this.size, (index) => this.#pathAt(index) < path);
   }
@@ -201,7 +199,7 @@ class PackedFileTable implements FileTable {
   }
 }
 
-/** @throws DocshelfError `release_damaged`; the system's own errors */
+/** @throws DocshelfError `release_damaged`; the system's errors */
 export async function readFileTable(releaseDir: string): Promise<FileTable> {
   const table = await readFile(join(releaseDir, TABLE_FILE));
   const layout = readLayout(table);
@@ -213,8 +211,8 @@ export async function readFileTable(releaseDir: string): Promise<FileTable> {
 }
 
 /**
- * An entry, read from disk in a few blocks; null where the table has none, and where the release is gone.
- * @throws DocshelfError `release_damaged`; the system's own errors
+ * Reads an entry from disk in a few blocks. Null if the entry or the release is missing. @throws DocshelfError `release_damaged`; the
+ * system's errors
  */
 export async function findInTable(releaseDir: string, path: string): Promise<FileEntry | null> {
   await using handle = await ifThere(open(join(releaseDir, TABLE_FILE)));
@@ -270,25 +268,25 @@ interface OpenTable {
   readonly count: number;
 }
 
-/** Files of releases by their digests. The first eight bytes of each digest are in memory, all else stays in the tables on disk. */
+/** Files of releases by digest. Keeps the first eight bytes of each digest in memory, and the rest in the tables on disk. */
 export class StoredDigests implements Disposable {
   readonly #tables: OpenTable[] = [];
   readonly #digestsMax: number;
-  /** By the first word of a digest. */
+  /** Slots by the first word of a digest. */
   readonly #slots = new HashSlots();
-  /** Of each digest its second word, and its record. */
+  /** Second word and record of each digest. */
   #seconds = new Uint32Array(1_024);
   #records = new Uint32Array(1_024);
   #used = 0;
   #recordsCount = 0;
 
-  /** @param releaseDirs folders of releases, the first before the next; one that cannot be read is left out */
+  /** @param releaseDirs folders of releases, by priority; unreadable ones are skipped */
   constructor(releaseDirs: readonly string[], digestsMax = DIGESTS_MAX) {
     this.#digestsMax = digestsMax;
     for (const releaseDir of releaseDirs) this.#add(releaseDir);
   }
 
-  /** A file that had these bytes when its release was written; null where none is known, or it cannot be read. */
+  /** A file that had these bytes when its release was written, or null. */
   find(sha256: string): string | null {
     const digest = Buffer.from(sha256, 'hex');
     const second = digest.readUInt32LE(4);
@@ -311,7 +309,7 @@ export class StoredDigests implements Disposable {
     for (let from = 0; from < table.count; from += RECORDS_READ) {
       const records = read(table.fd, table.recordsAt + from * RECORD_BYTES, RECORDS_READ * RECORD_BYTES);
       const count = Math.min(table.count - from, Math.floor(records.length / RECORD_BYTES));
-      // It is cut off.
+      // The table is cut off.
       if (count === 0) return;
       this.#recordsCount += count;
       for (let n = 0; n < count; n++) {
@@ -334,7 +332,6 @@ export class StoredDigests implements Disposable {
   }
 }
 
-/** The file of a record, where it has this digest. */
 function pathIn({ fd, siteDir, recordsAt, textAt }: OpenTable, number: number, sha256: string): string | null {
   const bytes = read(fd, recordsAt + number * RECORD_BYTES, RECORD_BYTES);
   if (bytes.length < RECORD_BYTES) return null;
@@ -345,7 +342,7 @@ function pathIn({ fd, siteDir, recordsAt, textAt }: OpenTable, number: number, s
   return path.length === pathBytes ? join(siteDir, path.toString()) : null;
 }
 
-/** Null where it cannot be opened, or is no table. */
+/** Null if the table cannot be opened or read. */
 function openTable(releaseDir: string, firstRecord: number): OpenTable | null {
   let fd: number;
   try {
@@ -359,7 +356,7 @@ function openTable(releaseDir: string, firstRecord: number): OpenTable | null {
   return null;
 }
 
-/** Fewer at the end, and none where the disk gives none: files that are not found are written. */
+/** Returns fewer bytes at the end or after an error: missing files are simply written. */
 function read(fd: number, at: number, bytes: number): Buffer {
   const buffer = Buffer.alloc(bytes);
   try {

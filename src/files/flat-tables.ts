@@ -1,4 +1,4 @@
-/** Place of the first in a rising row that is not before what is looked for: 0 to `length`. By halves. */
+/** Binary search for the first position that is not before the target, from 0 to `length`. */
 export function firstFrom(length: number, isBefore: (at: number) => boolean): number {
   let [low, high] = [0, length];
   while (low < high) {
@@ -9,7 +9,7 @@ export function firstFrom(length: number, isBefore: (at: number) => boolean): nu
   return low;
 }
 
-/** With a random salt, so that nobody writes names that share one slot of a table. */
+/** The random salt prevents chosen names that share one slot. */
 export function saltedHash(salt: number, text: string): number {
   let hash = salt;
   for (let at = 0; at < text.length; at++) {
@@ -21,7 +21,7 @@ export function saltedHash(salt: number, text: string): number {
 
 type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
-/** The array, or a copy of twice its length where `count` numbers would not fit. */
+/** Doubles the array if `count` numbers do not fit. */
 export function roomFor<Kind extends Numbers>(numbers: Kind, count: number): Kind {
   if (count <= numbers.length) return numbers;
   const more = new (numbers.constructor as new (length: number) => Kind)(Math.max(count, numbers.length * 2));
@@ -29,12 +29,12 @@ export function roomFor<Kind extends Numbers>(numbers: Kind, count: number): Kin
   return more;
 }
 
-/** Numbers by a hash: open addressing, at most half full. */
+/** Open addressing, at most half full. */
 export class HashSlots {
   #slots = new Uint32Array(2 * 1024);
   #used = 0;
 
-  /** The first number with this hash that `isIt` holds for; -1 where there is none. */
+  /** @returns the first matching number, or -1 */
   find(hash: number, isIt: (number: number) => boolean): number {
     const slots = this.#slots;
     for (let at = placeIn(slots, hash); slots[at + 1] !== 0; at = (at + 2) & (slots.length - 1)) {

@@ -1,15 +1,15 @@
-/** Runs tasks side by side, no more than `max` at once. The first failure is thrown to whoever adds the next task. */
+/** Runs at most `max` tasks at once. The next `run` throws the first failure. */
 export class Lanes implements AsyncDisposable {
   readonly #max: () => number;
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | null = null;
 
-  /** A function where the bound may change. */
+  /** A function, if the limit may change. */
   constructor(max: number | (() => number)) {
     this.#max = typeof max === 'number' ? () => max : max;
   }
 
-  /** Resolves when the task has started, as soon as a lane is free. */
+  /** Resolves when the task has started. */
   async run(task: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#max()) await Promise.race(this.#running);
     this.#throwFailure();
@@ -39,7 +39,7 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/** Maps in order, up to `max` items ahead of the reader; when that stops, none is left at work. */
+/** Maps in order, up to `max` items ahead of the reader, and awaits the running ones at the end. */
 export async function* mapAhead<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
   max: number,
@@ -49,7 +49,7 @@ export async function* mapAhead<Item, Result>(
   try {
     for await (const item of items) {
       const result = map(item);
-      // It is thrown at its turn; until then nobody waits for it.
+      // It is thrown at its turn, so do not report it earlier.
       result.catch(() => undefined);
       ahead.push(result);
       if (ahead.length >= max) yield await (ahead.shift() as Promise<Result>);
@@ -60,7 +60,7 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
-/** Rejects as soon as the signal is aborted; the work itself, which has no end to be called to, goes on in vain. */
+/** Rejects at an abort; the work itself continues without effect. */
 export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

@@ -3,14 +3,14 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Lines too many for memory, in a file without a name: nothing of it outlives the process. Blocks its thread. */
+/** Keeps lines in a file without a name, which disappears with the process. Blocks its thread. */
 export class LineSpool {
   readonly #fd: number;
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   #filled = 0;
   #writtenBytes = 0;
 
-  /** @param file where nothing is yet, in a folder that is there */
+  /** @param file unused path in an existing folder */
   constructor(file: string) {
     this.#fd = openSync(file, 'wx+', 0o600);
     rmSync(file);
@@ -20,7 +20,7 @@ export class LineSpool {
     return this.#writtenBytes + this.#filled;
   }
 
-  /** @param line has no line break, and no lone surrogate: it is kept in UTF-8. JSON is such a line. */
+  /** @param line without line break or lone surrogate, such as JSON */
   add(line: string): void {
     const size = Buffer.byteLength(line) + 1;
     if (size > CHUNK_BYTES - this.#filled) this.#flush();
@@ -33,7 +33,7 @@ export class LineSpool {
     this.#filled += 1;
   }
 
-  /** All lines, from the first at each call; nothing may be added until it has come to its end. */
+  /** Starts at the first line on each call. Do not add lines before the end. */
   *lines(): Generator<string> {
     this.#flush();
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf } from '../domain/errors.ts';
 
-/** What the act gives, or null where its file or folder is missing. @throws the system's other errors */
+/** Null if the file or folder is missing. @throws the system's other errors */
 export async function ifThere<Result>(act: Promise<Result>): Promise<Result | null> {
   try {
     return await act;
@@ -15,7 +15,7 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
   }
 }
 
-/** A file that others name: without O_NONBLOCK a FIFO would hold the thread until somebody writes to it. */
+/** Without O_NONBLOCK, a FIFO would block the thread until somebody writes to it. */
 export function openNamed(file: string): Promise<FileHandle> {
   return open(file, constants.O_RDONLY | constants.O_NONBLOCK);
 }
@@ -28,14 +28,14 @@ export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | nu
   return ifThere(readFile(file));
 }
 
-/** As many bytes as there are, `bytesMax` at the most. @throws the system's own errors */
+/** @throws the system's errors */
 export async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
   await using handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
   return buffer.subarray(0, bytesRead);
 }
 
-/** The bytes of a stream, or null where there are more than `bytesMax`. */
+/** Null if the stream has more than `bytesMax` bytes. */
 export async function collect(
   stream: AsyncIterable<Uint8Array>,
   bytesMax: number,
@@ -50,7 +50,7 @@ export async function collect(
   return Buffer.concat(chunks);
 }
 
-/** All files in a folder and below, as sorted paths from it, `/` between segments. */
+/** Sorted relative paths of all files below, with `/` between segments. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
@@ -59,10 +59,10 @@ export async function listFiles(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** Fewer, larger reads: the default of 64 KiB takes half as long again for an archive. */
+/** Larger than the default of 64 KiB, which takes half as long again for an archive. */
 const CHUNK_BYTES = 1024 ** 2;
 
-/** A hash of a file, streamed. @throws the system's own errors; the signal's reason where that aborts */
+/** @throws the system's errors; the signal's reason */
 export async function hashFile(file: string, algorithm: string, signal?: AbortSignal): Promise<Hash> {
   const hash = createHash(algorithm);
   const chunks = createReadStream(file, { highWaterMark: CHUNK_BYTES });
@@ -75,7 +75,7 @@ export async function hashFile(file: string, algorithm: string, signal?: AbortSi
   return hash;
 }
 
-/** SHA-256 of a file, 64 lower-case hex digits. @throws as `hashFile` */
+/** SHA-256, 64 lower-case hex digits. @throws as `hashFile` */
 export async function digestFile(file: string, signal?: AbortSignal): Promise<string> {
   return (await hashFile(file, 'sha256', signal)).digest('hex');
 }

@@ -12,15 +12,12 @@ type Content = string | Uint8Array | readonly Uint8Array[];
 
 const MODE = 0o644;
 
-/**
- * Replaces a small file atomically: written beside it, flushed, renamed, its folder flushed.
- * @throws the system's own errors; the file is then as it was
- */
+/** Replaces a small file atomically and durably. After an error the file is unchanged. @throws the system's errors */
 export async function replaceFile(file: string, content: Content, mode = MODE): Promise<void> {
   await writeBeside(file, content, mode, (temporary) => rename(temporary, file));
 }
 
-/** Writes a small file; false where its name is taken: link(2) fails then, and no lock is left by a killed process. */
+/** Returns false if the name exists: link(2) fails then, and a killed process leaves no lock. */
 export async function writeOnce(file: string, content: Content, mode = MODE): Promise<boolean> {
   let isOurs = true;
   await writeBeside(file, content, mode, async (temporary) => {
@@ -52,7 +49,7 @@ async function writeBeside(
 }
 
 async function writeFlushed(file: string, content: Content, mode: number): Promise<void> {
-  // For the owner alone until it is whole: it may hold a secret.
+  // Private until it is complete, since it may contain a secret.
   await using handle = await open(file, 'wx', 0o600);
   const parts = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
   for (const part of parts) await handle.writeFile(part);
@@ -62,17 +59,14 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/**
- * Opens a file of the data folder to append to it, never through a symbolic link.
- * @throws DocshelfError `cannot_write` for a link; the system's own errors
- */
+/** Never follows a symbolic link. @throws DocshelfError `cannot_write` for a link; the system's errors */
 export async function openToAppend(file: string, mode = MODE): Promise<FileHandle> {
   return open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, mode).catch((error: unknown) => {
     throw errnoOf(error) === 'ELOOP' ? linkFault(file, error) : error;
   });
 }
 
-/** For SQLite, which follows links. @throws DocshelfError `cannot_write` for a symbolic link */
+/** SQLite follows links. @throws DocshelfError `cannot_write` for a symbolic link */
 export function refuseLink(file: string): void {
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true) throw linkFault(file);
 }
@@ -87,12 +81,12 @@ function linkFault(file: string, cause?: unknown): DocshelfError {
 const TEMPORARY = '.tmp-';
 const AGE_MS_MAX = 60_000;
 
-/** Unique: leftovers of a crash must not block the next attempt. */
+/** Unique, so that leftovers of a crash do not block the next attempt. */
 export function temporaryIn(folder: string): string {
   return join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 }
 
-/** Removes temporary files of killed processes. A folder may be missing. */
+/** Skips missing folders. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
     for (const name of (await ifThere(readdir(folder))) ?? []) {
@@ -105,25 +99,24 @@ export async function sweepTemporaries(folders: readonly string[], nowMs: number
 
 const run = promisify(execFile);
 
-/** Errors of link(2) where a hard link cannot be made: another volume, no support, or too many of one file. */
+/** Errors of link(2) if a hard link is impossible: another volume, no support, or too many of one file. */
 const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** The file is to be copied, or written. */
 export const isLinkRefused = (error: unknown): boolean => NO_LINK.has(errnoOf(error) ?? '');
 
-/** Flushes a file, or a folder's list of names: rename(2) and link(2) alone say nothing of what a power cut leaves. */
+/** rename(2) and link(2) alone do not survive a power cut. */
 export async function flushPath(path: string): Promise<void> {
   await using handle = await open(path, 'r');
   await handle.sync();
 }
 
-/** By one `sync -f` where there is one: 5,000 single fsyncs took 8 s. */
+/** Prefers one `sync -f`: 5,000 single fsyncs took 8 s. */
 export async function flushTree(folder: string): Promise<void> {
   try {
     await run('sync', ['-f', folder]);
     return;
   } catch {
-    // No such program, or one without -f (BusyBox): the slow way below is as safe.
+    // The program is missing or has no -f (BusyBox): the slow way below is as safe.
   }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   await using lanes = new Lanes(16);
