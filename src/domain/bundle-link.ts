@@ -1,11 +1,11 @@
 import { type S3Place, s3UrlOf } from './egress.ts';
 
 interface LinkScheme {
-  /** As it is written, in a sentence. */
+  /** Written form in a sentence. */
   readonly form: string;
   readonly isSound: (link: string) => boolean;
   readonly leadsTo: 'file' | 'bundle';
-  /** Key of the config with the credentials; null: the link is the credential, of `s3` the environment has them. */
+  /** Config key of the credentials. Null if the link is the credential, or the environment has them (`s3`). */
   readonly credentialsKey: string | null;
   /** An air-gapped deployment must name the host in `network.allowedHosts`. */
   readonly asksHost: boolean;
@@ -48,11 +48,10 @@ export function isFileLink(link: string): boolean {
 
 const formsOf = (schemes: readonly LinkScheme[]) =>
   schemes.map(({ form }, index) => `${index > 0 && index === schemes.length - 1 ? 'or ' : ''}${form}`).join(', ');
-/** `https://…, http://…, or …`, in words that follow "as". */
 export const BUNDLE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES));
 export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ leadsTo }) => leadsTo === 'file'));
 
-/** `oci://registry[:port]/repository:tag`, or `@sha256:…` in place of the tag. */
+/** `oci://registry[:port]/repository:tag`, or `@sha256:…` instead of the tag. */
 export interface OciReference {
   readonly registry: string;
   readonly repository: string;
@@ -61,7 +60,7 @@ export interface OciReference {
   readonly digest: string | null;
 }
 
-/** The grammar of the OCI distribution specification ("Pulling manifests"), and hosts as URLs have them. */
+/** OCI distribution specification ("Pulling manifests"), with hosts as in URLs. */
 const REGISTRY = '(?<registry>(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+\\])(?::\\d{1,5})?)';
 const SEGMENT = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
 const REFERENCE = new RegExp(
@@ -70,7 +69,7 @@ const REFERENCE = new RegExp(
 
 const CHARACTERS_MAX = 1024;
 
-/** A tag or digest is needed: "latest" is not a version. */
+/** Requires a tag or digest: "latest" is not a version. */
 export function parseOciReference(link: string): OciReference | null {
   const parts = link.length > CHARACTERS_MAX ? undefined : REFERENCE.exec(link)?.groups;
   if (parts?.registry === undefined || parts.repository === undefined) return null;
@@ -83,11 +82,11 @@ export interface S3Link {
   readonly key: string;
 }
 
-/** Names of Amazon and, with `_` and capitals, of older buckets and of other services. */
+/** Allows `_` and capitals for older buckets and other services. */
 const S3_LINK = /^s3:\/\/(?<bucket>[A-Za-z0-9][A-Za-z0-9._-]{1,254})\/(?<key>[^?#\u0000-\u001f\u007f\\]+)$/;
 const S3_KEY_BYTES_MAX = 1024;
 
-/** `s3://bucket/key`, the key as it is: nothing is decoded, and no segment is one that a URL would fold away. */
+/** `s3://bucket/key`, with the key as written. Rejects segments that a URL would remove. */
 export function parseS3Link(link: string): S3Link | null {
   const { bucket, key } = S3_LINK.exec(link)?.groups ?? {};
   if (bucket === undefined || key === undefined || Buffer.byteLength(key) > S3_KEY_BYTES_MAX) return null;
@@ -95,8 +94,8 @@ export function parseS3Link(link: string): S3Link | null {
 }
 
 /**
- * A URL of the host that a link asks. Null for one that asks none, or is none, and for a bucket of which nothing says
- * here where it is: the environment names the region, and the gate judges what it leads to.
+ * URL of the host that a link contacts. Null for a local link, and for a bucket whose region only the environment names; the egress policy
+ * checks it later.
  */
 export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   if (link === null || schemeOf(link)?.asksHost !== true) return null;

@@ -1,4 +1,4 @@
-/** Orders for a crawl: plain data that crosses a thread, so secrets are named by their files. */
+/** Plain data that crosses a thread, so secrets are named by their files. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
   /** The site is everything below its folder. */
@@ -10,7 +10,7 @@ export interface CrawlSettings {
   readonly cookieFile: string | null;
   readonly bearerFile: string | null;
   readonly concurrency: number;
-  /** Requests to one host in a second; 0: unbounded. */
+  /** Requests per second to one host; 0: unlimited. */
   readonly rateMax: number;
   readonly limits: CrawlLimits;
   readonly render: RenderSettings | null;
@@ -21,12 +21,12 @@ export interface RenderSettings {
 }
 
 export interface BrowserSettings {
-  /** Chromium's sandbox; `auto`: on. */
+  /** Chromium's sandbox, on with `auto`. */
   readonly sandbox: 'auto' | 'off';
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
   readonly pageTimeoutMs: number;
-  /** Proof of the written site in the browser, where one is installed. */
+  /** Checks the written site in a browser if one is installed. */
   readonly verify: 'auto' | 'off';
 }
 
@@ -34,7 +34,7 @@ export interface CrawlLimits {
   readonly pagesMax: number;
   /** Links from the start to a page. */
   readonly depthMax: number;
-  /** Pages whose addresses differ in their query alone. */
+  /** Limit of pages whose addresses differ only in their query. */
   readonly queryVariantsMax: number;
   readonly pageBytesMax: number;
   readonly requestTimeoutMs: number;

@@ -1,9 +1,8 @@
-/** `verified`: by certificate and name; `chain`: by certificate alone; `encrypted`: by neither (libpq's sslmodes, section 34.19.1). */
+/** `verified` checks certificate and name, `chain` the certificate, `encrypted` neither (libpq's sslmodes, section 34.19.1). */
 export type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
 
-/** Where a PostgreSQL server is, and as whom it is asked. */
 export interface DatabaseAddress {
-  /** A name or an address without brackets, or the folder of a Unix socket, which begins with "/". */
+  /** Name or address without brackets, or the folder of a Unix socket, which begins with "/". */
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -14,7 +13,7 @@ export interface DatabaseAddress {
 
 const PORT = 5432;
 
-/** `prefer` and `allow` of libpq go on in the clear where TLS fails: not taken. */
+/** Excludes libpq's `prefer` and `allow`, which fall back to plain text. */
 const TLS_OF: Readonly<Record<string, DatabaseTls>> = {
   disable: 'off',
   require: 'encrypted',
@@ -22,7 +21,7 @@ const TLS_OF: Readonly<Record<string, DatabaseTls>> = {
   'verify-full': 'verified',
 };
 
-/** `postgres://user:password@host:port/name?sslmode=…`, or with `%2Ffolder` as the host a Unix socket; null for what is none. */
+/** Reads `postgres://user:password@host:port/name?sslmode=…`, or `%2Ffolder` as the host for a Unix socket. Null if it is invalid. */
 export function parseDatabaseUrl(text: string): DatabaseAddress | null {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol)) return null;

@@ -1,6 +1,6 @@
 import { DocshelfError } from './errors.ts';
 
-/** The three types of deployment, contract section 2. */
+/** Contract section 2. */
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
@@ -9,14 +9,10 @@ export const DEFAULT_DOMAIN = 'docs';
 /** One DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */
 export const DOMAIN_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Sentences stay readable with a thousand sites. */
+/** Keeps sentences readable with a thousand sites. */
 const DOMAINS_TOLD = 20;
 
-/**
- * @param domain null: the only one
- * @param holder of the sites, for the sentence
- * @throws DocshelfError `not_found`, `site_needed`
- */
+/** @param domain null for the only site @param holder of the sites, for the sentence @throws DocshelfError `not_found`, `site_needed` */
 export function chooseSite<Site extends { readonly domain: string | null }>(
   sites: readonly Site[],
   domain: string | null,
@@ -41,12 +37,12 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
   });
 }
 
-/** `/docs/` of `/docs`, `//docs` and `/docs/`. */
+/** Returns `/docs/` for `/docs`, `//docs` and `/docs/`. */
 export function normalBasePath(written: string): string {
   return `/${written}/`.replaceAll(/\/{2,}/g, '/');
 }
 
-/** A host without port, trailing dot and difference of case; an IPv6 address in brackets, in the URL standard's writing. */
+/** Removes port, trailing dot and case; an IPv6 address gets brackets, in the URL standard's form. */
 export function hostName(host: string): string {
   const name = host.toLowerCase();
   const isBareIpv6 = !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');

@@ -1,30 +1,29 @@
-/** What may be asked, and how: plain data that crosses a thread. `net/egress.ts` makes the policy of it. */
+/** Plain data that crosses a thread. `net/egress.ts` builds the policy. */
 export interface EgressRules {
-  /** `host`, `host:port` or `*.domain` (every name below it, not itself), in lower case. */
+  /** `host`, `host:port` or `*.domain` (only names below it), in lower case. */
   readonly allowedHosts: readonly string[];
-  /** Hosts that `allowedHosts` does not name may be asked: it is empty, and there is no air gap. */
+  /** True if hosts need no entry: `allowedHosts` is empty, and there is no air gap. */
   readonly allowsUnnamed: boolean;
   readonly allowPrivate: boolean;
-  /** Of our own listeners: on an address of this machine they are never asked. */
+  /** Ports of our own listeners, which are rejected on this machine's addresses. */
   readonly ownPorts: readonly number[];
   readonly connectTimeoutMs: number;
-  /** Bound on silence, before the answer and within it. */
+  /** Limit of silence, before and within a response. */
   readonly idleTimeoutMs: number;
-  /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
+  /** `env` uses HTTP_PROXY, HTTPS_PROXY and NO_PROXY; `off` none; else the proxy's URL. */
   readonly proxy: 'env' | 'off' | string;
-  /** A PEM file of certificates that are trusted besides Node's own roots. */
+  /** PEM file of certificates that are trusted besides Node's own roots. */
   readonly caFile: string | null;
 }
 
 export type HostRules = Pick<EgressRules, 'allowedHosts' | 'allowsUnnamed'>;
 
-/** @param allowedHosts as the config has them; empty: any host, behind an air gap none */
+/** @param allowedHosts of the config; empty allows all hosts, or none with an air gap */
 export function hostRulesOf(isAirGapped: boolean, allowedHosts: readonly string[]): HostRules {
   const named = allowedHosts.map((entry) => entry.toLowerCase());
   return { allowedHosts: named, allowsUnnamed: named.length === 0 && !isAirGapped };
 }
 
-/** The parts of a URL that a socket is opened by. */
 export type Endpoint = Pick<URL, 'hostname' | 'port' | 'protocol'>;
 
 export function namesHost({ allowedHosts, allowsUnnamed }: HostRules, url: Endpoint): boolean {
@@ -35,7 +34,7 @@ export function namesHost({ allowedHosts, allowsUnnamed }: HostRules, url: Endpo
   });
 }
 
-/** DNS suffixes of AWS's partitions other than `amazonaws.com`, by the regions that they have. */
+/** DNS suffixes of AWS's partitions other than `amazonaws.com`, by region. */
 const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
   ['cn-', 'amazonaws.com.cn'],
   ['eusc-', 'amazonaws.eu'],
@@ -47,16 +46,15 @@ const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = 
 
 const BUCKET_LABEL = /^[a-z0-9][a-z0-9-]{2,62}$/;
 
-/** Where buckets are. */
 export interface S3Place {
-  /** Null: `us-east-1` with an endpoint, else the environment's. */
+  /** Null uses `us-east-1` with an endpoint, else the environment's. */
   readonly region: string | null;
-  /** URL of another S3 service; null: Amazon's. */
+  /** URL of another S3 service. Null uses Amazon. */
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
 }
 
-/** As the SDK asks it: the bucket in the host, where it can stand there and no certificate of `*.host` forbids its dots. */
+/** Like the SDK, puts the bucket into the host if that is valid and fits a certificate of `*.host`. */
 export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   const { bucket, endpoint, pathStyle } = store;
   const region = store.region ?? 'us-east-1';
@@ -70,7 +68,7 @@ export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   return url.href;
 }
 
-/** `host:port`, the port written out. */
+/** Includes the default port. */
 export function hostAndPort(endpoint: Endpoint): string {
   return `${endpoint.hostname.toLowerCase()}:${portOf(endpoint)}`;
 }
@@ -79,12 +77,11 @@ export function portOf({ port, protocol }: Endpoint): number {
   return Number(port || (protocol === 'https:' ? 443 : 80));
 }
 
-/** A host as sockets and name services take it: an IPv6 address without the brackets that a URL has. */
+/** Sockets and name services expect an IPv6 address without brackets. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** The other way round. */
 export function urlHost(bare: string): string {
   return bare.includes(':') ? `[${bare}]` : bare;
 }

@@ -1,6 +1,6 @@
 import type { ShapeOf } from './shape.ts';
 
-/** One code a rule. Exit code 65, HTTP status 422. */
+/** One code per rule. Exit code 65, HTTP status 422. */
 export const ARCHIVE_CODES = [
   'unknown_format',
   'truncated',
@@ -43,7 +43,7 @@ export const ARCHIVE_CODES = [
   'no_pages',
 ] as const;
 
-/** Faults of a bundle as a whole, its archive being sound. Exit code 65, HTTP status 422. */
+/** Errors of a bundle in a valid archive. Exit code 65, HTTP status 422. */
 export const BUNDLE_CODES = [
   'wrong_digest',
   'bad_signature',
@@ -69,7 +69,7 @@ const SOURCE_STATUS = {
   source_timeout: 504,
   source_truncated: 502,
   source_encoded: 502,
-  // An upload is spooled under the same bound as a download.
+  // An upload has the same limit as a download.
   source_too_large: 413,
   source_no_length: 502,
   link_of_another_version: 409,
@@ -78,7 +78,7 @@ const SOURCE_STATUS = {
   address_not_allowed: 502,
 } as const;
 
-/** Something needed is missing or does not answer. Exit code 69. */
+/** A missing or unresponsive dependency. Exit code 69. */
 const UNAVAILABLE_STATUS = {
   ...SOURCE_STATUS,
   port_taken: 503,
@@ -90,10 +90,10 @@ const UNAVAILABLE_STATUS = {
   database_unavailable: 503,
   embedder_failed: 502,
   index_building: 503,
-  // As with a site that is turned off: not offered here, and asking again does not help.
+  // As for a disabled site, a retry does not help.
   search_off: 404,
   export_off: 404,
-  // The request is right, and does not fit the state of the domain or job.
+  // The request is valid, but does not fit the state of the domain or job.
   no_source: 409,
   not_completed: 409,
   store_failed: 502,
@@ -111,7 +111,7 @@ const UNAVAILABLE_STATUS = {
   rate_limited: 429,
   queue_full: 429,
   busy: 503,
-  // A thread or process of docshelf's own, by its memory or from outside; another takes its place.
+  // A docshelf thread or process ended, and another replaces it.
   worker_ended: 503,
   stopping: 503,
 } as const;
@@ -120,7 +120,7 @@ const OTHER = {
   usage: { exit: 64, status: 400 },
   site_needed: { exit: 64, status: 400 },
   cannot_write: { exit: 73, status: 503 },
-  // The volume is full by measure (RFC 4918, section 11.5); one that refuses may be mended meanwhile.
+  // The volume is full (RFC 4918, section 11.5); a volume that rejects writes may be fixed meanwhile.
   not_enough_space: { exit: 73, status: 507 },
   cannot_read: { exit: 69, status: 503 },
   config_invalid: { exit: 78, status: 422 },
@@ -164,9 +164,9 @@ export const ERROR_CODES: readonly ErrorCode[] = [
 ];
 
 export interface ErrorDetail {
-  /** Advice, one sentence; absent where none can be given. */
+  /** Advice, one sentence; absent if there is none. */
   readonly next?: string | undefined;
-  /** Facts for programs: numbers, names. Never a credential. */
+  /** Facts for programs. Never a credential. */
   readonly fields?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
@@ -178,7 +178,7 @@ export interface PlainError {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** A foreseen fault. The message has the form `Cannot <act> "<thing>": <state>`. */
+/** An expected error. The message has the form `Cannot <act> "<thing>": <state>`. */
 export class DocshelfError extends Error {
   override readonly name = 'DocshelfError';
   readonly code: ErrorCode;
@@ -220,7 +220,7 @@ const STATES: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has no file handles left',
 };
 
-/** Advice for a file that could not be read: if no file could be, other advice would mislead. */
+/** Prefers advice on reading files (too many open files), since other advice would mislead. */
 export function nextFor(error: unknown, next: string): string;
 export function nextFor(error: unknown, next: string | undefined): string | undefined;
 export function nextFor(error: unknown, next: string | undefined): string | undefined {
@@ -238,7 +238,7 @@ export function errnoState(error: unknown): string {
   return errnoOf(error) ?? 'failed';
 }
 
-/** For `catch`: a foreseen fault as it is, any other as `Cannot <act>: <state>`. */
+/** For `catch`: keeps an expected error, and wraps others as `Cannot <act>: <state>`. */
 export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (error: unknown) => string = stateOf) {
   return (cause: unknown): never => {
     if (cause instanceof DocshelfError) throw cause;
@@ -269,7 +269,7 @@ export function toDocshelfError(error: unknown): DocshelfError {
   return new DocshelfError('internal', message, { cause: error });
 }
 
-/** Exit code, after sysexits(3), and HTTP status of a fault. */
+/** Exit code after sysexits(3), and HTTP status. */
 function placeOf(code: ErrorCode): { readonly exit: number; readonly status: number } {
   if (code in OTHER) return OTHER[code as keyof typeof OTHER];
   if (code in UNAVAILABLE_STATUS)

@@ -5,11 +5,11 @@ export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 interface FeatureRow extends Readonly<Record<DeploymentType, FeatureSupport>> {
   readonly id: string;
   readonly name: string;
-  /** The switch in the config; `features.<id>` is short for `features.<id>.enabled`. */
+  /** Config key of the switch; `features.<id>` is short for `features.<id>.enabled`. */
   readonly key: `features.${string}` | `${string}.enabled`;
 }
 
-/** Support by type of deployment. The first five rows are the published contract and are never bent. */
+/** Support by deployment type. The first five rows are the published contract, and must not change. */
 export const FEATURES = Object.freeze([
   {
     id: 'search',
@@ -78,10 +78,10 @@ export interface FeatureReport {
   readonly features: readonly FeatureState[];
 }
 
-/** Of a daemon: with several sites `domain` is null and `features` empty (contract, section 2.1). */
+/** With several sites `domain` is null and `features` empty (contract, section 2.1). */
 export interface DaemonFeatures extends Omit<FeatureReport, 'domain'> {
   readonly domain: string | null;
-  /** In the list form. */
+  /** Present in the list form. */
   readonly sites?: readonly Pick<FeatureReport, 'domain' | 'features'>[];
 }
 
@@ -98,7 +98,7 @@ function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish:
     : state(false, `Depends on the environment's set-up: set ${key} to true to turn it on.`);
 }
 
-/** Null where the config says nothing. */
+/** Null if the config does not say. */
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
 
 export function reportFeatures(type: DeploymentType, domain: string, wishes: FeatureWishes): FeatureReport {
@@ -109,7 +109,7 @@ export function reportFeatures(type: DeploymentType, domain: string, wishes: Fea
   };
 }
 
-/** Of the sites of a list (contract, section 2.1). */
+/** Contract, section 2.1. */
 export function joinFeatures(type: DeploymentType, reports: readonly FeatureReport[]): DaemonFeatures {
   const sites = reports.map(({ domain, features }) => ({ domain, features }));
   const [only, second] = reports;

@@ -1,25 +1,23 @@
 import { DocshelfError } from './errors.ts';
 import { showName } from './secret.ts';
 
-/** Limit of file systems, so that a name can be shown and stored as it is. */
+/** Limit of file systems. */
 const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/** Controls, line separators and controls of the writing direction: they forge lines, and hide how a name ends. */
+/** Controls, line separators and writing direction, which forge lines and hide how a name ends. */
 const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
-/** Without the characters that are unfit for logs, terminals and lists. */
 export function cleanFileName(name: string, replacement = ''): string {
   return name.replace(UNFIT, replacement);
 }
 
-/** True for a name that can be shown, and stored in a folder. */
 export function isFileName(name: string): boolean {
   const isPlain = name !== '' && name !== '.' && name !== '..' && !/[/\\]/.test(name) && cleanFileName(name) === name;
   return isPlain && Buffer.byteLength(name) <= FILE_NAME_BYTES_MAX;
 }
 
-/** Of an upload. `.minisig` alone names no archive. @throws DocshelfError `bad_request` */
+/** Rejects a bare `.minisig`, which names no archive. @throws DocshelfError `bad_request` */
 export function requireFileName(name: string): string {
   if (isFileName(name) && name !== SIGNATURE_EXTENSION) return name;
   const message = `Cannot read "fileName": it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`;
@@ -38,7 +36,7 @@ export function refuseUnfitName(name: string): void {
   });
 }
 
-/** The content of a signature is for the archive of the same name. @throws DocshelfError `unknown_format` */
+/** A signature belongs to the archive of the same name. @throws DocshelfError `unknown_format` */
 export function refuseSignatureName(name: string): void {
   if (!name.endsWith(SIGNATURE_EXTENSION)) return;
   throw new DocshelfError('unknown_format', `Cannot import "${showName(name)}": it is a signature, not an archive`, {

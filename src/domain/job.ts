@@ -32,17 +32,14 @@ export const jobSchema = {
 } as const;
 export type Job = ShapeOf<typeof jobSchema>;
 
-/** Why a job failed, in parts. */
 export interface JobFault {
   readonly code: ErrorCode;
-  /** One sentence. */
   readonly message: string;
   readonly next: string | null;
 }
 
 export const CANCELED: JobFault = { code: 'canceled', message: 'canceled', next: null };
 
-/** As `error` of the job has it. */
 export function jobError({ message, next }: JobFault): string {
   return next === null ? message : `${message}. ${next}`;
 }
@@ -63,7 +60,7 @@ export type JobPage = ShapeOf<typeof jobPageSchema>;
 
 /** RFC 1035, section 2.3.4, in its textual form. */
 const DOMAIN_LENGTH_MAX = 253;
-/** Cursors are ours; this bounds what is decoded. */
+/** Limit before decoding our cursors. */
 const CURSOR_LENGTH_MAX = 512;
 const domainOrHost = (description: string) =>
   ({ type: 'string', minLength: 1, maxLength: DOMAIN_LENGTH_MAX, description }) as const;
@@ -93,7 +90,7 @@ export const jobQuerySchema = {
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
-/** Decoded too, as whoever resolves a path may: no host (`//…`), scheme, `..`, backslash, control or lone surrogate. */
+/** Also checks the decoded path: no host (`//…`), scheme, `..`, backslash, control or lone surrogate. */
 const PATH_PATTERN = new RegExp(
   [
     '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',
@@ -134,7 +131,7 @@ export const exportRequestSchema = {
 } as const;
 export type ExportOrder = ShapeOf<typeof exportRequestSchema>;
 
-/** Null where the order left them out. */
+/** Null if the request omits it. */
 export interface ExportRequest {
   readonly domain: string;
   readonly version: string | null;
@@ -163,7 +160,7 @@ export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Of its content, whose kept manifest packs the same archive again. */
+  /** Digest of the content, whose stored manifest packs the same archive again. */
   readonly contentSha256: string;
 }
 
@@ -171,7 +168,7 @@ export function bundleFileName({ domain, createdAt }: Pick<Job, 'domain' | 'crea
   return `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 }
 
-/** The rest is counted. A site that is wrong everywhere is wrong in one way. */
+/** Further findings are only counted, since most repeat one cause. */
 export const FINDINGS_MAX = 1000;
 
 export const exportReportSchema = {
@@ -196,7 +193,7 @@ export const exportReportSchema = {
         type: 'object',
         required: ['kind', 'page', 'detail'],
         properties: {
-          /** `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`, … */
+          /** Examples: `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`. */
           kind: { type: 'string', description: 'Lower case with underscores; more may join.' },
           page: { type: 'string', description: 'Path of the page or file that it was found on.' },
           detail: { type: 'string', description: 'What, in one line.' },
@@ -208,12 +205,12 @@ export const exportReportSchema = {
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
 export type Finding = ExportReport['findings'][number];
 
-/** Null for members that another vendor's service leaves out. */
+/** Null for members that another vendor's service omits. */
 type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
   readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
 };
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
-/** Always http(s). */
+/** The URL is http or https. */
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };
 
 export interface StoredContent {
@@ -222,7 +219,7 @@ export interface StoredContent {
   readonly type: string;
 }
 
-/** Files in any order. A path given twice is a fault of the source. */
+/** Accepts files in any order. A repeated path is an error of the source. */
 export interface SiteSink {
   /** @throws DocshelfError `bad_source` for a path that no archive may have */
   add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
@@ -231,7 +228,7 @@ export interface SiteSink {
 }
 
 export interface SiteSource {
-  /** @throws DocshelfError `bad_source` where there is nothing to export or it cannot be read; the signal's reason */
+  /** @throws DocshelfError `bad_source` if there is nothing to export or it cannot be read; the signal's reason */
   collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,18 +1,18 @@
-/** Bounds on an untrusted archive (archives.md). */
+/** Limits for an untrusted archive (archives.md). */
 export interface ArchiveLimits {
-  /** Files; as many folders may be there besides. */
+  /** Files; the same number of folders is allowed in addition. */
   readonly entriesMax: number;
   readonly fileBytesMax: number;
   readonly totalBytesMax: number;
-  /** Unpacked bytes per archive byte, looked at once more than `ratioFreeBytes` are unpacked. */
+  /** Unpacked bytes per archive byte, checked above `ratioFreeBytes`. */
   readonly ratioMax: number;
   readonly ratioFreeBytes: number;
-  /** Bytes of UTF-8 of one name segment: what common file systems hold. */
+  /** UTF-8 bytes of a name segment, by common file systems. */
   readonly segmentBytesMax: number;
-  /** Bytes of UTF-8 of a whole name: Linux's PATH_MAX. */
+  /** UTF-8 bytes of a whole name, by Linux's PATH_MAX. */
   readonly nameBytesMax: number;
   readonly depthMax: number;
-  /** Bytes of a zstd window: what the decoder may allocate. */
+  /** Bytes of a zstd window, which the decoder allocates. */
   readonly windowBytesMax: number;
 }
 
@@ -31,5 +31,5 @@ export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
   windowBytesMax: 128 * MiB,
 });
 
-/** Of a request in JSON (contract, section 8). */
+/** Limit for JSON requests (contract, section 8). */
 export const BODY_BYTES_MAX = 64 * 1024;

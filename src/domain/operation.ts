@@ -1,14 +1,14 @@
 import type { ErrorCode } from './errors.ts';
 import type { ShapeOf } from './shape.ts';
 
-/** One call of an HTTP interface. Its route, checks, OpenAPI description and clients are made of this statement. */
+/** A call of an HTTP interface, from which route, checks, OpenAPI description and clients are derived. */
 export interface Operation {
   /** `operationId` of the OpenAPI document. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: `/${string}`;
   readonly tag: Tag;
-  /** Null: anybody may ask. */
+  /** Null for a public call. */
   readonly security: SecurityScheme | null;
   readonly summary: string;
   readonly description?: string;
@@ -16,13 +16,13 @@ export interface Operation {
   readonly act: string;
   readonly parameters?: Readonly<Record<string, Described>>;
   readonly query?: ObjectSchema;
-  /** `null`: the call takes none, and an empty object passes as such. Absent: the body is not read as JSON. */
+  /** `null` accepts no body, or an empty object. If it is absent, the body is not read as JSON. */
   readonly body?: RequestBody | null;
   readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;
-  /** Faults besides those of the key and of a body that cannot be read. */
+  /** Errors besides those of the key and of an unreadable body. */
   readonly faults?: readonly Fault[];
-  /** Headers of all answers to a request whose key is right. */
+  /** Headers of all responses to an authorized request. */
   readonly headers?: Readonly<Record<string, object>>;
   /** Scripts of every origin may call it, without credentials (Fetch standard, section 3.2). */
   readonly isOpenToAllOrigins?: boolean;

@@ -3,27 +3,26 @@
 import type { CrawlSettings } from './crawl.ts';
 
 export const KEY_TYPES = ['admin', 'assistant'] as const;
-/** An assistant key is public and may search; an admin key is a secret and may export. */
+/** An assistant key is public and may search; an admin key is secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** The one that has static exports (contract, section 6). */
+/** The only plan with static exports (contract, section 6). */
 export const EXPORTING_PLAN = 'enterprise';
 
 export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;
   readonly sha256: string;
-  /** RFC 3339; absent or null where it does not expire. */
+  /** RFC 3339, or null for a key that does not expire. */
   readonly expiresAt?: string | null;
 }
 
 export type SourceSettings =
-  /** Built static files, or an archive of them. */
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'markdown'; readonly path: string }
   | CrawlSettings;
 
-/** Names in lower case. */
+/** Names are in lower case. */
 export interface OrganizationSite {
   readonly domain: string;
   readonly hosts: readonly string[];
@@ -40,13 +39,9 @@ export interface Organization {
 
 export const OWN_ORGANIZATION_ID = 'docshelf';
 
-/** A site of this daemon, and the hosts that name it alone. */
 export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
 
-/**
- * With the hosts of the daemon's own sites; without any in the config, one that owns all of them with the keys of
- * `search.keys`.
- */
+/** Adds the hosts of the daemon's sites. Without organizations in the config, one owns all sites with `search.keys`. */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },
@@ -66,7 +61,7 @@ export function organizationsOf(
   return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites, keys }];
 }
 
-/** With keys made at run time beside their own; those of an organization that is not there count for nothing. */
+/** Adds keys created at run time, and ignores those of an unknown organization. */
 export function withKeys(
   organizations: readonly Organization[],
   made: readonly (OrganizationKey & { readonly organization: string })[],
@@ -79,7 +74,7 @@ export interface OwnedSite extends OrganizationSite {
   readonly organization: Organization;
 }
 
-/** Sites by domain and host, in any case. The config refuses duplicate names. */
+/** Finds sites by domain or host, ignoring case. The config rejects duplicate names. */
 export class SiteDirectory {
   readonly #byName: ReadonlyMap<string, OwnedSite>;
 

@@ -4,7 +4,7 @@ export interface FileEntry {
   readonly size: number;
   /** SHA-256 of the bytes, 64 lower-case hex digits. */
   readonly sha256: string;
-  /** Media type with charset, as it is answered: `text/html; charset=utf-8`. */
+  /** Served media type with charset: `text/html; charset=utf-8`. */
   readonly type: string;
 }
 
@@ -13,14 +13,14 @@ export type TrailingSlash = 'always' | 'never';
 export const BUNDLE_SOURCE_KINDS = ['url', 'preload', 'inbox', 'import', 'upload', 'export'] as const;
 export type BundleSourceKind = (typeof BUNDLE_SOURCE_KINDS)[number];
 
-/** Content of `release.json`. A newer `formatVersion` than ours is refused, not guessed at. */
+/** Content of `release.json`. A newer `formatVersion` is rejected. */
 export interface ReleaseInfo {
   readonly formatVersion: number;
   readonly digest: string;
   readonly archiveBytes: number;
-  /** Null, or null members, where the bundle leaves them out. */
+  /** Null, or null members, if the bundle omits them. */
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
-  /** RFC 3339, UTC: the manifest's, else the label's date, else the time of taking in. */
+  /** RFC 3339, UTC: time of the manifest, else the label's date, else the time of the import. */
   readonly createdAt: string;
   readonly fetchedAt: string;
   readonly source: BundleSourceKind;
@@ -28,23 +28,22 @@ export interface ReleaseInfo {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path that its pages were built for, with its last slash; absent in releases of before: `/`. */
+  /** Base path at build time, with its last slash. Older releases omit it for `/`. */
   readonly builtFor?: string;
   /** One sentence each: names that differ only by case, ignored launchers. */
   readonly notes: readonly string[];
 }
 
-/** Entries by path; `values` is in the order of the paths (UTF-16 code units). */
+/** `values` follows the order of the paths (UTF-16 code units). */
 export interface FileTable {
   readonly size: number;
   has(path: string): boolean;
   get(path: string): FileEntry | undefined;
   values(): Iterable<FileEntry>;
-  /** Names of the files right in a folder, which ends with its slash and is empty for the root; the first thousand. */
+  /** Names of up to a thousand files in a folder, which ends with its slash and is empty for the root. */
   namesIn(folder: string): string[];
 }
 
-/** With its file table in memory. */
 export interface ReleaseView {
   readonly digest: string;
   readonly version: string;
@@ -53,16 +52,16 @@ export interface ReleaseView {
   readonly pages: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path that its pages were built for, with its last slash. */
+  /** Base path at build time, with its last slash. */
   readonly builtFor: string;
   readonly files: FileTable;
 }
 
-/** A release beside the active one: nothing of it is in memory. */
+/** A release beside the active one, without data in memory. */
 export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 'siteDir' | 'builtFor'> {
-  /** Null: never active, as with --no-activate. RFC 3339. */
+  /** RFC 3339. Null for a release that was never active. */
   readonly servedAt: string | null;
-  /** Null also where the release is gone. @throws DocshelfError `release_damaged`, `cannot_read` */
+  /** Null also if the release is gone. @throws DocshelfError `release_damaged`, `cannot_read` */
   find(path: string): Promise<FileEntry | null>;
   /** @throws as `find` */
   readTable(): Promise<FileTable>;
@@ -75,13 +74,13 @@ export function isPage(path: string): boolean {
   return PAGE.test(path);
 }
 
-/** Docshelf's own data in an archive (manifest, search); never served. */
+/** docshelf's data in an archive (manifest, search), never served. */
 export const OWN_FOLDER = '_docshelf/';
 export const MANIFEST_PATH = '_docshelf/manifest.json';
 
-/** Of versions beside the active one, below the base path of their site. */
+/** Versions beside the active one, below the base path of their site. */
 export const VERSION_ADDRESSES = `/${OWN_FOLDER}v/`;
 
-/** Base path of a version beside the active one. @param basePath of the site, with its last slash */
+/** @param basePath of the site, with its last slash */
 export const versionRoot = (basePath: string, version: string): string =>
   `${basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;

@@ -9,7 +9,7 @@ const query = {
   type: 'string',
   'x-trim': true,
   minLength: 1,
-  // As JSON Schema counts: code points.
+  // JSON Schema counts code points.
   maxLength: 1000,
   description:
     'What is looked for, in words. White space around it is left out before its length is looked at. "Quotes" ask for a phrase, -word leaves out.',
@@ -74,36 +74,35 @@ export const siteSearchSchema = {
   },
 } as const;
 
-/** Null where the client said nothing. */
+/** Null if the client omits it. */
 export interface SearchRequest {
   /** Trimmed and well-formed Unicode, 1 to 1,000 code points. */
   readonly query: string;
   readonly pageSize: number;
-  /** 0 to 1: only results whose score is at least that; null: all. */
+  /** Lowest score of results, 0 to 1. Null returns all. */
   readonly scoreThreshold: number | null;
   readonly filter: {
     readonly version: string | null;
-    /** A BCP 47 tag in any case; `pt` also finds `pt-BR`. */
+    /** BCP 47 tag in any case; `pt` also finds `pt-BR`. */
     readonly language: string | null;
     readonly tag: string | null;
   };
   /** Search as you type: the last word may be a beginning. */
   readonly prefixLast: boolean;
-  /** By keywords alone, whatever is known of meanings. Default false. */
+  /** Ignores meanings. Default false. */
   readonly isByWords?: boolean;
-  /** The answer says what there is to choose from, too. Default false. */
+  /** Adds the available choices to the response. Default false. */
   readonly wantsFacts?: boolean;
-  /** Each result has its `reasons`: for operators, no reader can ask for it. Default false. */
+  /** Adds `reasons` to results, for operators only. Default false. */
   readonly isExplained?: boolean;
 }
 
-/** What a search box shows besides the results. */
 export interface SearchFacts {
-  /** The query with words that the site knows in place of those that it does not; null where it knows all, or none that is near. */
+  /** Query with unknown words replaced by known ones. Null if all are known, or none is near. */
   readonly corrected: string | null;
-  /** Of all pages of the site, the most frequent first; empty where there is no choice. */
+  /** Values of all pages of the site, by frequency; empty if there is no choice. */
   readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
-  /** True where meanings are compared, too, unless by words alone is asked for. */
+  /** True if meanings are compared. */
   readonly semantic: boolean;
 }
 
@@ -161,18 +160,17 @@ export const searchResultsSchema = {
 } as const;
 export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { readonly reasons?: ScoreReasons };
 
-/** What a score is made of: the sum of `words`, `meaning` and `lift` is the order, and by a curve the score. */
+/** The sum of `words`, `meaning` and `lift` decides on the order, and a curve maps it to the score. */
 export interface ScoreReasons {
-  /** 0: found by its meaning alone. */
+  /** 0 if only the meaning matched. */
   readonly words: number;
-  /** Null: the model has no vote, or has not judged this section. */
+  /** Null if the model has not judged this section. */
   readonly meaning: number | null;
-  /** Above all that has none; 0 where `exact` is null. */
+  /** Bonus above all other results; 0 if `exact` is null. */
   readonly lift: number;
-  /** `title`: the query is the title of the section's page. `identifier`: it is one name, and the section has it. */
+  /** `title` if the query is the page's title, `identifier` if it is one name that the section has. */
   readonly exact: 'title' | 'identifier' | null;
-  /** Where words of the query stand. */
   readonly places: readonly ('title' | 'headings' | 'text')[];
-  /** Of the page in its site, 0 to 1; it decides among equals. */
+  /** Importance of the page in its site, 0 to 1, among equals. */
   readonly prior: number;
 }

@@ -1,9 +1,9 @@
 const REDACTED = '[redacted]';
 
-/** Node's symbol for `util.inspect`: this file imports nothing. */
+/** Node's symbol for `util.inspect`, without an import. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** A credential: every way of turning it into text gives `[redacted]`. */
+/** A credential, which becomes `[redacted]` as text. */
 export class Secret {
   readonly #value: string;
 
@@ -32,7 +32,7 @@ export class Secret {
   }
 }
 
-/** Without user part, query and fragment, which may be credentials. Text that is no URL gives `[redacted]`. */
+/** Removes user part, query and fragment, which may be credentials. Returns `[redacted]` if the text is no URL. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;
   const url = new URL(link);
@@ -41,7 +41,7 @@ export function linkWithoutSecrets(link: string): string {
 
 const SHOWN_NAME_CHARS_MAX = 160;
 
-/** A foreign name for logs and terminals: escapes controls, writing direction, quotes and backslashes; bounded. */
+/** Escapes controls, writing direction, quotes and backslashes, and limits the length. */
 export function showName(name: string): string {
   const cut = name.length > SHOWN_NAME_CHARS_MAX ? `${name.slice(0, SHOWN_NAME_CHARS_MAX)}…` : name;
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (char) =>

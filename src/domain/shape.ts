@@ -1,8 +1,8 @@
 import type { XStatic } from 'typebox/schema';
 
 /**
- * Type of a JSON Schema literal (`as const`) in the common part of draft 7 and 2020-12. `title` names an OpenAPI
- * component, `x-expects` what a `pattern` wants; `x-trim` trims before bounds. TypeBox at run time costs 125 ms of CPU.
+ * Type of a JSON Schema literal (`as const`) in the common part of draft 7 and 2020-12. `title` names an OpenAPI component, `x-expects`
+ * explains a `pattern`; `x-trim` trims before other checks. TypeBox at run time costs 125 ms of CPU.
  */
 export type ShapeOf<Schema> = Frozen<XStatic<Schema>>;
 
@@ -12,7 +12,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
-/** The members of a JSON object that nobody has checked; none for any other text. */
+/** Unchecked members of a JSON object, or none for any other text. */
 export function membersOf<T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } {
   try {
     const value: unknown = JSON.parse(text ?? '');

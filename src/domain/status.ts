@@ -136,17 +136,15 @@ type Nullable = {
 };
 type WithoutSites = Omit<ShapeOf<typeof statusSchema>, keyof Nullable | 'sites'> & Readonly<Nullable>;
 export type StatusReport = WithoutSites & { readonly sites?: readonly SiteStatusReport[] };
-/** What of it is one site's. */
 export type SiteReport = Pick<
   WithoutSites,
   'state' | 'deployment' | 'active' | 'pinned' | 'versions' | 'lastError' | 'search' | 'notices' | 'activity'
 >;
-/** A site of a list in `GET /v1/status`, with where it answers. */
 export type SiteStatusReport = WithoutSites & {
   readonly title: string | null;
   readonly hosts: readonly string[];
   readonly basePath: string;
 };
 
-/** TypeBox reads no type from `['object', 'null']`: this is the object's. */
+/** TypeBox derives no type from `['object', 'null']`. */
 type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;

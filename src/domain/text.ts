@@ -1,25 +1,25 @@
 /**
- * What a terminal acts on or hides: controls, writing direction, zero width, line separators, halves of a surrogate pair.
- * Soft hyphens stay, and joiners after emoji and the letters of scripts that are written with them.
+ * Controls, writing direction, zero width, line separators and lone surrogates, which terminals act on or hide. Soft hyphens stay, and
+ * joiners after emoji and letters that need them.
  */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
 
 const inBraces = (codePoint: number): string => `\\u{${codePoint.toString(16)}}`;
 
-/** Foreign text on one line of a terminal, a log or a notice. Every command, log line and notice passes it or the next two. */
+/** Makes foreign text safe for one line of a terminal, log or notice. Every output uses it or the next two. */
 export function printable(text: string, shown: (codePoint: number) => string = inBraces): string {
   return text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 }
 
-/** As `printable`, for text that has lines of its own. */
+/** Keeps line breaks. */
 export function printableLines(text: string): string {
   return printable(text, (codePoint) =>
     codePoint === 0x0a || codePoint === 0x09 ? String.fromCharCode(codePoint) : inBraces(codePoint),
   );
 }
 
-/** JSON of the same value: outside of strings, it has line breaks alone. */
+/** Keeps the JSON value; whitespace may only be line breaks. */
 export function printableJson(json: string): string {
   return printable(json, (codePoint) => {
     if (codePoint === 0x0a) return '\n';
@@ -28,17 +28,15 @@ export function printableJson(json: string): string {
   });
 }
 
-/** `1 page`, `2 pages`. */
 export function counted(count: number, one: string, many?: string): string {
   return `${count} ${nounOf(count, one, many)}`;
 }
 
-/** The noun of `counted` alone. */
 export function nounOf(count: number, one: string, many = `${one}s`): string {
   return count === 1 ? one : many;
 }
 
-/** Optimal string alignment. Anything above `max` is `max + 1`. */
+/** Optimal string alignment. Returns `max + 1` for anything above `max`. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, column) => column);

@@ -1,6 +1,6 @@
 import { DocshelfError } from './errors.ts';
 
-/** A version label, contract section 1. */
+/** Contract section 1. */
 export const VERSION_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/;
 
 export function isVersion(label: string): boolean {
@@ -18,8 +18,8 @@ export function parseVersion(label: string): string {
 /** Longest name of a file. */
 const NAME_CHARS_MAX = 255;
 /**
- * Extensions of archives, and marks of a second copy before, between and after them: ` (1)` of Chrome and Edge, `(1)` of
- * Firefox, `.tar-1.gz` of Safari, `.gz.1` of wget, ` 2` and ` copy 2` of Finder, ` - Copy (2)` of Explorer.
+ * Extensions of archives, and marks of a second copy before, between and after them: ` (1)` of Chrome and Edge, `(1)` of Firefox,
+ * `.tar-1.gz` of Safari, `.gz.1` of wget, ` 2` and ` copy 2` of Finder, ` - Copy (2)` of Explorer.
  */
 const EXTENSIONS =
   /(?:\.(?:tar|t?gz|zst|zip)(?:[.-]\d{1,2})?|(?:[\s+_]|%20)?(?:\(|%28)\d{1,3}(?:\)|%29)|\s\d{1,2}|\s(?:-\s)?copy(?:\s\(?\d{1,3}\)?)?|\s\((?:another )?copy\))+$/i;
@@ -27,7 +27,7 @@ const EXTENSIONS =
 const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:-[1-9])?$/;
 const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
-/** The date or `v1.2.3` at the end of an archive's name (contract section 2), or null. */
+/** Finds a date or `v1.2.3` at the end of an archive's name (contract section 2). */
 export function versionFromFileName(fileName: string): string | null {
   if (fileName.length > NAME_CHARS_MAX) return null;
   const stem = fileName.replace(EXTENSIONS, '');
@@ -38,7 +38,7 @@ export function versionFromDigest(digest: string): string {
   return digest.slice(0, 12);
 }
 
-/** RFC 3339 at midnight UTC, or null. */
+/** Returns RFC 3339 at midnight UTC. */
 export function dateOfVersion(label: string): string | null {
   const match = /^\d{4}-\d{2}-\d{2}/.exec(label);
   if (match === null) return null;
@@ -48,7 +48,7 @@ export function dateOfVersion(label: string): string | null {
 
 const SEMANTIC = /^(?:v(?=\d)|(?=\d+\.\d))(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** Below 0 where the first is older. Dates by their day, semantic versions by their precedence; null for a mix and for others. */
+/** Negative if the first is older. Compares dates, or semantic versions by precedence; null for other pairs. */
 export function compareVersions(a: string, b: string): number | null {
   const [dateA, dateB] = [dateOfVersion(a), dateOfVersion(b)];
   if (dateA !== null || dateB !== null) return dateA === null || dateB === null ? null : order(dateA, dateB);
