@@ -3,14 +3,7 @@ import { type FileTable, isPage, type TrailingSlash } from '../domain/release.ts
 import { isAssetPath } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { findFile, isInternalPath, pageStem } from '../web/resolve.ts';
-import {
-  type MatchedRule,
-  REDIRECTS_MAX,
-  type RedirectRules,
-  type RedirectTarget,
-  Work,
-  withoutSlash,
-} from '../web/rules/index.ts';
+import { REDIRECTS_MAX, type RedirectRules, type RedirectTarget, Work, withoutSlash } from '../web/rules/index.ts';
 
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
 const PAGE_EXTENSION = /\.(?:html|htm|xhtml)$/i;
@@ -18,6 +11,7 @@ const INDEX_NAME = /(?:^|\/)index$/;
 const TWIN = '.md';
 
 type Paths = Pick<FileTable, 'has'>;
+type RuleKind = 'forced' | 'others';
 
 /**
  * Page of a Markdown path: `guide/start.md` and `guide/start.html.md` (llmstxt.org) belong to `guide/start.html`, `guide.md` and
@@ -52,12 +46,12 @@ const TURN_UNITS = 1_000_000;
 const PAGE_UNITS = 1_000;
 
 /**
- * `page`: null for the site's page for missing paths. `moved`: null for a path that has grown longer than an address.
- * `isBySlash`: moved to the form of the same address with or without its last slash, and by no rule.
+ * Step of a browser. `page` is null for the site's 404 page, `moved` is null if the path has grown too long. `isBySlash`: only the last
+ * slash changed, by no rule.
  */
-type Led = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
+type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
-/** The page at which a browser ends, whatever host it requests: rules to the same path on another host are ignored. */
+/** Finds the page at which a browser ends. Ignores rules to the same path on another host. */
 export class PagePaths {
   readonly #files: FileTable;
   readonly #redirects: RedirectRules;
@@ -65,7 +59,6 @@ export class PagePaths {
   readonly #servedAt: string;
   readonly #trailingSlash: TrailingSlash;
 
-  /** @param mount `from` is the beginning of the rules' paths */
   constructor(files: FileTable, redirects: RedirectRules, { from, to }: Mount, trailingSlash: TrailingSlash) {
     this.#files = files;
     this.#redirects = redirects;
@@ -74,12 +67,10 @@ export class PagePaths {
     this.#trailingSlash = trailingSlash;
   }
 
-  /** True if the site has rules with `!`, which may go before its pages. */
   get mayBeClosed(): boolean {
     return this.#redirects.hasForced;
   }
 
-  /** The file that is served at a path, as the site was built. */
   fileAt(built: string, work: Work): string | null {
     const path = this.#inSite(built);
     if (path === null || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
@@ -88,56 +79,50 @@ export class PagePaths {
     return again?.kind === 'file' ? again.path : null;
   }
 
-  /** The page at the end of redirects within the site; that of a path that ends in `.md`, too. @param path decoded, without its first slash */
+  /** Page at the end of redirects, also for a path that ends in `.md`. @param path decoded, without its first slash */
   pageAt(path: string, work = new Work()): string | null {
-    let led = this.#ledTo(this.#builtFor + path, work, true);
-    // The first rule is one of which the redirects end.
+    let step = this.#stepFrom(this.#builtFor + path, work, true);
+    // A rule counts as the first step only if its redirects end.
     let isFirst = true;
-    while (led !== null && 'moved' in led) {
-      isFirst &&= led.isBySlash === true;
-      led = led.moved === null ? null : this.#ledTo(led.moved, work, isFirst);
+    while (step !== null && 'moved' in step) {
+      isFirst &&= step.isBySlash === true;
+      step = step.moved === null ? null : this.#stepFrom(step.moved, work, isFirst);
     }
-    return led?.page ?? null;
+    return step?.page ?? null;
   }
 
-  /**
-   * False if redirects lead on from the target of a rule for ever, or for longer than a browser follows.
-   *
-   * @param path of the target, decoded
-   * @param host that the browser requests
-   */
+  /** False for redirects without end, or longer than a browser follows. @param targetPath decoded @param host that the browser requests */
   ends({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
-    // The one that leads here is the first.
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {
       if (path === null) return true;
-      const led: Led | null = this.#ledTo(path, work, false, host);
+      const step: Step | null = this.#stepFrom(path, work, false, host);
       if (work.isSpent) return false;
-      if (led === null || 'page' in led) return true;
-      if (led.moved === null) return false;
-      path = led.moved;
+      if (step === null || 'page' in step) return true;
+      if (step.moved === null) return false;
+      path = step.moved;
     }
     return false;
   }
 
-  /** False for the address of a page that `isOpen` is false of. @param path as `pageAt` */
+  /** False for the address of a page that is not open. @param path as `pageAt` */
   leadsOn(path: string, work = new Work()): boolean {
     if (!this.#redirects.hasForced) return true;
     const page = this.fileAt(this.#builtFor + path, work);
     return page === null || this.isOpen(page, work);
   }
 
-  /** False for a page that rules with `!` go before at each of its addresses. */
+  /** False if rules with `!` replace the page at each of its addresses. */
   isOpen(page: string, work = new Work()): boolean {
     if (!this.#redirects.hasForced) return true;
     return [page, page.replace(EXTENSION, ''), pageStem(page)].some((path) => {
       const built = this.#builtFor + path;
-      const led = this.#byRule(this.#redirects.forced(built, work), built, work, true);
-      return led === null ? this.fileAt(built, work) === page : 'page' in led && led.page === page;
+      const step = this.#byRule('forced', built, work, true);
+      return step === null ? this.fileAt(built, work) === page : 'page' in step && step.page === page;
     });
   }
 
-  /** The open ones of some pages, in turns of this thread. `isCut`: the rules cost so much work that the last pages are left out. */
+  /** Filters open pages, in turns of this thread. `isCut`: the budget was spent, and the last pages are missing. */
   async openOf<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -158,46 +143,45 @@ export class PagePaths {
     return { open, isCut: false };
   }
 
-  /** Follows the order of the contract, section 9. @param isFirst true to ignore rules whose redirects do not end */
-  #ledTo(built: string, work: Work, isFirst: boolean, host: string | null = null): Led | null {
+  /** Follows contract section 9. @param isFirst true to ignore rules whose redirects do not end */
+  #stepFrom(built: string, work: Work, isFirst: boolean, host: string | null = null): Step | null {
     const path = this.#inSite(built);
     if (path === null || isInternalPath(path)) return null;
-    const forced = this.#byRule(this.#redirects.forced(built, work), built, work, isFirst, host);
+    const forced = this.#byRule('forced', built, work, isFirst, host);
     if (forced !== null) return forced;
     const file = this.fileAt(built, work);
     if (file !== null && isPage(file)) return this.#bySlash(built, path, work) ?? { page: file };
-    const led = file === null ? this.#byRule(this.#redirects.others(built, work), built, work, isFirst, host) : null;
-    if (led !== null) return led;
+    const step = file === null ? this.#byRule('others', built, work, isFirst, host) : null;
+    if (step !== null) return step;
     const page = pageOfTwin(this.#files, path);
     return page !== null && this.isOpen(page, work) ? { page } : null;
   }
 
-  /** Redirect to the address with or without the last slash. A rule with `!` may lead back from there. */
-  #bySlash(built: string, path: string, work: Work): Led | null {
+  /** A rule with `!` may redirect back from the other form. */
+  #bySlash(built: string, path: string, work: Work): Step | null {
     if (!this.#redirects.hasForced || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
     if (findFile(this.#files, path, this.#trailingSlash)?.kind !== 'redirect') return null;
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  #byRule(
-    rules: Iterable<MatchedRule>,
-    built: string,
-    work: Work,
-    isFirst: boolean,
-    host: string | null = null,
-  ): Led | null {
-    for (const { rule, captures } of rules) {
+  /** Rules that apply to a path, with the file of a rule that does not redirect. A missing script stays missing, even if all paths get a page. */
+  *applying(kind: RuleKind, built: string, work: Work) {
+    for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;
-      const isRedirect = status !== 200 && status !== 404;
       const path = target.pathOf(captures);
+      const isRedirect = status !== 200 && status !== 404;
+      const file = isRedirect || path === null ? null : this.fileAt(path, work);
+      if (!isRedirect && (file === null || (status === 200 && isAssetPath(built) && isPage(file)))) continue;
+      yield { target, status, captures, path, file };
+    }
+  }
+
+  #byRule(kind: RuleKind, built: string, work: Work, isFirst: boolean, host: string | null = null): Step | null {
+    for (const { target, status, path, file } of this.applying(kind, built, work)) {
+      if (file !== null) return { page: status === 200 && isPage(file) ? file : null };
       if (path === null) {
-        if (isFirst || !isRedirect) continue;
+        if (isFirst) continue;
         return { moved: null };
-      }
-      if (!isRedirect) {
-        const file = this.fileAt(path, work);
-        if (file === null || (status === 200 && isAssetPath(built) && isPage(file))) continue;
-        return { page: status === 200 && isPage(file) ? file : null };
       }
       const isElsewhere = target.origin !== null && target.host !== host;
       if (isElsewhere && (host !== null || withoutSlash(path) !== withoutSlash(built))) return { page: null };
@@ -208,7 +192,7 @@ export class PagePaths {
     return null;
   }
 
-  /** The path of a target as the site was built; null for one of this host that is outside of the site. */
+  /** Null for a target of this host that is outside of the site. */
   #builtPath(origin: string | null, path: string): string | null {
     return origin === null ? path : rebase(path, { from: this.#servedAt, to: this.#builtFor });
   }

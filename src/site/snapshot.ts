@@ -9,7 +9,6 @@ import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { isInternalPath, isWithheld, resolvePath } from '../web/resolve.ts';
 import {
   isAt,
-  type MatchedRule,
   NO_RULES,
   type RedirectRules,
   RULE_FILE_BYTES_MAX,
@@ -170,13 +169,10 @@ export class SiteSnapshot {
     // Rules of a site do not apply to docshelf's own folder.
     const built = path === null || isInternalPath(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const work = new Work();
-    const forced =
-      built === null || !this.#redirects.hasForced
-        ? null
-        : this.#byRule(this.#redirects.forced(built, work), built, asked, work);
-    if (forced !== null && forced.found !== null) return forced.found;
+    const forced = this.#byRule('forced', built, asked, work);
+    if (forced.found !== null) return forced.found;
     const found = this.#findFile(path, built, asked, work);
-    if (forced?.isByHost !== true) return found;
+    if (!forced.isByHost) return found;
     return found instanceof Promise ? found.then(passing) : passing(found);
   }
 
@@ -196,11 +192,8 @@ export class SiteSnapshot {
     }
     if (resolution.kind === 'file') return this.#find(resolution.path, built);
     const missing = (): Found | Promise<Found> => {
-      const ruled =
-        built === null || this.#redirects.isEmpty
-          ? null
-          : this.#byRule(this.#redirects.others(built, work), built, asked, work);
-      if (ruled !== null && ruled.found !== null) return ruled.found;
+      const ruled = this.#byRule('others', built, asked, work).found;
+      if (ruled !== null) return ruled;
       const twin = this.#answersMarkdown && path !== null && !isWithheld(path) ? this.#twins.at(path, built) : null;
       if (twin !== null) return { kind: 'file', file: twin };
       if (this.#spaFallback && path !== null && isPageLike(path) && this.#active.files.has(START_PAGE)) {
@@ -218,27 +211,19 @@ export class SiteSnapshot {
 
   /** `isByHost`: a rule was ignored because it leads to the requested address. */
   #byRule(
-    rules: Iterable<MatchedRule>,
-    built: string,
+    kind: 'forced' | 'others',
+    built: string | null,
     { query, host }: SiteRequestFacts,
     work: Work,
   ): { found: Found | Promise<Found> | null; isByHost: boolean } {
     let isByHost = false;
-    const answer = (found: Found | Promise<Found>) => ({ found, isByHost });
-    for (const { rule, captures } of rules) {
-      const { target, status } = rule;
-      const path = target.pathOf(captures);
-      if (path === null) continue;
-      if (status === 200 || status === 404) {
-        const file = this.pages.fileAt(path, work);
-        if (file === null) continue;
-        const isAsset = isAssetPath(built);
-        if (status === 404) return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset });
-        // A missing script stays missing, even if a rule sends all paths to a page.
-        if (isAsset && isPage(file)) continue;
-        return answer(this.#find(file, built));
-      }
-      if (target.origin === null && path === built) continue;
+    const answer = (found: Found | Promise<Found> | null) => ({ found, isByHost });
+    if (built === null) return answer(null);
+    for (const { target, status, captures, path, file } of this.pages.applying(kind, built, work)) {
+      if (file !== null && status === 200) return answer(this.#find(file, built));
+      if (file !== null)
+        return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset: isAssetPath(built) });
+      if (path === null || (target.origin === null && path === built)) continue;
       const location = target.location(captures, query, (each) => rebase(each, this.#mount) ?? each);
       if (location === null) continue;
       const asked = host?.toLowerCase() ?? null;
@@ -250,7 +235,7 @@ export class SiteSnapshot {
       if (isHere && !this.pages.ends(target, path, work, asked)) continue;
       return answer({ kind: 'redirect', status, location });
     }
-    return { found: null, isByHost };
+    return answer(null);
   }
 
   #find(path: string, built: string | null): Found | Promise<Found> {
