@@ -27,7 +27,6 @@ export interface PreparedSwitch {
   readonly commit: (activatedAt: string) => unknown;
 }
 
-/** The steps of a switch, which the loop calls one at a time. */
 export class Activation {
   readonly #context: SiteContext;
   #previous: string | null = null;
@@ -134,7 +133,6 @@ export class Activation {
       const former = serving.served?.release;
       if (former === undefined) return;
       const retained = await this.#retainedBeside(former.digest);
-      // A swap in between has already reported them.
       if (serving.served?.release === former && stateOf(retained) !== this.#retainedState)
         serving.updateRetained(retained);
     } catch (error) {
@@ -259,6 +257,5 @@ function newestFirst<Release>(timeOf: (release: Release) => string) {
   return (a: Release, b: Release): number => (timeOf(a) < timeOf(b) ? 1 : -1);
 }
 
-/** The order matters: an asset comes from the release that was active last. */
 const stateOf = (releases: readonly KeptRelease[]): string =>
   releases.map(({ digest, servedAt }) => `${digest} ${servedAt}`).join();

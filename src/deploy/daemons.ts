@@ -9,7 +9,6 @@ import { type DataPaths, type FolderIdentity, folderName, identityOf } from './r
 
 export interface DaemonMark {
   readonly owner: Owner;
-  /** Folder of the daemon. Marks of older programs have none. */
   readonly folder: FolderIdentity | null;
   readonly config: string | null;
   /** Address such as `http://127.0.0.1:9090`, or null before the daemon listens. */
@@ -17,7 +16,6 @@ export interface DaemonMark {
   readonly socket: string | null;
   /** Listening ports, to which no client of the daemon or of a command on the folder may connect. */
   readonly ports: readonly number[];
-  /** Sites with the digests that no other process may remove. */
   readonly sites: readonly { readonly domain: string; readonly serves: readonly string[] }[];
 }
 
@@ -62,7 +60,6 @@ export class DaemonRegistration {
       ports,
     };
     await this.#write();
-    // Retry at the next beat.
     this.#beat = setInterval(() => void this.#touch(file).catch(() => undefined), BEAT_MS).unref();
   }
 
@@ -202,7 +199,6 @@ export async function openDaemonSocket<T>(
   });
 }
 
-/** TMPDIR is open to other users. */
 async function privateFolder(): Promise<string> {
   const uid = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `docshelf-${uid}`);

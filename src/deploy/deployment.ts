@@ -21,7 +21,6 @@ export interface Delivered extends ImportedBundle {
   readonly activated: boolean;
 }
 
-/** The deployment of one site, in a daemon or for a command. */
 export class Deployment {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -182,7 +181,6 @@ export class Deployment {
 
   readonly refreshFromDisk = (): Promise<boolean> => this.#loop.activation.refreshFromDisk();
 
-  /** @throws DocshelfError `version_not_found` */
   async stored(version: string): Promise<ReleaseRef & { readonly releaseDir: string }> {
     const { digest } = await this.#labelOf(version);
     return { version, digest, releaseDir: this.#context.store.folderOf(digest) };

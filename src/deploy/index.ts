@@ -1,6 +1,4 @@
-/**
- * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `site-loop.ts` loops, `plan.ts` decides, purely.
- */
+/** Deploys one site: `plan.ts` decides, purely, and `site-loop.ts` acts. */
 
 export { SIGNATURE_EXTENSION } from '../domain/file-name.ts';
 export { type DaemonMark, DaemonRegistration, type DaemonSocket, openDaemonSocket, runningDaemons } from './daemons.ts';

@@ -5,7 +5,6 @@ export interface Wanted {
   readonly sha256: string | null;
   /** Identifies the `staticExport` settings under which an operator's choice holds. */
   readonly fingerprint: string;
-  /** Identifies link, pin and digest. */
   readonly fetchKey: string;
   readonly exportsAnew: boolean;
 }
@@ -15,7 +14,6 @@ export interface ReleaseRef {
   readonly version: string;
 }
 
-/** Release that an operator activated, under the config of that fingerprint. */
 export interface Choice extends ReleaseRef {
   readonly fingerprint: string;
 }
@@ -44,7 +42,6 @@ export interface Progress {
   readonly isSettled: boolean;
   /** Failed target and time of the retry. Null waits for a change. */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
-  /** Time until which an unpinned start waits for a newer release, or null. */
   readonly serveLastAtMs: number | null;
   readonly pruneAtMs: number | null;
 }
@@ -210,7 +207,6 @@ function unpinned(
     if (mustFetch || active === null) return { do: 'fetch', version: null };
     if (held !== null) return serveRef(held);
     if (choice === null) return serveRef(active);
-    // The settings changed since the choice, so serve the fetched release again.
     const version = labelOf(active.lastFetched, labels, active);
     return version === null || active.lastFetched === null
       ? { do: 'fetch', version: null }

@@ -5,10 +5,7 @@ import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 export interface BundleSource {
   handles(link: Secret): boolean;
 
-  /**
-   * @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_*`, `too_many_redirects`, `host_not_allowed`,
-   * `cannot_read`, with `fields.retryable` and `fields.retryAfterMs`; the signal's reason, also from the stream
-   */
+  /** @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_*`; `fields.retryable`, `fields.retryAfterMs` */
   open(link: Secret, request: OpenRequest): Promise<OpenedBundle>;
 }
 
@@ -19,14 +16,11 @@ export interface OpenRequest {
 }
 
 export interface OpenedBundle {
-  /** Throws a `source_*` code if the bytes stop early. */
   readonly stream: AsyncIterable<Uint8Array>;
-  /** The resume offset if the source resumed, else 0. */
   readonly offset: number;
   readonly totalBytes: number | null;
   /** False for an HTTP/1.0 body that ends with its connection (RFC 9112 section 8): a cut transfer looks complete. */
   readonly endIsCertain: boolean;
-  /** Strong validator for resuming. */
   readonly etag: string | null;
   readonly sha256?: string;
   readonly fileName: string | null;
@@ -49,15 +43,11 @@ export function cannotFetch(
   });
 }
 
-/**
- * @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`, `host_not_allowed`, with
- * `fields.retryable`; the signal's reason
- */
+/** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`; `fields.retryable` */
 export interface LinkSource {
   /** Link of the configured job's bundle, else of the newest export of that label. Null if there is none. */
   freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null>;
 
-  /** @returns the job's id */
   startExport(version: string | null, signal: AbortSignal): Promise<string>;
 
   /** @throws DocshelfError also `job_failed`, `job_timeout` */
@@ -73,7 +63,6 @@ export interface FreshLink {
 }
 
 export interface OwnExportService {
-  /** Newest completed export of the domain, and of the version if one is given. */
   newest(domain: string, version: string | null): Promise<Omit<FreshLink, 'link'> | null>;
 
   read(

@@ -10,7 +10,6 @@ export const PART_AGE_MS_MAX = 24 * 3600_000;
 export interface RenewSettings {
   readonly apiUrl: string;
   readonly key: Secret;
-  /** Null only if a job is named. */
   readonly domain: string | null;
   readonly jobId: string | null;
   readonly everyMs: number | null;
@@ -72,14 +71,12 @@ export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }
 
-/** One-way hash. */
 function fetchKeyOf({ link, fromExports, version, sha256, renew }: DeploySettings, exportsMade: number): string {
   const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
   if (fromExports) words.push(`exports ${exportsMade}`);
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-/** One-way hash of a link with its query. */
 export function linkDigestOf(link: Secret): string {
   return createHash('sha256').update(link.reveal()).digest('hex');
 }

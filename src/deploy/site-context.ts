@@ -11,7 +11,6 @@ import type { DeployEvent, Journal } from './status.ts';
 
 export interface ServedRelease {
   readonly release: ReleaseView;
-  /** Other releases of the site, the one active last first. */
   readonly retained: readonly KeptRelease[];
   /** RFC 3339, UTC. */
   readonly activatedAt: string;
@@ -20,7 +19,6 @@ export interface ServedRelease {
 /** The serving side of a site, and the only memory of the served release. */
 export interface Serving {
   readonly served: ServedRelease | null;
-  /** Builds the next state. The returned function puts it in place in the tick of its call. */
   prepare(
     release: ReleaseView,
     retained: readonly KeptRelease[],
@@ -29,7 +27,6 @@ export interface Serving {
   turnOff(): unknown;
 }
 
-/** Serving side of a command. */
 export class ServedRecord implements Serving {
   served: ServedRelease | null = null;
 
@@ -76,7 +73,6 @@ export interface DeploymentOptions {
   /** Depends on the settings: `file:` links lead into the preload folder. */
   readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
-  /** Null if this daemon keeps no exports. */
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
   readonly unpack: Unpack;
   readonly tracer?: Tracer;
@@ -99,6 +95,5 @@ export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sourc
   readonly journal: Journal;
   readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;
-  /** @throws as `Deployment.open` */
   readonly opened: () => Promise<void>;
 }

@@ -24,10 +24,7 @@ const SERVE_LAST_AFTER_MS = 3_000;
 /** Limit per pass, which usually takes ten steps: a plan that runs in circles must not occupy a processor. */
 const STEPS_MAX = 1_000;
 
-/**
- * The loop of one site: observe the disk, plan, run one step, repeat. Fetch and preload run beside it and wake it. A failed step keeps the
- * served release, is logged, and is retried if that can help.
- */
+/** Observes the disk, plans, and runs one step at a time. A failed step keeps the served release. */
 export class SiteLoop {
   readonly activation: Activation;
   readonly #context: SiteContext;
@@ -74,7 +71,6 @@ export class SiteLoop {
     return this.#isReconciled;
   }
 
-  /** Resolves at the end of the round, never rejects. */
   async reconcile(): Promise<void> {
     if (this.#context.stopping.aborted) return;
     this.#beginRound();
@@ -92,7 +88,6 @@ export class SiteLoop {
     return this.#queue.enqueue(act);
   }
 
-  /** Call it within `runExclusive`. */
   async activate(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     await this.#serve(release, reason);
     if (reason.by === 'operator') this.#choiceHasEnded = false;
@@ -168,7 +163,6 @@ export class SiteLoop {
       case 'export':
         return this.#fetcher.start({ key: wanted.fetchKey, version: null, of: null });
       case 'report-missing': {
-        // If the only archive was rejected, its error is more useful.
         const cause = step.version === null ? this.#preload.failures.pop() : undefined;
         return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
       }

@@ -10,14 +10,12 @@ interface Command {
 }
 
 export interface WorkQueueOptions {
-  /** @returns time of the next pass, or null to wait for `wake` */
   readonly pass: () => Promise<number | null>;
   /** True while a task beside the queue runs. The task must call `wake` at its end. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }
 
-/** Runs one pass at a time when it is woken, with the waiting commands first. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #commands: Command[] = [];
@@ -42,7 +40,6 @@ export class WorkQueue {
     if (isResting) void this.#outside(() => this.#run());
   }
 
-  /** Resolves at the end of the pass. */
   enqueue<T>(act: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#commands.push({ run: AsyncLocalStorage.bind(act), resolve, reject });

@@ -42,10 +42,7 @@ export interface FetchTools extends RetryTools {
 
 const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
 
-/**
- * Downloads a bundle to the spool, with limit, resume, retries and digest check. A failed fetch keeps its part for resuming, unless the
- * part is too large, wrong, or the disk is full. @throws DocshelfError `source_*` (ports.ts), `wrong_digest`, `cannot_write`
- */
+/** A failed fetch keeps its part for resuming, if possible. @throws DocshelfError `source_*`, `wrong_digest`, `cannot_write` */
 export async function fetchBundle(
   sources: readonly BundleSource[],
   request: FetchRequest,
@@ -71,7 +68,6 @@ export async function fetchBundle(
   }
 }
 
-/** @throws DocshelfError `source_failed` */
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
@@ -105,7 +101,6 @@ async function transfer(
     signal.throwIfAborted();
     if (totalBytes !== null && part.bytes !== totalBytes) {
       const receivedBytes = part.bytes;
-      // No later attempt could resume there.
       if (receivedBytes > totalBytes) await part.discard();
       throw wrongLength(link, receivedBytes, totalBytes);
     }
@@ -151,11 +146,7 @@ function wrongDigest(link: Secret, expected: string, found: string, opened: Open
   });
 }
 
-/**
- * The spool folder. The holder of `lock` owns the resumable parts `<key>.part`, with the validator in `<key>.json`. Other processes use
- * `<key>.<random>.part`, which is never resumed. The key is the SHA-256 of the link without its query, which changes with each renewal of a
- * presigned link.
- */
+/** The holder of `lock` owns `<key>.part` (key: SHA-256 of the link without query); others use `<key>.<random>.part`. */
 export class Part {
   bytes = 0;
   readonly #base: string;
@@ -171,7 +162,6 @@ export class Part {
     this.#lock = lock;
   }
 
-  /** Resumes an earlier part if it is younger than `oldestMs` (since 1970). */
   static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
     const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
     try {
@@ -204,7 +194,6 @@ export class Part {
     try {
       await this.#handle.appendFile(chunk);
     } catch (error) {
-      // The part would keep the disk full.
       await this.discard();
       throw error;
     }
@@ -255,7 +244,6 @@ export class Part {
   }
 }
 
-/** Removes parts of other links and parts older than `maxAgeMs`, unless another process downloads. */
 export async function sweepSpool(
   spoolDir: string,
   keepLink: Secret | null,
@@ -282,7 +270,6 @@ export async function sweepSpool(
   }
 }
 
-/** Null if another fetch has the lock, or the file system has no locks. */
 function lockSpool(spoolDir: string): FileLock | null {
   const lock = lockFile(join(spoolDir, 'lock'), 'exclusive');
   return lock === 'taken' ? null : lock;

@@ -20,7 +20,6 @@ const EXPORT_RETRY_MS = 600_000;
 export interface FetchTask {
   readonly key: string;
   readonly version: string | null;
-  /** Target of the plan, or null for an export at an interval. */
   readonly of: string | null;
 }
 
@@ -31,10 +30,7 @@ interface FetchEnd {
   readonly wake: () => void;
 }
 
-/**
- * Fetches one bundle at a time, by the configured link, else by a fresh link of the service. Requests an export only for a missing pinned
- * version, a site without a release, or `every`.
- */
+/** Exports only a missing pinned version, for a site without a release, or after `every`; else it uses a link. */
 export class Fetcher {
   readonly #context: SiteContext;
   readonly #importer: Importer;
@@ -65,7 +61,6 @@ export class Fetcher {
     return this.#exports?.atMs ?? null;
   }
 
-  /** An unchanged interval continues; null stops the exports. */
   exportEvery(everyMs: number | null): void {
     if (everyMs === null) this.#exports = null;
     else if (everyMs !== this.#exports?.everyMs) this.#exports = { everyMs, atMs: exportTimeAfter(everyMs) };
@@ -102,7 +97,6 @@ export class Fetcher {
     }
   }
 
-  /** Counts from the end of the last export, unless the interval changed meanwhile. */
   #scheduleExport(isRetry: boolean): void {
     if (this.#exports?.atMs !== null) return;
     const { everyMs } = this.#exports;

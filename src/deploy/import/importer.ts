@@ -42,7 +42,6 @@ export interface ImportedBundle {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
-  /** False if this site already had the release. */
   readonly unpacked: boolean;
   readonly moved?: string;
 }
@@ -68,10 +67,7 @@ export class Importer {
     this.#context = context;
   }
 
-  /**
-   * Checks, unpacks, seals and labels a bundle. Until the last step, only a staging folder changes. @throws DocshelfError an archive code,
-   * `not_enough_space`, `cannot_write`, `pinned`, `link_of_another_version`
-   */
+  /** Until the last step, only a staging folder changes. @throws DocshelfError archive codes, `not_enough_space`, `pinned` */
   import(request: ImportRequest): Promise<ImportedBundle> {
     return this.#scheduler.run(() => this.#importNow(request), { signal: request.signal });
   }
@@ -277,7 +273,6 @@ export class Importer {
 /** Each release brings its file table into memory during an import. */
 const LINKED_RELEASES_MAX = 4;
 
-/** Complete releases, those of the site first, newest first. */
 async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
   const names = await store.names();
   const releases = (await store.list()).sort(
@@ -303,7 +298,6 @@ export async function digestOf(file: string, name: string, signal: AbortSignal):
   });
 }
 
-/** Null for a leap second, which `Date` cannot represent. */
 function inUtc(time: string | undefined): string | null {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
@@ -323,10 +317,7 @@ function falseIfDamaged(error: unknown): false {
 /** Wait for another daemon's fetch, which may be stopped or slow, before fetching in parallel. */
 const FETCH_MS_MAX = 600_000;
 
-/**
- * Runs `act` in one of the daemons on a folder; the others use the stored result, or try next if it fails. @param wanted all settings that
- * decide on the stored release
- */
+/** One daemon runs `act` and the others use its result; after a failure the next one tries. @param wanted names the result */
 async function fetchOnce(
   store: SiteStore,
   wanted: readonly unknown[],

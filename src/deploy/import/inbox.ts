@@ -17,7 +17,6 @@ import { stampOf } from './staging.ts';
 
 /** Watching alone misses changes on network volumes, and the end of a copy. */
 const POLL_MS = 1_000;
-/** Time without a change after which a file is complete. */
 const SETTLED_MS = 1_500;
 /** Delay after an error that is not the archive's, such as a full disk. */
 const TRY_AGAIN_MS = 60_000;
@@ -36,10 +35,7 @@ export interface InboxOptions {
   readonly pollMs?: number;
 }
 
-/**
- * Imports and deletes archives one by one; rejected ones move to `rejected/` with the reason. A file is complete if it does not end in
- * `.part` and two polls find it unchanged.
- */
+/** Imports and deletes archives. One is complete if it does not end in `.part` and two polls find it unchanged. */
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
@@ -61,7 +57,6 @@ export class Inbox {
     } catch {
       // The system has no inotify instance left, and the poll suffices.
     }
-    // An earlier version of docshelf may have left more.
     this.#lookSoon(() => boundRejected(this.#options.paths.rejected));
   }
 
@@ -139,7 +134,6 @@ export class Inbox {
   }
 }
 
-/** Removes the oldest rejected archives over the limits, with their reasons and signatures. */
 async function boundRejected(folder: string): Promise<void> {
   const reasons = ((await ifThere(readdir(folder))) ?? []).filter((name) => name.endsWith(REASON_EXTENSION));
   const rejected = await Promise.all(

@@ -13,7 +13,6 @@ import type { NewestRelease, SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 
 export interface LabelRequest {
-  /** File name, which may provide the label, or null for standard input. */
   readonly fileName: string | null;
   /** Version that the operator gave. Null takes it from the manifest, file name or digest. */
   readonly version: string | null;
@@ -29,17 +28,12 @@ export interface KnownBundle {
   readonly digest: string;
   readonly name: string;
   readonly manifest: ReleaseInfo['manifest'];
-  /** Creation time in the manifest. */
   readonly madeAt: string | null;
-  /** Facts in the trusted comment of the signature. */
   readonly signed: SignedFacts | null;
   readonly isSigned: boolean;
 }
 
-/**
- * Chooses the label, if domain, pin and link allow the bundle (contract section 2). @throws DocshelfError `domain_mismatch`,
- * `version_mismatch`, `bad_version`, `signature_mismatch`, `downgrade`, `pinned`, `link_of_another_version`
- */
+/** Contract section 2. @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `downgrade`, `pinned` */
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
@@ -71,15 +65,11 @@ export async function markOwned(
   await store.markOwned(digest);
 }
 
-/** A bundle without a date gets that of its label, else the current time. */
 export function creationTime(version: string, madeAt: string | null): string {
   return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
 }
 
-/**
- * Writes source and label in this order, for crashes in between. @returns the creation time (an equal label keeps the earlier one), and the
- * former digest of a moved label
- */
+/** Writes source and label in this order, for crashes in between. @returns the former digest of a moved label */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -181,10 +171,7 @@ async function refuseToMovePin(
   );
 }
 
-/**
- * Config and Secret change separately: a link that gave this digest for another pinned version still points to it, unless the manifest or
- * sha256 disagrees.
- */
+/** Config and Secret change separately: a link that gave this digest for another pinned version may still point to it. */
 async function refuseOtherVersionsLink(
   store: SiteStore,
   version: string,
@@ -224,10 +211,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 
 const DAY_MS = 24 * 3600_000;
 
-/**
- * A repeated export keeps its first manifest (contract section 6), so the end of the day in its file name counts. Signed bundles use the
- * signed time.
- */
+/** A repeated export keeps its first manifest (contract section 6), so the end of the day in its file name counts. */
 function exportedAt(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;
@@ -250,10 +234,7 @@ export async function stepBackOf(
   }
 }
 
-/**
- * Rejects a delivery that is older than the newest release ever active, unless it is active or was fetched last. @throws DocshelfError
- * `downgrade`
- */
+/** Accepts what is active or was fetched last. @throws DocshelfError `downgrade` */
 async function refuseOlderThanNewest(
   store: SiteStore,
   { name, digest, madeAt }: { readonly name: string; readonly digest: string; readonly madeAt: string },

@@ -14,7 +14,6 @@ import { stepBackOf } from './label.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
 
-/** Saves hashing an unchanged archive again. */
 interface Seen {
   readonly stamp: string;
   readonly digest: string;
@@ -30,10 +29,7 @@ interface Pin {
   readonly sha256: string | null;
 }
 
-/**
- * Imports the pinned archive first. Skips archives with unchanged size, time and inode, since their label may have moved. One rejected
- * archive does not stop the others.
- */
+/** Starts with the pinned archive, and skips unchanged ones, since their labels may have moved. */
 export async function importPreload({
   store,
   folder,
@@ -106,7 +102,6 @@ async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
   }
 }
 
-/** All plain files: the content decides which are archives. */
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
   const next = 'Set staticExport.preload to a folder that docshelf may read.';
   const entries = readdir(folder, { withFileTypes: true });
@@ -124,7 +119,6 @@ async function readTable(store: SiteStore): Promise<PreloadTable> {
   return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
 }
 
-/** The preload folder of one site, read once per round beside the loop. */
 export class Preload {
   readonly #context: SiteContext;
   readonly #importer: Importer;

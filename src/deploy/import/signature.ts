@@ -21,7 +21,6 @@ export function isArchiveName(name: string): boolean {
   return !isOther && !isByProduct(name);
 }
 
-/** Twice the largest file that minisign writes. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
 export interface SignedArchive {
@@ -35,10 +34,7 @@ export interface Signer {
   readonly trustedComment: string;
 }
 
-/**
- * Checks the delivered signature, else the neighbouring file, else the configured link. An existing signature must be valid even if none is
- * required. @returns null without a signature @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, `source_*`
- */
+/** An existing signature must be valid even if none is required. @throws DocshelfError `bad_signature`, `no_signature` */
 export async function checkSignature(
   { file, name, signature }: SignedArchive,
   settings: SignatureSettings,

@@ -47,7 +47,6 @@ export interface UnpackSummary {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path that the pages were built for, with a trailing slash. */
   readonly builtFor: string;
   readonly manifest: {
     readonly domain: string | null;
@@ -60,10 +59,7 @@ export interface UnpackSummary {
 export type UnpackPhase = 'inspecting' | 'unpacking';
 export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
 
-/**
- * Judges the whole listing before it writes. After an error, the caller removes the files. @throws DocshelfError an archive code,
- * `not_enough_space`, `bad_manifest`, `manifest_mismatch`
- */
+/** Judges the whole listing before it writes. @throws DocshelfError archive codes, `not_enough_space`, `bad_manifest` */
 export async function unpack(request: UnpackRequest, onProgress: UnpackProgress): Promise<UnpackSummary> {
   const { archive, name, limits, isVerified = false, foldsCase, releaseDir } = request;
   const options = { name, limits, isVerified, foldsCase };
@@ -160,7 +156,6 @@ function notesOf(listing: ArchiveListing): string[] {
   return notes;
 }
 
-/** A file system block, the least that a file takes. */
 const BLOCK_BYTES = 4096;
 const CARRIED_VECTORS = `${OWN_FOLDER}search/vectors-`;
 const INDEX_PART = 2.1;
@@ -196,7 +191,6 @@ const NO_BYTES = Buffer.alloc(0);
 const VOTING_PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 interface Described {
-  /** Files by their paths. */
   readonly files: Iterable<FileEntry>;
   readonly trailingSlash: TrailingSlash;
   readonly builtFor: string;

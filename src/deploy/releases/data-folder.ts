@@ -11,7 +11,6 @@ import { isArchiveName } from '../import/signature.ts';
 
 export type DataPaths = Readonly<ReturnType<typeof dataPaths>>;
 
-/** Paths of the data folder, which the sites of a daemon share. See docs/data-folder.md. */
 export function dataPaths(dir: string) {
   return {
     dir,
@@ -49,7 +48,6 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean) {
   };
 }
 
-/** Distinguishes a data folder from its copies, under any path. */
 export interface FolderIdentity {
   readonly dir: string;
   /** Random id, equal in copies. Null until a process opens the folder for writing. */
@@ -92,7 +90,6 @@ export async function identityOf(paths: Pick<DataPaths, 'dir' | 'id'>): Promise<
   return { dir, id, device: String(found.dev), inode: String(found.ino) };
 }
 
-/** Comparable on one host only. */
 export function folderName({ id, device, inode }: FolderIdentity): string {
   return `${id}:${device}:${inode}`;
 }
@@ -131,10 +128,7 @@ export async function expectedDomain(paths: DataPaths, configured: string | null
   return configured ?? (await readFolderDomain(paths))?.domain ?? null;
 }
 
-/**
- * Domain of the config, else the stored one, else the first bundle's, else `docs`, and stores it. A default `docs` is renamed. @throws
- * DocshelfError `config_invalid` if config and folder disagree
- */
+/** Prefers the config's domain, then the stored one, the first bundle's, and `docs`. @throws DocshelfError `config_invalid` */
 export async function settleFolderDomain(
   paths: DataPaths,
   configured: string | null,
@@ -165,10 +159,7 @@ export async function settleFolderDomain(
   return settled.domain;
 }
 
-/**
- * Call before the sites of a list open: the site with the single form's domain takes over its data and inbox. @returns archives in that
- * inbox that no site imports
- */
+/** Call before the sites open: one may take over the single form's data. @returns archives that no site imports */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
   const kept = await readFolderDomain(paths);
   if (kept !== null && domains.includes(kept.domain)) {

@@ -27,7 +27,6 @@ const REMOVED_PREFIX = '.gone-';
 /** Work under the lock takes milliseconds: listing a thousand sites takes less than a second. */
 const LOCK_MS_MAX = 10_000;
 
-/** After this wait, the bundle is unpacked twice. */
 const UNPACK_MS_MAX = 600_000;
 
 export const DIGEST = /^[0-9a-f]{64}$/;
@@ -114,7 +113,6 @@ export class ReleaseStore {
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
       if (await this.has(digest)) return;
-      // A crash during a removal leaves a folder without the marker.
       await this.removeRelease(digest);
       await rename(folder, target);
     }
@@ -151,7 +149,6 @@ export class ReleaseStore {
       try {
         return await act();
       } finally {
-        // A waiting process creates the file again, and finds the release stored.
         await rm(file, { force: true });
       }
     });
@@ -187,7 +184,6 @@ function withTable(facts: KeptFacts): KeptRelease {
   };
 }
 
-/** Differences between files and file table, by path inside the site. */
 export interface ReleaseVerdict {
   readonly sound: number;
   readonly changed: readonly string[];

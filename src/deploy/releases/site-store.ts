@@ -21,13 +21,11 @@ import { DIGEST, ReleaseStore } from './release-store.ts';
 
 export interface LabelPointer {
   readonly digest: string;
-  /** SHA-256 of the fetched link, or null if the release was not fetched. */
   readonly linkDigest: string | null;
   /** RFC 3339, UTC. If the bundle has no time, the time of a shared release may come from another site. */
   readonly createdAt?: string;
 }
 
-/** Release that an unpinned start serves, with the way back. */
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
   /** A start that fetches a different digest ends an operator's choice. */
@@ -42,7 +40,6 @@ export interface NewestRelease {
 
 /** A line of `links`: the digest of a link for a pinned version. */
 export interface FetchedLink {
-  /** The link without its query. */
   readonly link: string;
   readonly digest: string;
   readonly version: string;
@@ -92,7 +89,6 @@ export class SiteStore extends ReleaseStore {
     return this.#listed ?? expectedDomain(this.paths, configured);
   }
 
-  /** @throws DocshelfError `config_invalid` */
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
     this.#domain = this.#listed ?? (await settleFolderDomain(this.paths, configured, bundle));
   }
@@ -171,7 +167,6 @@ export class SiteStore extends ReleaseStore {
     await rm(join(this.site.served, digest), { force: true });
   }
 
-  /** Newest release by manifest time that was ever active. It may have been removed. */
   async newest(): Promise<NewestRelease | null> {
     const newest = membersOf<NewestRelease>(await readIfThere(this.site.newest));
     return typeof newest.createdAt !== 'string' ? null : (newest as NewestRelease);
@@ -234,7 +229,6 @@ export class SiteStore extends ReleaseStore {
     };
   }
 
-  /** Digests that the site names, including removed releases. */
   async names(): Promise<Set<string>> {
     const pointers = [...(await this.labels()).values(), await this.active(), await this.choice()];
     const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
@@ -256,10 +250,7 @@ export class SiteStore extends ReleaseStore {
     return pointer?.digest === digest ? { ...view, createdAt: pointer.createdAt ?? view.createdAt } : view;
   }
 
-  /**
-   * Removes releases from the site, and from the disk if no other site names them. @param choose runs while no process imports or activates
-   * a release
-   */
+  /** Keeps releases on disk that other sites name. @param choose runs while no process imports or activates a release */
   async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
     const folders: string[] = [];
     const digests = await this.whileStored('exclusive', async () => {

@@ -7,7 +7,6 @@ import type { ReleaseRef } from '../plan.ts';
 import { type DataPaths, forgetFolderDomain } from './data-folder.ts';
 import { SiteStore } from './site-store.ts';
 
-/** A site with a folder, whether or not the config names it. */
 export interface StoredSite {
   readonly domain: string;
   readonly labels: readonly string[];
@@ -16,7 +15,6 @@ export interface StoredSite {
   readonly bytes: number;
 }
 
-/** @throws DocshelfError `data_folder_newer` */
 export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   const sites: StoredSite[] = [];
   for (const domain of (await domainsIn(paths)).sort()) {
@@ -29,10 +27,7 @@ export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
   return sites;
 }
 
-/**
- * Removes a site's folder, and the releases that no other site names. A call after a crash completes it. @returns the digests of the site
- * @throws DocshelfError `not_found`, `in_use` while a running daemon has it
- */
+/** A call after a crash completes it. @returns the digests of the site @throws DocshelfError `not_found`, `in_use` */
 export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
   const stored = await domainsIn(paths);
   if (!stored.includes(domain)) {

@@ -4,7 +4,6 @@ import type { StoredVersion } from '../../domain/status.ts';
 import { compareVersions } from '../../domain/version.ts';
 import type { LabelPointer, SiteStore } from './site-store.ts';
 
-/** A label of a site with its release, active or not. */
 export interface KeptVersion extends KeptRelease {
   readonly version: string;
   readonly trailingSlash: TrailingSlash;

@@ -87,10 +87,7 @@ const REASON_LENGTH_MAX = 300;
 const KEY_NEXT = 'Check the key: it must be an admin key of the organization that owns the domain.';
 const LATER_NEXT = 'Try again later, or ask who runs the service.';
 
-/**
- * Reads problem+json, `{error}` or plain text. @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param
- * key removed from the message
- */
+/** @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param key removed from the message */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
   const { status } = refused;
   const kind = kindOf(refused);

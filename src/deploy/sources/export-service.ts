@@ -27,10 +27,7 @@ const OUTAGE_MS_MAX = 120_000;
 /** Statuses of a service without our list of jobs. Some respond with 200 and other content. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
-/**
- * Client of a static export service, ours or another (contract, section 6). @throws DocshelfError `unauthorized`, `forbidden`, `not_found`,
- * `bad_request`, `rate_limited`, `queue_full`, `export_service_failed`, `source_*`, `host_not_allowed`, with `fields.retryable`
- */
+/** @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `queue_full`, `source_*` (contract, section 6) */
 export class ExportServiceClient {
   readonly #client: Pick<HttpClient, 'get' | 'post'>;
   readonly #base: string;
@@ -64,7 +61,6 @@ export class ExportServiceClient {
     return this.#persist(isPassing, statusCall(jobId, signal));
   }
 
-  /** Gets a fresh link at each call. @throws DocshelfError also `not_completed` */
   async bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer> {
     return this.#persist(isPassing, {
       act: `get the bundle of job "${jobId}"`,
@@ -246,9 +242,7 @@ interface Answered<T> {
   readonly retryAfterMs: number | null;
 }
 
-/** These calls take milliseconds. */
 const CALL_MS_MAX = 30_000;
-/** A page of a hundred jobs has 40 KB. */
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
 /** Waits at most 0.5 + 1 + 2 = 3.5 s, or the time in Retry-After, each up to a minute. */

@@ -112,10 +112,7 @@ function strongTag(etag: string | null): string | null {
 
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
-/**
- * Uses Content-Disposition, else the last segment of a link, preferably with an archive's extension. @param links the requested link, and
- * the end of its redirects
- */
+/** Prefers Content-Disposition, then a link's last segment. @param links the requested link, and the end of its redirects */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
   if (given !== null) return given;
@@ -129,7 +126,6 @@ function plainName(path: string): string | null {
   return isFileName(name) ? name : null;
 }
 
-/** Stores put their error code into the first bytes. */
 const BODY_BYTES_MAX = 4096;
 
 /** Clock difference that may explain a rejection: stores allow 15 minutes, and some only report that access is denied. */
@@ -149,7 +145,6 @@ const CHECK_LINK =
 export interface RefusingAnswer {
   readonly status: number;
   readonly body: string;
-  /** Code of the store, such as `AccessDenied`. */
   readonly serverCode: string | null;
   readonly shown: string;
   /** Fields of an error that a retry may fix, with the wait if the server names it. */
@@ -209,7 +204,6 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   return refusal('source_failed', 'the server answers with something else', 'Check the link.');
 }
 
-/** Reads XML, or JSON (Oracle). */
 function serverCodeOf(response: HttpResponse, body: string): string | null {
   const found = /<Code>\s*([^<]*?)\s*<\/Code>|"code"\s*:\s*"([^"]*)"/.exec(body);
   const word = response.header('x-ms-error-code') ?? found?.[1] ?? found?.[2] ?? '';
@@ -233,7 +227,6 @@ const EARLY_BODY = /request is not (?:yet valid|valid yet)|signature (?:is )?not
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified (?:key )?time frame/i;
 
-/** Azure's validity of a rejected link, and the time of the rejection. */
 const AZURE_TIMES = /start \[([^\]]+)\].*?current \[([^\]]+)\]/is;
 
 export function saysEarly(body: string): boolean {
@@ -245,7 +238,6 @@ export function saysExpired(body: string): boolean {
   return EXPIRED_BODY.test(body);
 }
 
-/** Milliseconds since 1970. */
 export function expiryOfLink(link: string): number | null {
   return validityOf(link).endsAtMs;
 }

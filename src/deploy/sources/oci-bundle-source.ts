@@ -12,7 +12,6 @@ import { retryAfterOf } from '../../net/retry.ts';
 import { type BundleSource, cannotFetch, type OpenedBundle, type OpenRequest } from '../ports.ts';
 import { bundleFileName } from './http-bundle-source.ts';
 
-/** Reads the only layer of an `oci://` artifact, and compares it with the digests of manifest and layer. */
 export class OciBundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #access: RegistryAccess;
@@ -74,7 +73,6 @@ async function openLayer(
     if (response.status === 206 && response.header('content-range') === range) {
       return { response, offset: resume.offset };
     }
-    // Registries need not support ranges.
     if (response.status === 200) return { response, offset: 0 };
     response.close();
   }
@@ -241,10 +239,7 @@ export class RegistryClient {
     return referenceText(this.#reference);
   }
 
-  /**
-   * @param path `manifests/v1`, `blobs/sha256:…` @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`,
-   * and errors of the client
-   */
+  /** @param path `manifests/v1`, `blobs/sha256:…` @throws DocshelfError `link_refused`, `bundle_not_found`, `source_*` */
   async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
     const ask = (): Promise<HttpResponse> => this.#ask(path, headers, signal);
     let response = await ask();
@@ -289,7 +284,6 @@ export class RegistryClient {
     return basic(this.#credentials);
   }
 
-  /** "Token Authentication" of the distribution project. */
   async #fetchToken({ parameters }: Challenge, signal: AbortSignal): Promise<string> {
     const { realm = '', service } = parameters;
     const { repository, registry } = this.#reference;
@@ -326,7 +320,6 @@ function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
   return cannotFetch(referenceText(reference), 'link_refused', state, next);
 }
 
-/** OpenSSL's messages for a server without TLS. */
 function speaksNoTls(error: unknown): boolean {
   const { code } = ((error as Error).cause ?? {}) as { code?: string };
   return code === 'EPROTO' || /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code ?? '');
@@ -358,7 +351,6 @@ export interface Challenge {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A word with a value is a parameter, a single word is a scheme. */
 const PIECE = /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]+)))?/g;
 const CHARACTERS_MAX = 8192;
 
@@ -400,7 +392,6 @@ export async function readCredentials(file: string | null, registry: string): Pr
   if (user === undefined || password === undefined) {
     throw cannotRead(file, `its entry for ${registry} is no user and password in base64`, null);
   }
-  // Older tools padded with NUL.
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
 

@@ -116,7 +116,6 @@ async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): P
 
 /** Leaves out the cause, which may carry headers and the access key id. */
 function unsigned(link: Secret, { name, message }: Error): DocshelfError {
-  // The SDK has no code for it.
   if (message === 'Region is missing') {
     return cannotFetch(link, 'source_failed', 'the region is not known', 'Set network.s3.region, or AWS_REGION.');
   }
