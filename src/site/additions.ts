@@ -11,9 +11,7 @@ import type { SamePages } from './versions/same-page.ts';
 
 export interface SearchBoxForm {
   readonly scripts: Readonly<Record<'loader' | 'replacing', string>>;
-  /** True if it replaces a search box of the site that finds nothing here. */
   readonly replaces: boolean;
-  /** True if readers may search all sites. */
   readonly isOfShelf: boolean;
 }
 
@@ -70,7 +68,6 @@ interface VersionPair {
   readonly pages: SamePages;
 }
 
-/** Links each page of an inactive version to the same page of the active one. */
 export function versionNotice(files: SwitcherFiles, { release, active, languages, basePath, pages }: VersionPair) {
   const labels = { version: release.version, active: active.version };
   return async (path: string): Promise<PageAdditions> => {
@@ -163,7 +160,6 @@ const VERSION_FOLDER =
 /** Four-digit years are folders of a blog. */
 const YEAR = /^(?:19|20)\d\d$/;
 
-/** Pages to compare per folder. */
 const PAGES_COMPARED = 40;
 /** Pages that two versions must share. One alone may be the start page of each. */
 const PAGES_MIN = 2;
@@ -172,7 +168,6 @@ const LIST = 'versions.json';
 const LIST_BYTES_MAX = 256 * 1024;
 
 interface VersionFolder {
-  /** Folder with a trailing slash, or empty for the root. */
   readonly container: string;
   readonly name: string;
   readonly pages: string[];

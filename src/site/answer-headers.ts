@@ -4,10 +4,7 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 
 const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
-/**
- * Headers of docshelf's responses that are not pages. A page of the same origin can frame them and run scripts there, so they must not
- * allow more than the page.
- */
+/** A page of the same origin can frame docshelf's responses, so these must not allow more than the page. */
 export const OWN_HEADERS: AnswerHeaders = {
   ...COMMON_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -17,13 +14,11 @@ export interface HeaderForm {
   readonly preset: 'none' | 'recommended';
   /** Overrides preset and site. An empty value removes the header. */
   readonly set: AnswerHeaders;
-  /** Headers for every file, which only add restrictions: a script may become a worker, and any file the document of a frame. */
   readonly policy: AnswerHeaders;
 }
 
 export const RECOMMENDED: HeaderForm = { preset: 'recommended', set: {}, policy: {} };
 
-/** Headers of files that a browser displays and runs scripts in. */
 const DOCUMENT_PRESET: AnswerHeaders = {
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'SAMEORIGIN',
@@ -31,7 +26,6 @@ const DOCUMENT_PRESET: AnswerHeaders = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
 };
 const PAGE = /^(?:text\/html|application\/xhtml\+xml)(?:;|$)/;
-/** The bundle may have a Markdown file for a page. */
 const MARKDOWN = /^text\/markdown(?:;|$)/;
 export const VARIES = 'Accept-Encoding, Accept';
 const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
@@ -51,7 +45,6 @@ interface SentByKind {
   readonly other: ExtraHeaders;
 }
 
-/** Case-insensitive names, in the order of their first mention. */
 class Headers {
   readonly #byName = new Map<string, readonly [name: string, value: string]>();
 

@@ -23,10 +23,8 @@ export interface Body extends Form {
 
 interface CacheableFile {
   readonly type: string;
-  /** Identifies the release in the scheduler. */
   readonly releaseDir: string;
   bodyKey(encoding: Encoding): string;
-  /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>>;
   /** Null if the bundle has no compressed file. Never rejects. */
   findSibling(coding: Coding): Promise<Sibling | null>;
@@ -34,7 +32,6 @@ interface CacheableFile {
 
 /** Largest share of one body: a search index must not evict every page. */
 const CACHE_PART_MAX = 1 / 8;
-/** Memory of an entry besides its body: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
 /** Threads of libuv's pool. Bodies being loaded are not counted in the cache. */
 const LOADS_MAX = 4;
@@ -73,7 +70,6 @@ export class BodyCache {
     return this.#scheduler.run(load, { key: file.releaseDir, share: key });
   }
 
-  /** Takes a turn with the loads, since the check decodes the whole file. Never rejects. */
   siblingOf(file: CacheableFile, coding: Coding): Promise<Sibling | null> {
     const key = { key: file.releaseDir, share: `sibling ${file.bodyKey(coding)}` };
     return this.#scheduler.run(() => file.findSibling(coding), key);
@@ -94,10 +90,7 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
-/**
- * Measured on 16 MB of pages: Brotli 4 leaves 13.4 %, 5 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s, 9 12.1 % at 6 MB/s; gzip 6 14.6 %, 9 14.4 %
- * in twice the time.
- */
+/** On 16 MB of pages, Brotli 5 leaves 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s, 9 12.1 % at 6 MB/s; gzip 6 14.6 %. */
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
 
@@ -120,7 +113,6 @@ type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
 /** Brotli takes about 10 MiB for each stream. */
 const STREAMS_MAX = 8;
 
-/** Compresses files over the limit of one body while their clients read them. */
 export class StreamCompressor {
   readonly #bodies: BodyCache;
   #streams = 0;
@@ -140,7 +132,6 @@ export class StreamCompressor {
     compressor.once('close', () => {
       this.#streams--;
     });
-    // The iterator throws its errors.
     pipeline(Readable.fromWeb(source as Parameters<typeof Readable.fromWeb>[0]), compressor, () => undefined);
     const chunks: AsyncIterator<Buffer<ArrayBuffer>> = compressor[Symbol.asyncIterator]();
     const { bodyBytesMax } = this.#bodies;

@@ -29,10 +29,7 @@ const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
 const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/**
- * Prefers by weight, then Brotli, Zstandard, gzip, identity (RFC 9110, section 12.5.3). Returns identity instead of 406 if all are
- * excluded.
- */
+/** Prefers by weight, then Brotli, Zstandard, gzip (RFC 9110, section 12.5.3). Returns identity if all are excluded. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {

@@ -18,7 +18,6 @@ const REFRESHES_MAX = 3;
 
 const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
 
-/** Reads title, description and language of each first page once. */
 export class FirstPages {
   readonly #scheduler = new Scheduler(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
@@ -38,7 +37,6 @@ export class FirstPages {
   }
 }
 
-/** @param path of the folder, without its last slash; empty for the root */
 export async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
   // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
@@ -62,7 +60,6 @@ export async function readFirstAt(release: ReleaseView, path: string): Promise<F
 
 const ORIGIN = 'http://site.invalid';
 
-/** Null for an address outside of the site. */
 function siteAddress(address: string, pagePath: string): string | null {
   const url = URL.parse(address, `${ORIGIN}/${encodeSegments(pagePath)}`);
   return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
@@ -89,7 +86,6 @@ export class SiteLanguages {
     this.#release = release;
   }
 
-  /** Undefined if a page must be read first. @param path decoded, without a leading slash */
   known(path: string): PageLanguage | undefined {
     for (const { page } of this.#folders(path)) {
       const known = this.#known.get(page);
@@ -117,9 +113,7 @@ export class SiteLanguages {
     return said;
   }
 
-  /** Deepest folder first. */
   *#folders(path: string): Iterable<{ folder: string; page: string }> {
-    // Releases have no deeper paths.
     const names = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
     for (let depth = names.length; depth >= 0; depth--) {
       const folder = names.slice(0, depth).join('/');

@@ -26,7 +26,6 @@ export const isServiceWorkerScript = (field: string | undefined): boolean => fie
 export type Found =
   /** `isPassing`: a later request for the path may get another file (older release, or rule by host). */
   | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
-  /** `location` includes the query of the request. */
   | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page` is the site's 404 page. `isAsset` means that the client wants no page. */
   | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
@@ -40,7 +39,6 @@ const FILES_MAX = 8192;
 const MISSING_MAX = 512;
 const MISSING_LENGTH_MAX = 256;
 
-/** Responses of a snapshot by raw target, for every query. */
 export class PreparedTargets {
   readonly #files = new Map<string, SiteFile>();
   readonly #missing = new Map<string, MissingAnswer>();

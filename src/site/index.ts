@@ -52,14 +52,12 @@ export interface SnapshotReference {
 
 type Answer = Response | Promise<Response>;
 
-/** `plain` responds from memory. `respond` handles all other requests, and prepares the file for `plain`. */
 export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #compressor: StreamCompressor;
   readonly #events: ServeEvents;
   readonly #site: SnapshotReference;
 
-  /** @param bodies cache by content, which sites may share @param site read once per request, which ends on the snapshot it began with */
   constructor(bodies: BodyCache, site: SnapshotReference, events: ServeEvents = {}) {
     this.#bodies = bodies;
     this.#compressor = new StreamCompressor(bodies);
@@ -71,10 +69,7 @@ export class SiteServer {
     return this.#site.current;
   }
 
-  /**
-   * For a GET without a body: a whole file from memory, `not modified`, or a 404. Null for all other requests, which `respond`
-   * handles.
-   */
+  /** A file, `not modified` or a 404, for GET without a body. Null for all other requests, which `respond` handles. */
   fastAnswer(target: string, headers: IncomingHttpHeaders): FastAnswer | null {
     if (headers.range !== undefined) return null;
     if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;

@@ -13,10 +13,7 @@ const TWIN = '.md';
 type Paths = Pick<FileTable, 'has'>;
 type RuleKind = 'forced' | 'others';
 
-/**
- * Page of a Markdown path: `guide/start.md` and `guide/start.html.md` (llmstxt.org) belong to `guide/start.html`, `guide.md` and
- * `guide/index.md` to `guide/index.html`.
- */
+/** `guide.md` and `guide.html.md` (llmstxt.org) belong to `guide.html` or `guide/index.html`. */
 export function pageOfTwin(files: Paths, path: string): string | null {
   if (!path.endsWith(TWIN)) return null;
   const stem = path.slice(0, -TWIN.length);
@@ -42,13 +39,9 @@ const LOOKUP_CHARACTER_UNITS = 16;
 /** Budget for a list of pages: a second, in turns of a millisecond. If it is spent, the list omits the last pages. */
 const LIST_UNITS = 1_000_000_000;
 const TURN_UNITS = 1_000_000;
-/** Cost of a page besides its rules. */
 const PAGE_UNITS = 1_000;
 
-/**
- * Step of a browser. `page` is null for the site's 404 page, `moved` is null if the path has grown too long. `isBySlash`: only the last
- * slash changed, by no rule.
- */
+/** `page` is null for the site's 404 page, `moved` is null if too long. `isBySlash`: only the last slash changed. */
 type Step = { readonly page: string | null } | { readonly moved: string | null; readonly isBySlash?: true };
 
 /** Finds the page at which a browser ends. Ignores rules to the same path on another host. */
@@ -91,7 +84,7 @@ export class PagePaths {
     return step?.page ?? null;
   }
 
-  /** False for redirects without end, or longer than a browser follows. @param targetPath decoded @param host that the browser requests */
+  /** False for redirects without end, or longer than a browser follows. @param host that the browser requests */
   ends({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {
@@ -122,7 +115,7 @@ export class PagePaths {
     });
   }
 
-  /** Filters open pages, in turns of this thread. `isCut`: the budget was spent, and the last pages are missing. */
+  /** Works in turns of this thread. `isCut`: the budget was spent, and the last pages are missing. */
   async openOf<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
@@ -157,14 +150,13 @@ export class PagePaths {
     return page !== null && this.isOpen(page, work) ? { page } : null;
   }
 
-  /** A rule with `!` may redirect back from the other form. */
   #bySlash(built: string, path: string, work: Work): Step | null {
     if (!this.#redirects.hasForced || !work.spend(LOOKUP_UNITS + path.length * LOOKUP_CHARACTER_UNITS)) return null;
     if (findFile(this.#files, path, this.#trailingSlash)?.kind !== 'redirect') return null;
     return { moved: built.endsWith('/') ? built.slice(0, -1) : `${built}/`, isBySlash: true };
   }
 
-  /** Rules that apply to a path, with the file of a rule that does not redirect. A missing script stays missing, even if all paths get a page. */
+  /** A missing script stays missing, even if a rule sends all paths to a page. */
   *applying(kind: RuleKind, built: string, work: Work) {
     for (const { rule, captures } of this.#redirects[kind](built, work)) {
       const { target, status } = rule;
@@ -192,7 +184,6 @@ export class PagePaths {
     return null;
   }
 
-  /** Null for a target of this host that is outside of the site. */
   #builtPath(origin: string | null, path: string): string | null {
     return origin === null ? path : rebase(path, { from: this.#servedAt, to: this.#builtFor });
   }

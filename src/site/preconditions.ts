@@ -1,7 +1,6 @@
 import type { SiteRequest } from './request.ts';
 
 export interface Validators {
-  /** Strong entity tag with its quotes. */
   readonly etag: string;
   /** Milliseconds since 1970, whole seconds. */
   readonly lastModifiedMs: number;
@@ -29,10 +28,7 @@ function matchesStrongly(list: string, etag: string): boolean {
   return list.trim() === '*' || tagsOf(list).includes(etag);
 }
 
-/**
- * Follows RFC 9110, section 13.2.2, but ignores dates: a release has the same date before and after a correction, and an older one after a
- * rollback.
- */
+/** Follows RFC 9110, section 13.2.2, but ignores dates, which say nothing after a correction or a rollback. */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
@@ -75,7 +71,6 @@ export function parseRange(header: string, size: number): ByteRange | 'whole' | 
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const MONTH = `(?<month>${MONTHS.join('|')})`;
-/** 60 is a leap second. */
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
 
 /** RFC 9110, section 5.6.7: the preferred form and the two obsolete ones, which a recipient must accept. */
@@ -93,7 +88,6 @@ function parseHttpDate(text: string | undefined): number | null {
   const { year = '', month = '', day, hour, minute, second } = parts;
   const date = new Date(0);
   date.setUTCFullYear(year.length === 2 ? wholeYear(Number(year)) : Number(year), MONTHS.indexOf(month), Number(day));
-  // Rejects 31 February.
   if (date.getUTCDate() !== Number(day)) return null;
   return date.setUTCHours(Number(hour), Number(minute), Number(second));
 }

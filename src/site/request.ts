@@ -3,7 +3,6 @@ import { PATH_CHARS_MAX } from '../web/resolve.ts';
 
 export interface SiteRequest {
   readonly method: string;
-  /** Raw request target, neither decoded nor normalised. */
   readonly target: string;
   /** @param name in lower case. Several values are joined as HTTP defines */
   header(name: string): string | undefined;
@@ -15,7 +14,6 @@ export interface SiteRequest {
 type CanonicalTarget =
   /** `path` is decoded, without the leading slash. `query` is raw, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
-  /** Results in 400. */
   | { readonly kind: 'malformed' }
   /** Well formed, but impossible as a file name. Results in 404. */
   | { readonly kind: 'nowhere' };
@@ -28,10 +26,7 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
-/**
- * Decodes the target once: the URL class would resolve `..` and turn backslashes. File names never contain an encoded slash, empty segment,
- * backslash or control character, and `.` and `..` count as dotfiles.
- */
+/** Decodes once, by hand: the URL class would resolve `..` and turn backslashes, which no file name contains. */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
   const end = relative.search(/[?#]/);

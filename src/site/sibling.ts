@@ -18,7 +18,6 @@ export interface Sibling extends Form {
 type Content = Pick<FileEntry, 'size' | 'sha256'>;
 
 const CHUNK_BYTES = 256 * 1024;
-/** Magic number of a gzip member (RFC 1952, section 2.3). */
 const MAGIC = 0x1f8b08;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
@@ -34,10 +33,7 @@ const DECODERS: Readonly<Record<Coding, () => Duplex>> = {
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
 
-/**
- * Checks that a compressed file decodes to exactly this content, and that clients read all its bytes. Stops at the first byte beyond
- * `content.size`. Never rejects.
- */
+/** True if clients decode all its bytes to this content. Stops at the first byte beyond `content.size`. Never rejects. */
 export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: Coding): Promise<boolean> {
   try {
     const [start, trailer] = coding === 'gzip' ? await gzipFrame(file) : [0, null];
@@ -60,7 +56,6 @@ export async function decodesTo(content: Content, file: SiteFileOnDisk, coding: 
   }
 }
 
-/** Offset of the data, and the last 8 bytes. @throws Error if the header is malformed */
 async function gzipFrame({ diskPath, size }: SiteFileOnDisk): Promise<readonly [start: number, trailer: Buffer]> {
   await using handle = await open(diskPath);
   const header = Buffer.alloc(HEADER_BYTES_MAX);
@@ -70,7 +65,6 @@ async function gzipFrame({ diskPath, size }: SiteFileOnDisk): Promise<readonly [
   return [gzipDataStart(header), trailer];
 }
 
-/** @throws RangeError if the header is malformed or does not end */
 function gzipDataStart(header: Buffer): number {
   const flags = header.readUInt8(3);
   if (header.readUIntBE(0, 3) !== MAGIC || (flags & FLAGS.reserved) !== 0) throw new RangeError('no gzip header');

@@ -35,10 +35,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
   return bytes;
 }
 
-/**
- * Opens exactly `length` bytes; a shorter file breaks the connection. @param onFault called for errors after the first byte @throws
- * DocshelfError as `readSiteFile`, before the first byte
- */
+/** Opens exactly `length` bytes; a shorter file breaks the connection. @param onFault called after the first byte */
 export async function openFilePart(
   file: SiteFileOnDisk,
   start: number,
@@ -56,7 +53,6 @@ interface PartRange {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/** Files that stay open between two reads of slow clients. */
 const OPEN_MAX = 256;
 const READS_MAX = 64;
 
@@ -81,7 +77,6 @@ class OpenFiles {
 }
 const files = new OpenFiles();
 
-/** The reader closes it if he leaves before the end. */
 export class FilePart {
   #handle: FileHandle | null = null;
   #inode: bigint | null = null;
@@ -96,7 +91,6 @@ export class FilePart {
     this.#at = range.start;
   }
 
-  /** @throws DocshelfError as `readSiteFile` */
   async open(): Promise<void> {
     try {
       await this.#use(async () => undefined);
@@ -154,7 +148,6 @@ export class FilePart {
     }
   }
 
-  /** Closes its handle until the next read. */
   async leave(): Promise<void> {
     files.left(this);
     const handle = this.#handle;

@@ -8,7 +8,6 @@ import type { Validators } from './preconditions.ts';
 import { decodesTo, SIBLING_EXTENSION, type Sibling } from './sibling.ts';
 import { type FastAnswer, flatHeaders, readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
-/** Hex digits of the SHA-256, 128 bits. */
 const ETAG_DIGITS = 32;
 /** Hex digits of a sibling's SHA-256: bytes of another compressor need another tag. */
 const SIBLING_TAG_DIGITS = 8;
@@ -39,10 +38,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #notModified: { [tag: string]: FastAnswer } = {};
   readonly #missing: { [tag: string]: readonly string[] } = {};
 
-  /**
-   * @param entry of the sent bytes @param isImmutable true if no release has other bytes under this name @param make creates bytes that are
-   * not on disk @param files of the release, searched for compressed siblings
-   */
+  /** @param isImmutable true if no release has other bytes under this name @param make creates bytes that are not on disk */
   constructor(
     entry: FileEntry,
     release: Pick<ReleaseView, 'siteDir' | 'createdAt'>,
@@ -70,12 +66,10 @@ export class SiteFile implements SiteFileOnDisk {
     this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
   }
 
-  /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>> {
     return this.#read();
   }
 
-  /** Encoding to try; the bytes may not shrink. */
   encodingFor(acceptEncoding: string | undefined): Encoding {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }

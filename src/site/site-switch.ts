@@ -26,7 +26,6 @@ export interface SiteForm extends SnapshotOptions {
 
 interface VersionParts {
   readonly release: ReleaseView;
-  /** Other releases of the site, the one active last first. */
   readonly retained: readonly KeptRelease[];
   readonly rules: SiteRules;
   /** Facts for the additions to pages, as far as the form requires them. */
@@ -38,7 +37,6 @@ export interface ServedVersion extends VersionParts {
 }
 
 interface LiveVersion extends ServedVersion {
-  /** RFC 3339, UTC. */
   readonly activatedAt: string;
 }
 
@@ -48,7 +46,6 @@ export interface SiteState<Settings> {
   readonly version: LiveVersion | null;
 }
 
-/** A version that is served beside the active one, at an address under `_docshelf/v/`. */
 export interface Beside {
   readonly active: ReleaseView | null;
   /** Finds the same page of the active version. Null adds no notice. */
@@ -123,7 +120,6 @@ const startPageNotice = (version: string): string =>
 interface SwitchOptions<Settings> {
   readonly settings: Settings;
   readonly surveyVersions?: SurveyVersions;
-  /** Called in the tick of the replacement. */
   readonly onChange?: (former: SiteState<Settings>, next: SiteState<Settings>) => void;
 }
 
@@ -161,7 +157,6 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     const parts = await readVersion(release, retained, form, this.#surveyVersions, this.#searches);
     const version = buildVersion(parts, form);
     return async (activatedAt) => {
-      // A reload may have come in between.
       if (form !== this.#state.settings.form) return this.#rebuild({ ...parts, activatedAt });
       this.#replace({ version: { ...version, activatedAt } });
     };
@@ -176,7 +171,6 @@ export class SiteSwitch<Settings extends { readonly form: SiteForm }> {
     this.#replace({ version: null });
   }
 
-  /** Rebuilds the version if its pages depend on the change. */
   applySettings(settings: Settings): void {
     const { settings: former, version } = this.#state;
     if (isDeepStrictEqual(settings.form, former.form)) this.#replace({ settings: { ...settings, form: former.form } });

@@ -39,13 +39,11 @@ import { OverlongFiles } from './transform/making-limits.ts';
 export interface SnapshotOptions {
   /** Identifies the site in the scheduler. Default: the release. */
   readonly site?: string;
-  /** `auto` follows each release. */
   readonly trailingSlash: 'auto' | TrailingSlash;
   readonly title?: string | null;
   /** With its last slash, `/` by default. A release that was built for another base path is rewritten. */
   readonly basePath?: string;
   readonly headers?: HeaderForm;
-  /** Serves the start page for paths without an extension that match nothing else. */
   readonly spaFallback?: boolean;
   readonly markdown?: boolean;
   readonly additions?: PageAdditions;
@@ -93,12 +91,10 @@ export class SiteSnapshot {
   readonly #answersMarkdown: boolean;
   readonly #site: string;
   readonly #overlong = new OverlongFiles();
-  /** Derived from the active release, also used for older ones. */
   readonly #immutable: ImmutableNames;
   /** Files by path and headers, those of older releases also by digest, since a release may be removed. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
-  /** @param older other releases of the site, the one active last first */
   constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotSettings, rules: SiteRules = NO_RULES) {
     const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false, markdown = false } = form;
     const { site = active.digest } = form;
@@ -130,17 +126,13 @@ export class SiteSnapshot {
     this.#site = site;
   }
 
-  /**
-   * Follows contract section 9. Returns a promise if it must look into older releases. @param path decoded, without a leading slash, or
-   * null for an address that cannot name a file @throws DocshelfError `cannot_read`
-   */
+  /** Contract section 9. A promise if it must read older releases. @param path decoded, without a leading slash, or null if impossible */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
     return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
   }
 
-  /** `Content-Security-Policy` of the start page, or an empty text. */
   get contentPolicy(): string {
     const { headers } = this.#headers.headersFor(this.#mount.from, 'text/html');
     return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1] ?? '';
@@ -160,7 +152,6 @@ export class SiteSnapshot {
     return this.#mount.to;
   }
 
-  /** Null if the path is no page, or the page is too large. */
   markdownOf(page: string): SnapshotFile | null {
     return this.#twins.of(page);
   }

@@ -3,7 +3,6 @@ import { pageStem } from '../../web/resolve.ts';
 import { twinOf } from '../page-paths.ts';
 
 export interface ListedPage {
-  /** Path in the site: `guides/start.html`. */
   readonly path: string;
   readonly title: string | null;
   readonly description: string | null;
@@ -12,9 +11,7 @@ export interface ListedPage {
 
 export interface SiteOutline {
   readonly pages: readonly ListedPage[];
-  /** Paths in the order of the site's navigation. */
   readonly navigation: readonly string[];
-  /** Base path at which the site is served, with its last slash. */
   readonly basePath: string;
   readonly title: string | null;
 }
@@ -35,7 +32,6 @@ interface Section {
   readonly pages: ListedPage[];
 }
 
-/** Returns `docs/guides` for `docs/guides/start.html` and `docs/guides/start/index.html`. */
 export function sectionOf(path: string): string {
   const stem = pageStem(path);
   return stem.split('/').slice(0, -1).slice(0, SECTION_DEPTH).join('/');

@@ -25,11 +25,9 @@ import { OverlongFiles, TransformThreads } from '../transform/making-limits.ts';
 import { type ListAnswer, MORE_PAGES } from './llms-text.ts';
 import type { TwinAnswer, TwinCalls } from './worker.ts';
 
-/** Larger pages are data, and have no Markdown. */
 const PAGE_BYTES_MAX = 2 * 1024 ** 2;
 /** Time for the heads of 20,000 pages on a busy disk. */
 const LIST_MS_MAX = 300_000;
-/** One page and one list per site at a time leave a place for another site. */
 const PLACES = { entry: threadEntry('./worker', import.meta), max: 2, siteMax: 1 };
 const makers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'make the Markdown of a page' });
 const listers = new TransformThreads<TwinCalls>({ ...PLACES, task: 'list the pages of a site', msMax: LIST_MS_MAX });
@@ -49,7 +47,6 @@ const FULL_BYTES_MAX = 16 * 1024 ** 2;
 interface TwinsForm {
   readonly mount: Mount;
   readonly title: string | null;
-  /** Identifies the site in the scheduler. */
   readonly site: string;
   readonly trailingSlash: TrailingSlash;
   readonly headers: HeaderPolicy;
@@ -69,7 +66,6 @@ export class MarkdownPages {
     this.#form = form;
   }
 
-  /** Null if no page has this path. @param built path as the site was built */
   at(path: string, built: string | null): SnapshotFile | null {
     const list = LISTS.find((name) => name === path);
     if (list !== undefined) return this.#list(list, built ?? this.#form.mount.from + path);
@@ -249,10 +245,7 @@ export interface PageMarkdownText {
   readonly markdown: string;
 }
 
-/**
- * Markdown of the page at an address, after redirects within the site. Null if there is none. @param path raw path in the site, without
- * query and fragment @throws DocshelfError `cannot_read`, `release_damaged`, `worker_ended`, `deadline_exceeded`; the signal's reason
- */
+/** Follows redirects within the site. Null without a page. @throws DocshelfError `cannot_read`, `worker_ended`, `deadline_exceeded` */
 export async function readMarkdown(
   snapshot: DocumentedSnapshot,
   bodies: BodyCache,

@@ -11,7 +11,6 @@ import { type ListAnswer, type ListedPage, llmsText, orderPages, type SiteOutlin
 
 /** Bytes read from the start of a page. Heads with inline styles have 100 KB. */
 const HEAD_BYTES = 128 * 1024;
-/** Bytes read of a page for its navigation links. */
 const NAVIGATION_BYTES = 1024 ** 2;
 const SECTIONS_MAX = 200;
 
@@ -24,7 +23,6 @@ const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noi
 export interface HeadsOrder {
   readonly siteDir: string;
   readonly pages: readonly { readonly path: string; readonly type: string }[];
-  /** Base paths with their last slash. */
   readonly builtFor: string;
   readonly basePath: string;
   readonly title: string | null;

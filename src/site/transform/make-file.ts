@@ -26,7 +26,6 @@ export type SnapshotFile = SiteFile | LazyTransform;
 /** Shares the work on a file between requests. The task itself limits the load. */
 const sharing = new Scheduler(Number.POSITIVE_INFINITY);
 
-/** A file whose bytes, size and entity tag are not computed yet. */
 export class LazyTransform {
   readonly path: string;
   readonly sent: ExtraHeaders;
@@ -66,7 +65,6 @@ export interface Making {
   readonly release: ReleaseView | KeptRelease;
   readonly basePath: string;
   readonly added: Added;
-  /** Identifies the site in the scheduler. */
   readonly site: string;
   readonly overlong: OverlongFiles;
 }
@@ -90,11 +88,7 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
   return isMounted || ((added.toPage !== null || !isEmptyAdditions(added.toAll)) && acceptsAdditions(type, size));
 }
 
-/**
- * Rewrites a file for its base path and adds to pages. Returns the same file if that changes nothing or takes too long. Transformed files
- * are not immutable, since they depend on settings and the docshelf version. @throws DocshelfError `cannot_read`, `release_damaged`,
- * `internal`; the signal's reason
- */
+/** Returns the same file if nothing changes or it takes too long. @throws DocshelfError `cannot_read`, `release_damaged`, `internal` */
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
@@ -190,7 +184,6 @@ async function withAdditions(
     const bytes = await rewrite('add', { page, type, additions });
     return bytes === null ? null : Buffer.from(bytes.buffer as ArrayBuffer);
   }
-  // This loads a parser, which most sites never need.
   const { addToPage } = await import('../../web/additions/add-to-page.ts');
   const added = addToPage(page, type, additions);
   return added === page ? null : Buffer.from(added.buffer as ArrayBuffer, added.byteOffset, added.byteLength);

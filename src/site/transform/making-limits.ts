@@ -75,10 +75,7 @@ export class TransformThreads<Calls extends CallsOf<Calls>> {
     this.#large = lane(1, 1);
   }
 
-  /**
-   * @param make its calls end with the time limit, or once no reader wants the file @throws DocshelfError `deadline_exceeded`,
-   * `worker_ended`; errors of `make`; the signal's reason
-   */
+  /** @throws DocshelfError `deadline_exceeded`, `worker_ended`; errors of `make`; the signal's reason */
   run<Result>(
     { path, size }: Pick<FileEntry, 'path' | 'size'>,
     { key, signal }: Pick<Turn, 'key' | 'signal'>,

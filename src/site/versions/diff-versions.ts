@@ -30,10 +30,7 @@ const threads = new ThreadPool(
     }),
 );
 
-/**
- * @param order folders of the releases @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended`;
- * the signal's reason
- */
+/** @throws DocshelfError `busy`, `cannot_read`, `release_damaged`, `deadline_exceeded`, `worker_ended` */
 export async function diffVersions(
   order: Pick<DiffOrder, 'before' | 'after'>,
   signal: AbortSignal,
