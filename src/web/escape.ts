@@ -1,4 +1,3 @@
-/** Null if an escape is invalid. */
 export function percentDecode(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -9,7 +8,7 @@ export function percentDecode(text: string): string | null {
 
 export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
 
-/** Decodes needless escapes, since base paths contain none (RFC 3986, section 6.2.2.2). `%2f` stays: an encoded slash ends no segment. */
+/** `%2f` stays, since an encoded slash ends no segment (RFC 3986, section 6.2.2.2). */
 export function decodeUnreserved(path: string): string {
   return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
     const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
@@ -36,7 +35,6 @@ export function encodeSegments(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** Escapes the characters that begin a query or a fragment. */
 export function encodeAddress(path: string): string {
   return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
 }

@@ -3,23 +3,19 @@ import { RAW_TEXT, refreshOf } from './rewrite/markup/elements.ts';
 import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { detachString } from './rewrite/source-text.ts';
 
-/** Facts as plain text. Null if the page does not state one. */
 export interface FirstPage {
   /** Page title without the site's name, or the site's name if the page is called Home, Welcome or similar. */
   readonly title: string | null;
   readonly description: string | null;
   readonly language: string | null;
-  /** Target of a meta refresh, as written. */
   readonly refresh: string | null;
 }
 
 /** UTF-16 code units. Longer titles and descriptions are cut: a list shows two or three lines. */
 const TITLE_LENGTH_MAX = 120;
 const DESCRIPTION_LENGTH_MAX = 300;
-/** BCP 47 tags in use have 20. */
 const LANGUAGE_LENGTH_MAX = 35;
 
-/** @param html the page, or its beginning with the head */
 export function readFirstPage(html: string): FirstPage {
   const head = new HeadReader(html);
   const first = (name: string): string => head.metadata.get(name) ?? '';
@@ -36,7 +32,6 @@ export function readFirstPage(html: string): FirstPage {
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
 /** A hyphen may also be part of a title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
-/** Titles of first pages that name no site. */
 const UNTELLING = /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
 
 function titleOf(written: string, siteName: string): string {
@@ -44,7 +39,6 @@ function titleOf(written: string, siteName: string): string {
   const between = separator ?? [...written.matchAll(HYPHEN)].at(-1);
   if (between === undefined) return UNTELLING.test(written) && siteName !== '' ? siteName : written;
   const sides = [written.slice(0, between.index), written.slice(between.index + between[0].length)] as const;
-  // Some write the site's name first.
   const [page, site] = sides[0] === siteName ? [sides[1], sides[0]] : sides;
   if (UNTELLING.test(page)) return site;
   return separator !== undefined || site === siteName || UNTELLING.test(site) ? page : written;
@@ -59,7 +53,6 @@ function shortened(text: string, lengthMax: number): string | null {
 class HeadReader implements MarkupReader {
   title: string | null = null;
   language: string | null = null;
-  /** First value that is not empty, by name in lower case. */
   readonly metadata = new Map<string, string>();
   readonly #scanner: MarkupScanner;
 

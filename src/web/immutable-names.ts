@@ -1,14 +1,10 @@
 import { type FileTable, isPage } from '../domain/release.ts';
 import { isPagePart } from './media-type.ts';
 
-/**
- * Folders that generators never rewrite: Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby, and the chunks of VitePress.
- * Their own documentation has them sent as immutable.
- */
+/** Folders that Next.js, Astro, Nuxt (except one file), SvelteKit, rustdoc, Gatsby and VitePress never rewrite. */
 const FOLDERS =
   /(?:^|\/)(?:_next\/static\/|_astro\/|_nuxt\/(?!builds\/latest\.json$)|_app\/immutable\/|static\.files\/|static\/[0-9a-f]{32}\/|assets\/chunks\/(?:[^/]+\.)?[A-Za-z0-9_-]{8}\.js$)/;
 
-/** Limit of folders, since each costs a look through its names. */
 const FOLDERS_MAX = 256;
 
 /** Names of a release that never stand for other bytes (contract, section 3). */
@@ -45,9 +41,7 @@ const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 const BASE32 = /^[A-Z2-7]+$/;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** Length of the digests of Rollup and esbuild. */
 const DIGEST_CHARS_MIN = 8;
-/** SHA-256 in hex digits. */
 const DIGEST_CHARS_MAX = 64;
 /** Length from which hex digits with letters are no word, number or date. */
 const CERTAIN_HEX_CHARS = 16;
@@ -65,7 +59,6 @@ const GENERATOR_SHAPES = [
   /\.md\.[A-Za-z0-9_-]{8}(?:\.lean)?\.js$/,
 ];
 
-/** Counts changes between digits and letters, and between small letters, capitals and others. */
 function changesIn(token: string): number {
   let changes = 0;
   let last = '';
@@ -77,7 +70,6 @@ function changesIn(token: string): number {
   return changes;
 }
 
-/** True for a token that nobody writes by hand. */
 function isCertain(token: string): boolean {
   if (token.length < DIGEST_CHARS_MIN || !/[0-9]/.test(token) || !/[A-Za-z]/.test(token) || DAY.test(token))
     return false;
@@ -87,7 +79,6 @@ function isCertain(token: string): boolean {
   return BASE64URL.test(token) && /[a-z]/.test(token) && /[A-Z]/.test(token) && changesIn(token) >= 5;
 }
 
-/** A word, camel case, a number, or a day. */
 function isPlainWord(token: string, isHex: boolean): boolean {
   if (DAY.test(token)) return true;
   if (isHex) return !/[0-9]/.test(token);
@@ -121,7 +112,6 @@ function tokensOf(name: string): Token[] {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** Always false for pages. */
 function hashedName(path: string): boolean {
   const name = nameOf(path);
   if (isPage(path) || UUID.test(name) || DOXYGEN.test(name)) return false;
@@ -133,11 +123,9 @@ const CERTAIN_NAMES_MIN = 3;
 const CERTAIN_SHARE_MIN = 1 / 4;
 const CARRYING_SHARE_MIN = 1 / 2;
 
-/** Positions and alphabets of a folder's digests, derived from the certain ones. */
 class FolderDigests {
   readonly #alphabets = new Map<string, RegExp>();
 
-  /** @param names files of the folder that pages load */
   constructor(names: readonly string[]) {
     const byPlace = new Map<string, string[]>();
     for (const name of names) {

@@ -6,10 +6,7 @@ const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ['cjs', 'text/javascript'],
 ]);
 
-/**
- * Text formats that the registry lacks, confuses (`.rs`, `.dot`, `.pot`, `.mmd`), or has as types that a browser downloads. With `nosniff`,
- * only text types are readable.
- */
+/** The registry lacks these text formats or confuses them (`.rs`, `.dot`). With `nosniff`, only text types are readable. */
 const TEXT_EXTENSIONS = new Set(
   [
     'py pyi pyw go mod sum rs proto graphql gql rb erb gemspec php pl pm r jl scala sbt kt kts swift groovy gradle dart',
@@ -22,7 +19,6 @@ const TEXT_EXTENSIONS = new Set(
   ].flatMap((extensions) => extensions.split(' ')),
 );
 
-/** Case-sensitive names of texts without an extension. */
 const TEXT_NAME =
   /^(?:AUTHORS|BUILD|CHANGELOG|CHANGES|CNAME|CODEOWNERS|CONTRIBUTING|CONTRIBUTORS|COPYING|COPYRIGHT|HISTORY|INSTALL|LICEN[CS]E|MAINTAINERS|NEWS|NOTICE|PATENTS|README|THANKS|TODO|UNLICENSE|VERSION|WORKSPACE|(?:Brew|Caddy|Container|Docker|Earth|Gem|Guard|Jenkins|Just|Make|Pip|Pod|Proc|Rake|Tilt|Vagrant)file)(?:[-.][A-Z0-9.]+)?$/;
 
@@ -94,7 +90,6 @@ const PAGE_PART =
 /** Recognized by name: a registered worker requests itself again, and must get a 404 if it is gone. */
 const SERVICE_WORKER = /(?:^|[-_.])(?:ng)?sw(?:[-_.]|$)|service-?worker|ngsw-worker/i;
 
-/** False for documents, feeds, archives, data and service workers. */
 export function isPagePart(path: string): boolean {
   const type = knownTypeOf(path);
   if (type === null) return false;
@@ -148,15 +143,12 @@ function weightsOf(accept: string): Weights {
   return weights;
 }
 
-/** Weight of the most specific matching range (RFC 9110, section 12.5.1). */
 function weightOf(type: string, weights: Weights): number {
   const ranges = [type, type.replace(/\/.*/, '/*'), '*/*'];
   return ranges.map((range) => weights.get(range)).find((weight) => weight !== undefined) ?? 0;
 }
 
-/**
- * True if the field names the wanted type and gives the usual one no higher weight. @param wanted, usual in lower case, without parameters
- */
+/** True if the usual type has no higher weight. @param wanted, usual in lower case, without parameters */
 export function prefersType(accept: string, wanted: string, usual: string): boolean {
   const weights = weightsOf(accept);
   const ofWanted = weights.get(wanted) ?? 0;
@@ -218,7 +210,6 @@ export function markedCharset([first, second, third]: Uint8Array): string | null
   return first === 0xff && second === 0xfe ? 'utf-16le' : null;
 }
 
-/** Uses byte order mark, `<meta>` or XML declaration (HTML standard, section 13.2.3.2). */
 export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
@@ -232,7 +223,6 @@ export function charsetInMarkup(text: string): string | null {
   return declared === undefined ? null : encodingOf(declared);
 }
 
-/** CSS Syntax Level 3, section 3.2. */
 export function charsetInCss(text: string): string | null {
   return /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 }

@@ -4,11 +4,8 @@ export interface BundledSearch {
   readonly kind: string;
   /** `hosted` needs an external service. `no-index` lacks a file. */
   readonly state: 'works' | 'hosted' | 'no-index';
-  /** Service or file that the search needs. */
   readonly needs: string;
-  /** CSS selectors, separated by commas. */
   readonly boxes: string;
-  /** Markup for the head of pages whose boxes are replaced. */
   readonly head: string;
 }
 
@@ -38,7 +35,6 @@ export class BundledSearchSurvey {
     }
   }
 
-  /** Pages to read, complete once all files are known. */
   get pages(): readonly string[] {
     return [...this.#pages];
   }
@@ -74,13 +70,10 @@ export interface OwnSearchKind {
   readonly name: string;
   readonly mark: RegExp;
   readonly unless?: RegExp;
-  /** Script that distinguishes searches with the same markup. */
   readonly script?: RegExp;
   /** Index files, of which one suffices, or null for a hosted service. */
   readonly index: { readonly file: RegExp; readonly name: string } | null;
-  /** Hosted service, or null if it reads files. */
   readonly service: string | null;
-  /** CSS selectors, separated by commas. */
   readonly boxes: string;
   /** Matches a selector in the page's own script. */
   readonly named?: RegExp;

@@ -4,7 +4,6 @@ import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
-/** Reference of a page: as written, entities decoded, trimmed. */
 export interface Reference {
   /** `link` is followed by readers, `canonical` is the page's own address, `asset` is loaded by the page. */
   readonly kind: ReferenceKind;
@@ -36,7 +35,6 @@ const URL_ATTRIBUTES: Readonly<Record<string, { readonly kind: ReferenceKind; re
   video: { kind: 'asset', names: ['src', 'poster'] },
 };
 
-/** `rel` values of links that the page loads at once or later. */
 const LOADED =
   /(?:^|\s)(?:stylesheet|icon|mask-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image|manifest|(?:module)?preload|prefetch|prerender)(?:\s|$)/i;
 const LINK_TO_HOST = /(?:^|\s)(?:preconnect|dns-prefetch)(?:\s|$)/i;

@@ -20,7 +20,6 @@ type Paths = Pick<FileTable, 'has'>;
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
 const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
 const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
-/** Longest path in bytes of a release (archives.md). */
 export const PATH_CHARS_MAX = 4096;
 const WELL_KNOWN = '.well-known/';
 
@@ -78,17 +77,13 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
   }
 }
 
-/**
- * Tries the exact file, `<path>.html`, the folder's `index.html` (`always` redirects to the slash, `never` serves both), then other Unicode
- * normal forms, since some systems store names decomposed. @param path decoded, without a leading slash; empty for the root
- */
+/** `always` redirects a folder to its slash. Some systems store names decomposed. @param path decoded, without a leading slash */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   const found = findFile(files, path, trailingSlash);
   if (found !== null) return found;
   return { kind: 'missing', notFoundPage: isAssetPath(path) ? null : nearestNotFoundPage(files, path) };
 }
 
-/** Like `resolvePath`, without the 404 page. */
 export function findFile(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (isWithheld(path) || path.length > PATH_CHARS_MAX) return null;
   const found = resolveExactly(files, path, trailingSlash);

@@ -8,7 +8,6 @@ const BROKEN_WEIGHT = 10;
 /** Stands for the site's own host, which a bundle does not name. */
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** Cheap test before parsing: most pages have many such URLs. */
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
 const ABSOLUTE = /^(?:https?:|\/)/i;
 
@@ -19,10 +18,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
-/**
- * Votes on `/x/` or `/x` for `x/index.html`: links and canonicals to it, and its relative references that resolve in only one form. Without
- * these, relative references vote for the slash, and absolute ones against it.
- */
+/** Counts links, canonicals and relative references to `x/index.html` as `/x/` or `/x`. Relative references vote for the slash. */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
   readonly #basePath: string;
@@ -66,7 +62,6 @@ export class TrailingSlashVotes {
     return this.#relative > this.#absolute ? 'always' : 'never';
   }
 
-  /** Compares only the end, since the site may be published under a prefix. */
   #countCanonical(path: string, canonical: URL): void {
     const folder = path.replace(FOLDER_PAGE, '');
     const address = decodedPath(canonical);
@@ -123,7 +118,6 @@ class PageAddresses {
     this.#withoutSlash = from(address);
   }
 
-  /** Null if the reference leaves the site. */
   resolve(url: string, withSlash: boolean): string | null {
     const target = URL.parse(url, withSlash ? this.#withSlash : this.#withoutSlash);
     if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return null;

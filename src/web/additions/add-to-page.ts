@@ -25,9 +25,7 @@ export function addToPage(bytes: Uint8Array, mediaType: string, { head, body }: 
 }
 
 interface AdditionPlaces {
-  /** Value of `<html lang>`, or empty. */
   readonly language: string;
-  /** End of `<head>`, written or implied. */
   readonly head: number;
   /** End of `<body>`. Null if markup must not follow: in a frameset, in a template, and after an unclosed element. */
   readonly body: number | null;
@@ -37,18 +35,13 @@ interface AdditionPlaces {
 const IN_HEAD = new Set(
   'html head title base basefont bgsound link meta style script noscript noframes template'.split(' '),
 );
-/** Other end tags in a head are ignored. */
 const ENDS_HEAD = new Set(['head', 'body', 'html', 'br']);
 /** A file without these tags and without a doctype is a part of a page, which scripts load. */
 const OF_PAGES = new Set('html head title meta body frameset'.split(' '));
 const NO_SPACE = /[^\t\n\f\r ]/;
-/** As a text of one unit per byte. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
-/**
- * Ends of head and body as a browser finds them, in spite of comments, scripts, attributes and templates. @param text one unit per byte
- * @param wantsBody false to stop after the head @returns null for parts of pages
- */
+/** @param text one unit per byte @param wantsBody false to stop after the head @returns null for parts of pages */
 function findPlaces(text: string, wantsBody: boolean): AdditionPlaces | null {
   return new PlaceFinder(text, wantsBody).places();
 }
@@ -138,7 +131,6 @@ class PlaceFinder implements MarkupReader {
     return at === -1 ? '' : this.#text.slice(this.#scanner.valueStart(at), this.#scanner.valueEnd(at));
   }
 
-  /** @returns true if the rest of the page need not be read */
   #endHead(at: number): boolean {
     if (this.#head !== null) return false;
     this.#head = at;

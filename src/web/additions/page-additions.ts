@@ -1,12 +1,10 @@
 import { escapeHtml } from '../escape.ts';
 
-/** Markup by language, with the tags of `PAGE_LANGUAGES`. */
 export type TranslatedMarkup = Readonly<Record<string, string>>;
 
 /** Markup to add, in this order. Each piece is ASCII and complete. */
 export interface PageAdditions {
   readonly head: readonly (string | TranslatedMarkup)[];
-  /** Pages of frames have no `<body>`. */
   readonly body: readonly string[];
 }
 
@@ -45,10 +43,7 @@ export function acceptsAdditions(mediaType: string, size: number): boolean {
 /** Directives for scripts in files, of which the first present one counts (Content Security Policy 3, section 6.8.1). */
 const DIRECTIVES = ['script-src-elem', 'script-src', 'default-src'];
 
-/**
- * True if every policy may allow scripts of the own site without a nonce or hash. A host may be the site's, so it counts as allowed. @param
- * policies as in `Content-Security-Policy`
- */
+/** A host in a policy may be the site's, so it counts as allowed. @param policies as in `Content-Security-Policy` */
 export function allowsOwnScripts(policies: string): boolean {
   return policies.split(',').every((policy) => {
     const directives = new Map<string, readonly string[]>();
@@ -58,7 +53,6 @@ export function allowsOwnScripts(policies: string): boolean {
     }
     const sources = DIRECTIVES.map((name) => directives.get(name)).find((each) => each !== undefined);
     if (sources === undefined) return true;
-    // It disables hosts and 'self'.
     if (sources.includes("'strict-dynamic'")) return false;
     return sources.some((source) => source === "'self'" || !source.startsWith("'"));
   });

@@ -38,7 +38,6 @@ const CLASSES = new Set(
   ).split(' '),
 );
 
-/** Headings only for screen readers or a book's author. */
 const HEADING_CLASSES = new Set('sr-only visually-hidden corpauthor'.split(' '));
 
 const LINE_NUMBER_CLASSES = new Set(
@@ -157,7 +156,6 @@ export function codeText(pre: Element): string {
 /** UTF-16 code units. Longer headings are text. */
 const HEADING_LENGTH_MAX = 500;
 
-/** Adjacent spans with separate styles: a number and its title, a name and its claim. */
 function areSetApart(before: Node | undefined, node: Element): boolean {
   return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
 }

@@ -31,9 +31,7 @@ const SHARE_MIN = 0.7;
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
-/**
- * Prefers the main landmark (or its only article with a heading), then an article, a known container, and the part with the densest text.
- */
+/** Prefers the main landmark, then an article, a known container, and the part with the densest text. */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
   const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);
@@ -103,11 +101,9 @@ function densest(body: Element, density: LinkDensity): Element {
   }
 }
 
-/** @param isBeforeText true before the first text */
 export function isOutsideContent(element: Element, { isMarked, density }: ContentRoot, isBeforeText: boolean): boolean {
   if (isClutter(element)) return true;
   const { tagName } = element;
-  // An aside is a note or a menu.
   if (tagName === 'aside') return density.isLinkList(element);
   if (isMarked) return false;
   if (tagName === 'header') return !density.holdsTitle(element);

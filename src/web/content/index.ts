@@ -10,13 +10,9 @@ interface PageTree {
   readonly facts: PageFacts;
 }
 
-/**
- * Limit of elements, attributes and comments. The largest page of the corpus has 17,000 elements. 300,000 take 3 s and 300 MiB (measured);
- * without a limit, 8 MiB of tags took more than a gigabyte.
- */
+/** The largest page of the corpus has 17,000 nodes. 300,000 take 3 s and 300 MiB (measured). */
 const NODES_MAX = 300_000;
 
-/** Stops at the limits of depth and nodes. @param path decides whether it is XHTML */
 export function readPageTree(path: string, markup: string, nodesMax = NODES_MAX): PageTree | null {
   const document = parseWithin(readableMarkup(path, markup), nodesMax);
   const html = document.childNodes.find(isElement);
@@ -43,7 +39,6 @@ class BoundedParser extends Parser<DefaultTreeAdapterMap> {
           this.#count(1);
           return defaultTreeAdapter.createCommentNode(text);
         },
-        // A repeated <html> or <body> tag adds its attributes to the first.
         adoptAttributes: (recipient, attributes) => {
           this.#count(attributes.length);
           if (recipient.attrs.length < ADOPTED_MAX) defaultTreeAdapter.adoptAttributes(recipient, attributes);
@@ -94,13 +89,11 @@ const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 const PAYLOAD_START = '<script>self.__next_f.push(';
 const PAYLOAD_END = '</script>';
 
-/** Colours that highlighters write on every word of code. */
 const COLOURS = / style="--(?:shiki-|\d)[^"<>]*"/g;
 
-/** Elements that XHTML writes as `<a/>`, which the HTML parser takes for an open tag. */
+/** XHTML may write these as `<a/>`, which the HTML parser takes for an open tag. */
 const SELF_CLOSED = /<(a|div|em|i|p|script|section|span|td|textarea|title)((?:\s[^<>]*)?)\/>/g;
 
-/** Removes markup of frameworks, which saves the HTML parser a third of its time. @param path decides whether it is XHTML */
 function readableMarkup(path: string, html: string): string {
   const light = withoutPayload(html.slice(0, PAGE_LENGTH_MAX)).replace(COLOURS, '');
   return path.toLowerCase().endsWith('.xhtml') ? light.replace(SELF_CLOSED, '<$1$2></$1>') : light;

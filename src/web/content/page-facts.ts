@@ -8,7 +8,6 @@ export interface PageFacts {
   readonly socialTitle: string;
   readonly siteName: string;
   readonly description: string;
-  /** `link rel=canonical`, else `og:url`. */
   readonly canonical: string | null;
   readonly base: string | null;
   readonly isNoindex: boolean;
@@ -21,16 +20,13 @@ const VERSION_LENGTH_MAX = 128;
 /** UTF-16 code units: BCP 47 tags in use have 20. */
 const LANGUAGE_LENGTH_MAX = 100;
 
-/** The most explicit name comes first. */
 const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
-/** Docusaurus names a search scope `docs-<plugin>-<version>`. */
 const DOCUSAURUS_TAG = /^docs-.+?-(.+)$/;
 const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 
 /** Sphinx before 7 writes its options into each page, later versions into a file. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
-/** @param script of the page, or `_static/documentation_options.js` */
 export function sphinxVersion(script: string): string | null {
   return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 }
@@ -98,7 +94,6 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   return options === null ? null : sphinxVersion(rawText(options));
 }
 
-/** Includes the tags for a hosted search, which the site's own search filters by. */
 function readTags(metadata: Metadata): string[] {
   const tags = new Set<string>();
   for (const [name, contents] of metadata) {
@@ -141,7 +136,6 @@ function withoutSiteName(written: string, siteName: string, firstHeading: string
   return written.slice(0, first.index) === siteName ? written.slice(first.index + first[0].length) : written;
 }
 
-/** `404.html`, `de/404/index.html`, and Next.js's `_not-found.html`. */
 const NOT_FOUND_PATH = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
 /** The whole book on one page: mdBook's `print.html`, MkDocs' `print_page/`. */
@@ -152,10 +146,8 @@ const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
 /** Sphinx's listings of source code, which its own search also leaves out. */
 const SOURCE_PATH = /(?:^|\/)_modules\//;
 
-/** Indexes by letter, of Sphinx and DocBook. */
 const INDEX_CLASSES = /(?:^|\s)(?:genindex-jumpbox|modindex-jumpbox|indexdiv)(?:\s|$)/;
 
-/** Docusaurus's lists of posts, and its search page. */
 const LISTING_CLASSES =
   /(?:^|\s)(?:blog-list-page|blog-tags-list-page|blog-tags-post-list-page|blog-authors-list-page|blog-authors-posts-page|search-page-wrapper|search-page)(?:\s|$)/;
 

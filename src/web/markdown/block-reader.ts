@@ -58,7 +58,6 @@ export class BlockReader {
     return this.#children(this.#root.element, { depth: 0, nested: 0, isInset: false });
   }
 
-  /** Adjacent words form a paragraph, which ends at a block. */
   #children(parent: Parent, place: Place): Block[] {
     let blocks: Block[] = [];
     let line: Phrase[] = [];
@@ -155,7 +154,6 @@ export class BlockReader {
     return [boldOf(only.children)];
   }
 
-  /** The first line of a card becomes the link. */
   #card(link: Element, place: Place): Block[] {
     const blocks = this.#children(link, { ...place, isInset: true });
     const url = this.#phrases.addressOf(link);
@@ -296,7 +294,6 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** Inline and unknown elements that contain blocks. */
 function holdersOfBlocks(root: Element): ReadonlySet<Element> {
   const holders = new Set<Element>();
   for (const element of elementsOf(root)) {
@@ -312,7 +309,6 @@ function holdersOfBlocks(root: Element): ReadonlySet<Element> {
 
 /** Classes of Prism, Shiki and highlight.js; Pygments by Sphinx and by Jekyll; GitHub. */
 const LANGUAGE_CLASS = /^(?:language-|lang-|highlight-source-|highlight-|sourceCode-?)([\w#+.-]+)$/;
-/** Includes names of colour schemes. */
 const NO_LANGUAGE = new Set('default none auto guess undefined null ansi-to-html source wrapper container'.split(' '));
 /** Depth of elements around code that may name its language: `figure`, `div`, the table of Pygments' line numbers. */
 const AROUND_MAX = 7;
@@ -343,7 +339,6 @@ function wrappersOf(pre: Element): Element[] {
   let { parentNode } = pre;
   while (isElement(parentNode) && WRAPPERS.has(parentNode.tagName) && found.length < AROUND_MAX) {
     const blocks = elementsOf(parentNode).filter(({ tagName }) => tagName === 'pre');
-    // Line numbers are in a separate block.
     if (blocks.drop(2).next().done !== true) break;
     found.push(parentNode);
     parentNode = parentNode.parentNode;
@@ -367,7 +362,6 @@ function languageIn(element: Element): string | null {
 /** Titles of notes in Docusaurus, VitePress, Starlight, Sphinx, Material and GitHub. */
 const TITLE_CLASS =
   /^(?:admonition-?title|custom-block-title|starlight-aside__title|markdown-alert-title|(?:callout|alert)-?(?:title|heading))$|^admonitionHeading/;
-/** Elements of a note that may come before its title. */
 const LOOKED_AT_MAX = 5;
 
 function noteTitleOf(note: Element): Element | null {

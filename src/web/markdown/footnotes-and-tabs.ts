@@ -65,7 +65,6 @@ export class Tabs {
   }
 }
 
-/** Omitted, since the panels repeat their labels. */
 export function isTabBar(element: Element): boolean {
   if (isTabList(element)) return true;
   const { parentNode } = element;
@@ -101,7 +100,6 @@ export class Footnotes {
     return number === undefined ? null : { type: 'footnoteReference', identifier: number, label: number };
   }
 
-  /** Null if the element is no footnote text. */
   numberOf(element: Element): string | null {
     if (this.#numbers.size === 0 || !isDefinition(element)) return null;
     return this.#numbers.get(attributeOf(element, 'id') ?? '') ?? null;

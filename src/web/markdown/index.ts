@@ -25,7 +25,6 @@ export interface MarkdownPage {
 /** Lower limit than for search: writing a block takes ten times as long as reading it. */
 const NODES_MAX = 100_000;
 
-/** Main content of a page, as search finds it, in GitHub Flavored Markdown. */
 export function markdownOf(input: MarkdownInput): MarkdownPage {
   const tree = readPageTree(input.path, input.html, NODES_MAX);
   if (tree === null || tree.body === null) return { title: '', description: '', markdown: '', isLeftOut: true };
@@ -47,11 +46,9 @@ export function markdownOf(input: MarkdownInput): MarkdownPage {
   };
 }
 
-/** Moves the page's heading before a notice or category above it. */
 function titled(blocks: Block[], title: string): Block[] {
   const at = blocks.findIndex(({ type }) => type === 'heading');
   const first = blocks[at];
-  // DocBook's pages begin at a lower level.
   if (first?.type === 'heading' && (first.depth === 1 || plainText(first) === title))
     return [{ ...first, depth: 1 }, ...blocks.toSpliced(at, 1)];
   return title === '' ? blocks : [{ type: 'heading', depth: 1, children: [textOf(title)] }, ...blocks];

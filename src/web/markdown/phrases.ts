@@ -25,18 +25,15 @@ const APART = new Set(
   ).split(' '),
 );
 
-/** Zero-width characters and soft hyphens, which have no meaning in plain text. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
 interface Place {
   readonly depth: number;
-  /** Open marks, of which none repeats. */
   readonly marks: readonly string[];
   readonly isInLink: boolean;
   readonly isInHeading: boolean;
 }
 
-/** The result needs `tidy`. */
 export class PhraseReader {
   readonly #links: PageLinks;
   readonly #footnotes: Footnotes;
@@ -150,7 +147,6 @@ function formulaOf(math: Element): Phrase[] {
 const OWN_ORIGIN = 'http://site.invalid';
 const LINKED = new Set(['http:', 'https:', 'mailto:', 'tel:', 'ftp:']);
 
-/** Writes addresses of the own site from the root, and others unchanged. */
 export class PageLinks {
   readonly #from: URL | null;
   readonly #publishedOrigin: string | null;
@@ -163,7 +159,6 @@ export class PageLinks {
     this.#publishedOrigin = published?.origin ?? null;
   }
 
-  /** Null for scripts and data. */
   resolve(address: string): string | null {
     const url = URL.parse(address.trim(), this.#from?.href);
     if (url === null || !LINKED.has(url.protocol)) return null;
@@ -172,7 +167,6 @@ export class PageLinks {
   }
 }
 
-/** Omits the extension if the page's canonical address has none. */
 function asPublished(address: string, published: URL | null): string {
   const stem = address.replace(/\.x?html?$/i, '');
   const name = stem.slice(stem.lastIndexOf('/'));
@@ -184,10 +178,7 @@ type Marked = Extract<Phrase, { readonly type: 'strong' | 'emphasis' | 'delete' 
 const isMarked = (node: Phrase): node is Marked =>
   node.type === 'strong' || node.type === 'emphasis' || node.type === 'delete' || node.type === 'link';
 
-/**
- * Collapses white space and moves it out of marks, joins equal neighbours, drops empty phrases. Markdown has no mark that begins or ends
- * with a space.
- */
+/** Joins equal neighbours and moves white space out of marks, which Markdown requires. */
 export function tidy(phrases: readonly Phrase[]): Phrase[] {
   const joined = join(phrases.flatMap(withSpacesOutside));
   const out: Phrase[] = [];
@@ -265,7 +256,6 @@ function joined(first: Phrase, run: readonly Phrase[]): readonly Phrase[] {
   return [{ ...first, children: tidy(children) } as Phrase];
 }
 
-/** For headings and cells. @param lineBreak replaces a line break */
 export function onOneLine(phrases: readonly Phrase[], lineBreak: ' ' | '<br>'): Phrase[] {
   const one = (node: Phrase): Phrase => {
     if (node.type === 'break') return lineBreak === ' ' ? textOf(' ') : rawOf(lineBreak);

@@ -14,7 +14,6 @@ interface DataRow {
   readonly cells: readonly Element[];
 }
 
-/** Null for a table that lays out a page, or is too wide. */
 export function rowsOf(table: Element, isSkipped: (element: Element) => boolean): readonly DataRow[] | null {
   const rows: DataRow[] = [];
   const collect = (parent: Element, isHead: boolean): void => {
@@ -35,12 +34,10 @@ export function rowsOf(table: Element, isSkipped: (element: Element) => boolean)
   collect(table, false);
   const columns = Math.max(0, ...rows.slice(0, CELLS_MAX).map(widthOf));
   if (columns === 0 || columns > COLUMNS_MAX || columns * rows.length > CELLS_MAX) return null;
-  // Code below a table's head is data.
   const isLayout = rows[0]?.isHead === true && columns > 1 ? holdsBlocks : isLayoutCell;
   return rows.some(({ cells }) => cells.some(isLayout)) ? null : rows;
 }
 
-/** Adds empty cells after wide ones, and an empty head if the table has none. */
 export function tableOf(rows: readonly DataRow[], read: (cell: Element) => Phrase[]): Table {
   const columns = Math.max(...rows.map(widthOf));
   const [first, ...others] = rows;

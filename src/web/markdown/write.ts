@@ -135,7 +135,6 @@ const OPTIONS: Options = {
   ],
 };
 
-/** CommonMark with GFM's tables, strikethrough and footnotes. Ends in a line feed. */
 export function writeMarkdown(children: Block[]): string {
   return toMarkdown({ type: 'root', children }, OPTIONS);
 }

@@ -11,7 +11,6 @@ export interface Mount {
 
 const FROM_ROOT = /^\/(?![/\\])/;
 
-/** Null for every address outside of `from`, which stays. */
 export function rebase(url: string, { from, to }: Mount): string | null {
   if (!FROM_ROOT.test(url)) return null;
   if (url.startsWith(from)) return to + url.slice(from.length);
@@ -34,10 +33,7 @@ export type StrippedTarget =
 const OUTSIDE: StrippedTarget = { kind: 'outside' };
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-/**
- * Removes the base path from a raw request target. Escaped letters count as letters (RFC 3986, section 6.2.2.2); a `..` is outside. @param
- * basePath with its last slash
- */
+/** Escaped letters count as letters (RFC 3986, section 6.2.2.2); a `..` is outside. @param basePath with its last slash */
 export function stripBase(target: string, basePath: string): StrippedTarget {
   if (basePath === '/') return { kind: 'inside', target };
   const written = target.startsWith('/') ? target : target.replace(ORIGIN, '');
@@ -50,7 +46,6 @@ export function stripBase(target: string, basePath: string): StrippedTarget {
 }
 
 const DEPTH_MAX = 4;
-/** Limit of distinct addresses. The pages of a site share most. */
 const ADDRESSES_MAX = 20_000;
 
 type FileTable = { has(path: string): boolean };
@@ -60,7 +55,6 @@ export class BasePathVotes {
   readonly #votes = new Map<string, number>();
   readonly #seen = new Set<string>();
 
-  /** @param files paths of the site, without a leading slash */
   constructor(files: FileTable) {
     this.#files = files;
   }
@@ -83,7 +77,6 @@ export class BasePathVotes {
     return best;
   }
 
-  /** Shortest folder below which the address is a file of the site. */
   #baseOf(path: string): string | null {
     let base = '/';
     let rest = path;
@@ -100,13 +93,11 @@ export class BasePathVotes {
   }
 }
 
-/** @param path decoded, without a leading slash */
 export function isServedPath(files: FileTable, path: string): boolean {
   if (path === '' || path.endsWith('/')) return files.has(`${path}index.html`);
   return files.has(path) || (!isPage(path) && (files.has(`${path}.html`) || files.has(`${path}/index.html`)));
 }
 
-/** Decides without loading the parsers. */
 export interface MountableFile {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -118,7 +109,6 @@ export type MountKind = SourceType | 'payload' | 'data';
 
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
 
-/** Null if the file is never rewritten. */
 export function kindOf(path: string, mediaType: string): MountKind | null {
   const type = sourceTypeOf(mediaType);
   if (type !== null) return type;

@@ -4,7 +4,6 @@ import { type Edit, writtenUrl } from '../rewrite/write.ts';
 import { type Mount, rebase } from './base-path.ts';
 
 export interface MountedSite extends Mount {
-  /** @param path decoded, without a leading slash */
   has(path: string): boolean;
 }
 
@@ -14,10 +13,7 @@ export interface MountSource {
   readonly site: MountedSite;
 }
 
-/**
- * New address of a reference, or null to keep it. Replaces only the start if possible, so that the rest keeps its spelling. @param url
- * decoded @param writing flags of `write.ts`
- */
+/** Replaces only the start if possible, so that the rest keeps its spelling. @param url decoded @param writing flags of `write.ts` */
 export function rebaseAt(
   text: string,
   start: number,
@@ -60,14 +56,12 @@ export function* rebaseMatches(
   }
 }
 
-/** @param url as in a bundle built for `from` */
 export function leadsIntoSite(url: string, { from, has }: MountedSite): boolean {
   if (!url.startsWith(from)) return false;
   const path = url.slice(from.length).replace(/[?#].*$/s, '');
   return has(path.includes('%') ? (percentDecode(path) ?? '') : decodeUnits(path));
 }
 
-/** Keeps the order, and the first of two edits that overlap. */
 export function withoutOverlaps(edits: readonly Edit[]): Edit[] {
   let end = 0;
   return edits

@@ -2,10 +2,8 @@ import type { Edit } from '../rewrite/write.ts';
 import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
 import { nextFolders, nextPagePayload, nextPayload, nextRuntime } from './next.ts';
 
-/** `payload` and `data` are text and JSON files. */
 export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';
 
-/** A pattern of a generator's output. Other texts stay unchanged. */
 interface MountRow {
   readonly generator: string;
   readonly in: readonly GeneratorPlace[];
@@ -56,7 +54,6 @@ export function editsOfGenerators(place: GeneratorPlace, source: MountSource): E
   ).flatMap((row) => [...row.edits(source)]);
 }
 
-/** True for a script whose remaining addresses are completed at run time. */
 export function isCovered(text: string): boolean {
   return ROWS.some(({ completes, mark }) => completes === true && isIn(text, mark));
 }
@@ -72,10 +69,7 @@ function webpackPublicPath(source: MountSource): Iterable<Edit> {
   return rebaseMatches(PUBLIC_PATH, source);
 }
 
-/**
- * Docusaurus writes `baseUrl` into routes, sidebars and page metadata, and compares them with the address. Names of chunks
- * (`"/docs/intro-0ab"`) and slugs lack it. It adds `baseUrl` to links at run time.
- */
+/** Docusaurus adds `baseUrl` to links at run time, but not to routes, sidebars and page metadata. */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
   /(?<=[{,])\\?"?(?:baseUrl|permalink|href|path|allTagsPath|tagsPath|blogBasePath|authorsListPath)\\?"?:\s*\\?"(?<url>\/(?!\/)[^"\\]*)\\?"(?!,url:)/dg;
@@ -143,16 +137,13 @@ function starlightLanguages(source: MountSource): Iterable<Edit> {
   return rebaseMatches(OPTION, source, (url) => leadsIntoSite(url, source.site));
 }
 
-/** A whole string that is an address from the root with a file's extension, and is not compared. */
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?)\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 
-/** Strings that name a file of the site, such as a search index or a picture. */
 function fileLiterals(source: MountSource): Iterable<Edit> {
   return rebaseMatches(LITERAL, source, (url) => leadsIntoSite(url, source.site));
 }
 
-/** Calls that take the start of an address, whatever follows it. */
 const SINK =
   /(?:\b(?:fetch|importScripts|Worker|Audio|open|location\.(?:assign|replace))\s*\(|\.open\s*\(\s*["'](?:GET|HEAD)["']\s*,|\.(?:src|href)\s*=|\blocation\s*=)\s*["'`](?<url>\/(?![/\\*])[^"'`\s<>]{0,300})/dg;
 

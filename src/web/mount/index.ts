@@ -9,10 +9,7 @@ import { isMountable, kindOf, MOUNT_BYTES_MAX, type Mount, type MountableFile, t
 import { leadsIntoSite, type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace, inlineScripts, isCovered } from './generators.ts';
 
-/**
- * Rewrites a file for another base path: references of HTML, SVG, CSS, scripts, import maps, web manifests, sitemaps, feeds, and known
- * payloads of generators. Relative references, fragments and other hosts stay. In UTF-8, the bytes around a reference stay.
- */
+/** Relative references, fragments and other hosts stay. In UTF-8, the bytes around a reference stay. */
 export {
   BasePathVotes,
   isMountable,
@@ -25,7 +22,6 @@ export {
 } from './base-path.ts';
 export type { MountedSite } from './edits.ts';
 
-/** Targets of a page's `integrity` attributes, with address and digest as written. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'xml') return [];
@@ -84,10 +80,7 @@ function referring({ path, bytes, type: mediaType }: MountableFile, type: Source
 const LITERAL = /(?<=\\?(?<quote>["'`]))(?<url>\/[\w.~%@+-][^"'`\\\s<>]{0,300})/g;
 const ADDRESSES_MAX = 1_000;
 
-/**
- * Addresses with the former base path that remain in scripts and data, distinct and as written, without those that a known generator
- * completes. A script may never use them.
- */
+/** Addresses with the former base path in scripts and data, as written. A script may never use them. */
 export function leftAddresses(file: MountableFile, site: MountedSite): string[] {
   const kind = kindOf(file.path, file.type);
   if (kind !== 'html' && kind !== 'script' && kind !== 'data') return [];
@@ -105,7 +98,6 @@ export function leftAddresses(file: MountableFile, site: MountedSite): string[] 
   return [...left];
 }
 
-/** Data that scripts may load, which is not rewritten. */
 export function isData(path: string, size: number): boolean {
   return path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
 }
@@ -125,7 +117,6 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
 };
 const SHOWN = /^(?:og:(?:url|image|audio|video)(?::(?:url|secure_url))?|twitter:(?:image|player|url)(?::src)?)$/i;
 
-/** Layers of `&amp;` in an attribute (`write.ts`). */
 const ONE_LAYER = 1;
 
 function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
@@ -162,7 +153,6 @@ function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[] {
   return edits;
 }
 
-/** Texts and attributes of sitemaps, feeds and Open Search, also in escaped HTML. */
 const TEXT =
   /<(?:[\w-]+:)?(?:loc|link|url|guid|id|icon|logo|image|comments|docs|Url)(?:\s[^<>]*)?>\s*(?<url>\/(?!\/)[^<\s]*)\s*</dg;
 const ATTRIBUTE =

@@ -3,12 +3,8 @@ import type { Edit } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { leadsIntoSite, type MountedSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/**
- * Next.js, app router (15 and 16). Its router adds `basePath` to `Link` and removes it from addresses, by generated functions that docshelf
- * rewrites. Chunks, preloads and HTML elements of the payload carry it; components do not, since `Link` adds it.
- */
+/** Next.js 15 and 16 (app router) add `basePath` to `Link` and to addresses by generated functions, which docshelf rewrites. */
 
-/** Files of the build, in any string. */
 const FOLDER = /(?<=["'`])(?<url>\/(?:[\w.~-]+\/)*_next\/[^"'`\\\s]*)(?=\\?["'`])/dg;
 
 export function nextFolders(source: MountSource): Iterable<Edit> {
@@ -70,7 +66,6 @@ export function nextPayload({ text, site }: MountSource): Edit[] {
 
 const PUSH = 'self.__next_f.push([1,"';
 
-/** Joins the page's pushes, each a JavaScript string. */
 export function nextPagePayload({ text, site }: MountSource): Edit[] {
   let payload = '';
   const places: number[] = [];
@@ -128,7 +123,6 @@ const URL_PROPS = new Set('href src srcSet poster action formAction data imageSr
 const ELEMENT = /^[a-z]/;
 const FILE = /\.\w{2,11}(?:[?#]|$)/;
 
-/** An open bracket of a model: `["$", tag, key, props]`, or props. */
 interface Open {
   readonly isArray: boolean;
   index: number;
@@ -137,7 +131,6 @@ interface Open {
   key: string;
 }
 
-/** Only hostile payloads nest deeper. */
 const DEPTH_MAX = 2_000;
 
 /** A row is JSON after its first letters. */

@@ -10,7 +10,6 @@ import { CSS } from './write.ts';
 
 export interface ReferringFile {
   readonly type: SourceType;
-  /** In UTF-8 (`utf8Bytes`). */
   readonly bytes: Uint8Array;
   /** Served path, if known: Vite's modules name others from a folder above it. */
   readonly path?: string;
@@ -49,7 +48,6 @@ export function findReferences(file: ReferringFile, units = unitsOf(file.bytes))
 
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
-/** References in order, with escapes decoded. */
 export function styleReferences(file: ReferringFile): Reference[] {
   const units = unitsOf(file.bytes);
   if (!mayHoldUrls(units)) return [];

@@ -1,4 +1,3 @@
-/** `findReferences` returns plain data. `rewriteFile` replaces the found references, and no other byte. */
 export { findReferences, type ReferringFile } from './find-references.ts';
 export { filesOfGenerators, isGeneratorFile, UNNAMED_FILES } from './generators/index.ts';
 export { refreshOf } from './markup/elements.ts';

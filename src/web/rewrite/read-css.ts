@@ -8,7 +8,6 @@ const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
 /** An `i`, `l`, `r` or `u` by its number, as in `\75rl(`. */
 const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
-/** Cheap test before the reading. */
 export function mayHoldUrls(css: string): boolean {
   return MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
 }
@@ -33,7 +32,6 @@ class CssReading {
   readonly #list: ReferenceList;
   readonly #functions: string[] = [];
   #rule = '';
-  /** Start of the address in an unquoted `url()` whose name has escapes. */
   #escapedUrlStart: number | null = null;
   #isImporting = false;
 

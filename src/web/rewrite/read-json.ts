@@ -42,7 +42,6 @@ export function readManifest(region: Region, list: ReferenceList): void {
 
 const ADDRESS = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
 
-/** Addresses, keys, folders of keys and scopes, digests (HTML standard, 8.1.6.2). */
 export function readImportMap(region: Region, list: ReferenceList): void {
   for (const { path, isKey, start, end, value } of jsonStrings(region)) {
     const [section, ...rest] = path;
@@ -56,10 +55,8 @@ export function readImportMap(region: Region, list: ReferenceList): void {
   }
 }
 
-/** Members of a pattern that may name another origin. */
 const OF_ORIGIN = new Set(['protocol', 'hostname', 'port', 'baseURL']);
 
-/** Pages and link patterns of speculation rules (URL pattern standard). */
 export function readSpeculationRules(region: Region, list: ReferenceList): void {
   const strings = jsonStrings(region);
   const parentOf = ({ path }: JsonString): string => path.slice(0, -1).join('\n');

@@ -13,10 +13,7 @@ const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
-/**
- * Literal specifiers, `new URL('…', import.meta.url)`, workers, worklets, `importScripts()`, `import.meta.resolve()`. A script with syntax
- * errors has none.
- */
+/** Literal specifiers and addresses in code. A script with syntax errors has none. */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
   readCalls(region, list);
@@ -67,7 +64,6 @@ const MAY_HAVE_SCOPES = /serviceWorker|workbox|href_matches/i;
 /** Text before the scope of a service worker, in any library, or before a pattern of speculation rules. */
 const SCOPES = /(?:(["'`]?)\b(?:scope|href_matches)\1\s*[:=]\s*(?:\[\s*)?|\bgetRegistration\s*\(\s*)(?=["'`])/g;
 
-/** Wraps each in an `import()`, so that the lexer tells code from text. */
 function readScopes(region: Region, list: ReferenceList): void {
   const { text } = region;
   if (!MAY_HAVE_SCOPES.test(text)) return;
@@ -91,7 +87,6 @@ function readScopes(region: Region, list: ReferenceList): void {
   }
 }
 
-/** Matches `isOwn ? scope : '/'`. */
 const isAlternative = (text: string, at: number): boolean => text[skipBlankBack(text, at) - 1] === '?';
 
 interface StringLiteral {
@@ -190,18 +185,13 @@ function literalOf(text: string, start: number, end: number): StringLiteral {
   return { start, end, value: unitsOfText(value) };
 }
 
-/** Cheap test, since searching for the calls costs more. */
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
-/**
- * Calls that load a whole string, relative to the page: of browsers and common libraries, API descriptions (`url: "openapi.json"`),
- * Sphinx's index. Not `"/a" + b`, and only GET.
- */
+/** Calls that load a whole string, relative to the page. Not `"/a" + b`, and only GET. */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
   /\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,/,
-  // Only links to files that pages load.
   /\.href\s*=(?=\s*["'][^"'\n]*\.(?:css|ico|png|svg)["'?])/,
   /(?:[uU]rl|"\w{0,30}[uU]rl"|'\w{0,30}[uU]rl')\s*:(?=\s*["'][^"'\n]*\.(?:json|ya?ml)["'?])/,
 ];
@@ -213,14 +203,12 @@ function anyOf(patterns: readonly RegExp[]): string {
   return patterns.map(({ source }) => source).join('|');
 }
 
-/** Replaces the call's bytes with this marker, as `readScript` does. */
 const MARK = 'import("';
 const MARK_END = '")';
 
 const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 
 const FILE = /\.\w{2,11}(?:\?|$)/;
-/** More than any page's script loads; a list of data may have as many. */
 const GUESSES_MAX = 500;
 
 /** Files relative to the page, which is often in the same folder (Swagger UI's settings). Never rewritten. */
@@ -280,7 +268,6 @@ const LITERAL =
   /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
 const LITERALS_MAX = 2_000;
 
-/** Addresses from the root, such as a search index or a picture. A wrong guess from an example does no harm. */
 function readLiterals({ text }: Region, list: ReferenceList): void {
   for (const [address] of text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
 }

@@ -38,10 +38,8 @@ export interface FoundReference {
   readonly kind: FoundKind;
   /** As the browser sees it: entities and escapes decoded, trimmed, not resolved. */
   readonly url: string;
-  /** Bytes of the file. */
   readonly start: number;
   readonly end: number;
-  /** Flags of `write.ts` for a replacement. */
   readonly writing: number;
 }
 
@@ -53,7 +51,6 @@ export interface FoundReferences {
   readonly base: string | null;
   readonly importMaps: readonly string[];
   readonly robots: readonly string[];
-  /** Paths from the root that the generator's scripts may request. */
   readonly payloads: readonly string[];
 }
 
@@ -98,7 +95,6 @@ export class ReferenceList {
     if (!this.#indexes.has(url)) this.push('mention', 0, 0, url, 0);
   }
 
-  /** Positions are units of the file. */
   push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
     let index = this.#indexes.get(url);
     if (index === undefined) {
@@ -109,7 +105,6 @@ export class ReferenceList {
   }
 }
 
-/** Removes C0 controls and spaces at both ends, as the URL standard does. */
 function trimmed(text: string, start: number, end: number): [from: number, to: number] {
   let [from, to] = [start, end];
   while (from < to && text.charCodeAt(from) <= 0x20) from++;
@@ -123,7 +118,6 @@ export class Region {
   readonly writing: number;
   readonly #parent: Region | null;
   readonly #offset: number;
-  /** Position in the parent's text of each unit and of the end. Null if all differ by `#offset`. */
   readonly #places: readonly number[] | null;
 
   constructor(

@@ -9,10 +9,7 @@ interface ImportMap {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
-/**
- * HTML standard, "resolve a module specifier". Null for an unknown bare specifier, or no address. @param fileUrl of the module, or of the
- * page if it is inline @param importMaps JSON; invalid maps are ignored @param pageUrl base of the maps
- */
+/** Null for an unknown bare specifier. @param fileUrl of the module, or of the page if it is inline @param pageUrl base of the maps */
 export function resolveSpecifier(
   specifier: string,
   fileUrl: string,

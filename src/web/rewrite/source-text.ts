@@ -12,17 +12,13 @@ const SOURCE_TYPES: readonly (readonly [RegExp, SourceType])[] = [
   [/^application\/manifest\+json$/, 'manifest'],
 ];
 
-/** Null for media types without references. The page identifies a manifest that is sent as JSON. */
 export function sourceTypeOf(mediaType: string): SourceType | null {
   const end = mediaType.indexOf(';');
   const type = (end === -1 ? mediaType : mediaType.slice(0, end)).trim().toLowerCase();
   return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/**
- * Decodes a file in another charset once, and adds a byte order mark, which overrides its header (encoding standard, "decode"). Returns the
- * same object for UTF-8. @param charset of its header; if null, the file's own, else UTF-8
- */
+/** Adds a byte order mark to decoded files. @param charset of its header; if null, the file's own, else UTF-8 */
 export function utf8Bytes(bytes: Uint8Array, type: SourceType, charset: string | null): Uint8Array {
   const encoding = encodingOf(markedCharset(bytes) ?? charset ?? charsetIn(bytes, type) ?? 'utf-8') ?? 'utf-8';
   if (encoding === 'utf-8') return bytes;
@@ -44,7 +40,6 @@ function charsetIn(bytes: Uint8Array, type: SourceType): string | null {
 const ADDRESSES_WITH_QUERY =
   /\s(?:href|src|action|formaction|data|poster|background)\s*=\s*(?:"[^"<>?#]*\?[^"<>#]*|'[^'<>?#]*\?[^'<>#]*|[^\s"'<>?#]*\?[^\s"'<>#]*)/gi;
 
-/** Browsers encode the query of an address in the charset of its page, but in UTF-16 (URL standard, "query state"). */
 function withEncodedQueries(units: string): string {
   return units.replace(ADDRESSES_WITH_QUERY, (attribute) => {
     const query = attribute.indexOf('?');
@@ -59,10 +54,7 @@ function withEncodedQueries(units: string): string {
 const DECLARED =
   /(<meta[\s/][^<>]{0,500}?charset\s*=\s*["']?|^<\?xml[^<>]{0,100}?\sencoding\s*=\s*["']|^@charset ")([\w.:-]+)/gi;
 
-/**
- * One unit per byte, so that positions are equal in text and file. The syntax of markup, CSS, JavaScript and JSON is ASCII; `decodeUnits`
- * decodes the other parts.
- */
+/** One unit per byte: all syntax is ASCII, and positions are equal in text and file. `decodeUnits` decodes values. */
 export function unitsOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }

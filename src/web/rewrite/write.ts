@@ -24,7 +24,6 @@ const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
 
-/** ASCII address that is safe in its string, attribute and list. */
 export function writtenUrl(url: string, writing: number): string {
   if ((writing & SPECIFIER) === 0 && PLAIN.test(url)) return url;
   let text = url;
@@ -35,7 +34,6 @@ export function writtenUrl(url: string, writing: number): string {
     if ((writing & SPECIFIER) !== 0 && !/^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(text)) text = `./${text}`;
   }
   const layers = writing & AMP_LAYERS;
-  // The innermost attribute needs the quotes, escaped for the outer ones.
   const needsQuotes = text === '' && (writing & UNQUOTED) !== 0;
   let written = needsQuotes ? '""' : text;
   for (let layer = needsQuotes ? 1 : 0; layer < layers; layer++) {
@@ -44,7 +42,6 @@ export function writtenUrl(url: string, writing: number): string {
   return written;
 }
 
-/** Edits must not overlap, and their texts must be ASCII. */
 export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let size = bytes.length;
@@ -68,7 +65,6 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
   return isOrdered ? edits : edits.toSorted((a, b) => a.start - b.start);
 }
 
-/** New address (or digest, for `integrity`), percent-encoded or not. Null keeps it. */
 export type Replace = (reference: FoundReference) => string | null;
 
 /** Does not read the file again: `found` may come from a store. */
@@ -100,10 +96,7 @@ export function encodePath(path: string): string {
   return path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 }
 
-/**
- * Shortest relative address between two decoded paths; a folder's path is empty or ends with a slash. @param suffix encoded query and
- * fragment, with `?` and `#`
- */
+/** Relative address; a folder's path is empty or ends with a slash. @param suffix encoded query and fragment */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;
   const shared = endOfSharedFolders(fromPath, toPath);

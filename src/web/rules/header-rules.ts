@@ -24,14 +24,11 @@ const SUPPORTED: ReadonlyMap<string, 'last' | 'list'> = new Map([
 ]);
 const NAMES = new Map([...SUPPORTED.keys()].map((name) => [name.toLowerCase(), name]));
 
-/** Characters of one header's value, after joining. */
 const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
-/** Limit of rules for one address; later rules are ignored. */
 const JOINED_MAX = 256;
 
 export interface HeaderRule {
   readonly pattern: PathPattern;
-  /** Values by the names of `SUPPORTED`, joined within one rule. */
   readonly set: ReadonlyMap<string, string>;
   /** Headers of `! Name`, which discards earlier rules and docshelf's settings. */
   readonly removed: ReadonlySet<string>;
@@ -42,7 +39,6 @@ export function parseHeaders(text: string): { rules: HeaderRules; faults: FaultL
   const faults = new FaultList('_headers');
   const rules: { readonly rule: HeaderRule; readonly line: number }[] = [];
   const counter = new RuleCounter();
-  /** `left`: the headers below belong to a rejected rule that was reported already. */
   let open: { set: Map<string, string>; removed: Set<string> } | 'left' | null = null;
   for (const { number, text: line } of ruleLines(text, (at, reason) => faults.add(at, reason))) {
     if (/^(?:\/|https?:\/\/)/i.test(line)) {
@@ -131,7 +127,6 @@ export interface SiteHeaders {
 
 export const NO_HEADERS: SiteHeaders = { set: new Map(), removed: new Set() };
 
-/** Sets of rules that are kept joined, and characters of all of them. */
 const SETS_MAX = 1024;
 const KEPT_CHARS_MAX = 2 * 1024 ** 2;
 
@@ -141,7 +136,6 @@ export class HeaderRules {
   readonly #joined = new Map<string, SiteHeaders>();
   #keptChars = 0;
 
-  /** @returns null, or the reason of a rejection: the rest of a sentence */
   add(rule: HeaderRule): string | null {
     const refusal = this.#trie.add(rule.pattern);
     if (refusal === null) this.#rules.push(rule);
@@ -152,7 +146,6 @@ export class HeaderRules {
     return this.#rules.length === 0;
   }
 
-  /** @param asked path of the request, decoded, with its first slash */
   headersFor(asked: string, work = new Work()): SiteHeaders {
     if (this.isEmpty) return NO_HEADERS;
     const matching = this.#trie.find(asked, work)?.slice(0, JOINED_MAX);
@@ -219,21 +212,18 @@ export interface HeaderLink {
 
 /** Path of the site without characters that URL parsers strip or change (URL standard: tabs, line ends, backslashes). */
 const OWN_PATH = /^\/(?![/\\])[^\s<>"\\]*$/;
-/** Fragment, or file in the page's folder. */
 const OWN_NAME = /^[^\s<>"\\:/]*$/;
 const TOKEN = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
 const SPACE = /[ \t]*/y;
 const QUOTED = /"((?:[^"\\]|\\.)*)"/y;
 /** Reads up to the next separator, since many values lack their quotes. */
 const UNQUOTED = /[^,;"<>\s]+/y;
-/** Parameters that browsers treat as text. */
 const TEXTS = new Set(
   'rel rev type title title* hreflang media as crossorigin integrity nonce referrerpolicy fetchpriority imagesizes sizes blocking'.split(
     ' ',
   ),
 );
 
-/** Runs in one pass. */
 function localLinks(value: string): { readonly links: readonly HeaderLink[]; readonly leftOut: number } {
   const links: HeaderLink[] = [];
   let leftOut = 0;
@@ -272,7 +262,6 @@ function movedLink({ address, parameters }: HeaderLink, moved: (path: string) =>
   };
 }
 
-/** @returns no link if its syntax is unknown, or an address in it may leave the site */
 function readLink(value: string, start: number): { readonly link: HeaderLink | null; readonly end: number } {
   const none = { link: null, end: start };
   const close = value[start] === '<' ? value.indexOf('>', start) : -1;
@@ -314,7 +303,6 @@ function staysHere(name: string, value: string): boolean {
 const addressSpans = (name: string, value: string): readonly (readonly [from: number, to: number])[] =>
   name.toLowerCase() === 'imagesrcset' ? srcsetSpans(value) : [[0, value.length]];
 
-/** Skips to the comma outside of address and quotes. If those do not end, no link follows. */
 function behindLink(value: string, start: number): number {
   let at = start;
   while (at < value.length && value[at] !== ',') {

@@ -10,13 +10,11 @@ export { RULE_FILE_BYTES_MAX, RULE_FILES, type RuleFault, Work } from './rule-fi
 export interface SiteRules {
   readonly redirects: RedirectRules;
   readonly headers: HeaderRules;
-  /** Rejected or changed lines, up to a limit per file. */
   readonly faults: readonly RuleFault[];
   readonly faultCount: number;
   readonly notices: readonly string[];
 }
 
-/** Notices of one file; one more gives the number of the others. */
 const NOTICES_MAX = 10;
 
 export const NO_RULES: SiteRules = readSiteRules(new Map());

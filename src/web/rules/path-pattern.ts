@@ -8,10 +8,7 @@ const PLACEHOLDER = /^:[A-Za-z]\w*$/;
 /** In a key, one whole segment of any text. Patterns contain no other `*`. */
 const ANY = '*';
 
-/**
- * Path of a rule: `:name` stands for a segment, a last `*` for the rest; or one `*` in a path without placeholders. A last slash makes no
- * difference.
- */
+/** `:name` stands for a segment, `*` for the rest or any text. A last slash makes no difference. */
 export class PathPattern {
   /** Path up to its `*`, with `*` for each placeholder. */
   readonly key: string;
@@ -28,7 +25,6 @@ export class PathPattern {
     this.#capturesSlash = capturesSlash;
   }
 
-  /** @returns the rest of a sentence if it is invalid */
   static parse(written: string): PathPattern | string {
     if (!written.startsWith('/')) return `"${written}" is no path from the root of the site`;
     const decoded = percentDecode(written);
@@ -59,7 +55,6 @@ export class PathPattern {
     return new PathPattern(parts.join('/').slice(0, -1), '', names, path === decoded);
   }
 
-  /** Null if the pattern matches more than one path. */
   get literal(): string | null {
     return this.suffix === null && this.#names.length === 0 ? this.key : null;
   }
@@ -82,7 +77,6 @@ export class PathPattern {
     return captures.set('splat', hasSlash ? `${splat}/` : splat);
   }
 
-  /** Example captures for `pathOf`. */
   get sample(): Captures {
     return new Map([...this.#names, ...(this.suffix === null ? [] : ['splat'])].map((name) => [name, 'x']));
   }
@@ -93,7 +87,6 @@ function isFolderOf({ key, suffix }: Pick<PathPattern, 'key' | 'suffix'>, path: 
   return followKey(key.slice(0, -1), path, 0) === path.length;
 }
 
-/** @returns the end of the key in the path, or -1 if the path differs */
 function followKey(key: string, path: string, start: number, segments?: string[]): number {
   let at = start;
   let keyAt = 0;
@@ -126,15 +119,11 @@ const SAME_MAX = 256;
 const ANY_CODE = ANY.charCodeAt(0);
 
 class TrieNode {
-  /** Part of a key, from the end of the parent's part. */
   label: string;
   /** Nodes by the first character of their labels. */
   children: Map<number, TrieNode> | null = null;
-  /** Child whose label begins with `ANY`. */
   any: TrieNode | null = null;
-  /** Numbers of rules for exactly this path. */
   whole: number[] | null = null;
-  /** Numbers of rules for each path with this beginning. */
   beginnings: number[] | null = null;
   /** Reversed ends of paths with this beginning. */
   ends: TrieNode | null = null;
@@ -143,7 +132,6 @@ class TrieNode {
     this.label = label;
   }
 
-  /** @returns false if there is no room */
   add(to: 'whole' | 'beginnings', rule: number): boolean {
     const known = this[to];
     if (known === null) this[to] = [rule];
@@ -197,7 +185,6 @@ export class RuleTrie {
   readonly #root = new TrieNode('');
   #count = 0;
 
-  /** @returns null, or the reason of a rejection: the rest of a sentence */
   add({ key, suffix }: PathPattern): string | null {
     const node = this.#root.descend(key);
     const index = this.#count;
@@ -215,9 +202,7 @@ export class RuleTrie {
     return null;
   }
 
-  /**
-   * @param asked decoded, with its first slash @returns rising numbers of rules, or null if the budget is spent, and then no rule applies
-   */
+  /** @param asked decoded, with its first slash @returns rising numbers of rules, or null if the budget is spent */
   find(asked: string, work: Work): readonly number[] | null {
     if (!work.spend(LOOKUP_UNITS)) return null;
     const path = withoutSlash(asked);
@@ -247,7 +232,6 @@ function take(numbers: readonly number[], into: number[], work: Work): boolean {
   return true;
 }
 
-/** Visits each node whose key a text begins with. @returns false if a visit did, or the budget is spent */
 function walk(root: TrieNode, text: string, work: Work, visit: (node: TrieNode, at: number) => boolean): boolean {
   const nodes = [root];
   const places = [0];
@@ -267,7 +251,6 @@ function walk(root: TrieNode, text: string, work: Work, visit: (node: TrieNode, 
   return true;
 }
 
-/** Splits by UTF-16 code units, since reversed texts are only compared. */
 function reversed(text: string): string {
   return text.split('').reverse().join('');
 }

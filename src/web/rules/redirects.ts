@@ -64,18 +64,15 @@ function parseRule({ text }: RuleLine): RedirectRule | string {
   return { pattern, target, status, isForced };
 }
 
-/** Redirects between literal paths, by the first rule of each path. */
 class Circles {
   readonly #next = new Map<string, string>();
 
-  /** @returns null, or the reason of a rejection if the rule closes a circle */
   refuse({ pattern, target, status }: RedirectRule): string | null {
     const from = pattern.literal;
     if (from === null || target.origin !== null || !target.isLiteral || status === 200 || status === 404) return null;
     const to = target.pathOf(new Map());
     if (to === null || this.#next.has(from)) return null;
     const first = withoutSlash(to);
-    // `/a /a/` adds a slash.
     if (first === from && to !== from) return null;
     let at: string | undefined = first;
     for (let steps = 0; at !== undefined && steps <= CIRCLE_MAX; steps++) {
@@ -87,7 +84,6 @@ class Circles {
   }
 }
 
-/** Length of a chain of literal rules. */
 const CIRCLE_MAX = 50;
 
 /** Browsers give up after so many redirects. */
@@ -95,7 +91,6 @@ export const REDIRECTS_MAX = 20;
 /** Budget for a file, some 20 ms. Later rules are checked only on request. */
 const SURVEY_UNITS = 5_000_000;
 
-/** Rules that redirect a sample of their paths from rule to rule, unless a file of the site ends that. */
 function* endlessRules(
   rules: Iterable<RedirectRule>,
   redirects: RedirectRules,
@@ -117,14 +112,12 @@ function redirectsForEver(path: string, redirects: RedirectRules, work: Work): b
     const matched = firstAway(at, redirects, work);
     if (matched === null || !isInside(matched.rule)) return false;
     const next = matched.rule.target.pathOf(matched.captures);
-    // The address has become too long.
     if (next === null) return true;
     at = next;
   }
   return true;
 }
 
-/** Skips rules that lead to the same path. */
 function firstAway(path: string, redirects: RedirectRules, work: Work): MatchedRule | null {
   for (const rules of [redirects.forced(path, work), redirects.others(path, work)]) {
     for (const matched of rules) if (matched.rule.target.pathOf(matched.captures) !== path) return matched;
@@ -136,7 +129,6 @@ function isInside({ target, status }: RedirectRule): boolean {
   return target.origin === null && status !== 200 && status !== 404;
 }
 
-/** Yields matching rules in the order of the file. */
 export class RedirectRules {
   readonly #forced = new RuleIndex();
   readonly #others = new RuleIndex();
@@ -154,7 +146,6 @@ export class RedirectRules {
     return !this.#forced.isEmpty;
   }
 
-  /** @param path decoded, with its first slash */
   forced(path: string, work = new Work()): Generator<MatchedRule> {
     return this.#forced.matching(path, work);
   }
@@ -195,7 +186,6 @@ class RuleIndex {
 const ORIGIN = /^https?:\/\/[^/?#]+/i;
 const PLACEHOLDER = /:([A-Za-z]\w*)/g;
 
-/** Literal text, or a placeholder with its spelling. */
 type Piece = string | { readonly name: string; readonly written: string };
 type Template = readonly Piece[];
 
@@ -218,7 +208,6 @@ export class RedirectTarget {
     this.#fragment = templateOf(fragment, escaped);
   }
 
-  /** @returns the rest of a sentence if it is invalid */
   static parse(written: string): RedirectTarget | string {
     if (written.length > BUILT_CHARS_MAX) return `has a target of more than ${BUILT_CHARS_MAX} characters`;
     const origin = ORIGIN.exec(written)?.[0] ?? null;
@@ -247,10 +236,7 @@ export class RedirectTarget {
     return built.text?.replace(/^\/+/, '/') ?? null;
   }
 
-  /**
-   * Value of a Location header, or null if it is too long. Captured text can neither change the host nor add a header. @param moved maps
-   * the path to its base path @param query of the request, with its `?`, or empty
-   */
+  /** Captured text can neither change the host nor add a header. @param query of the request, with its `?`, or empty */
   location(captures: Captures, query: string, moved: (path: string) => string): string | null {
     const path = new BoundedText();
     fillPath(path, this.#path, captures, encodeSegments);
@@ -275,7 +261,6 @@ export class RedirectTarget {
 /** `//host` would lead to a host, also after the first folder is removed. */
 const folded = (path: string): string => path.replace(/^[/\\]+/, '/');
 
-/** @param write encodes text of the rule */
 function templateOf(written: string, write: (text: string) => string): Template {
   const pieces: Piece[] = [];
   let end = 0;
@@ -319,7 +304,6 @@ function* filled(
   }
 }
 
-/** Escapes characters that are invalid in addresses, and keeps escapes. */
 function escaped(text: string): string {
   return text.replace(/[^\x21-\x7e]|["<>\\^`{|}]/gu, encodeURIComponent);
 }

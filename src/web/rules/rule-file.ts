@@ -1,14 +1,11 @@
-/** Rule files at the root of a site, which are never served. */
 export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
 
 /** Limit of the contract, section 9.1. */
 const RULES_MAX = 10_000;
 export const RULE_FILE_BYTES_MAX = 1024 * 1024;
 
-/** A rejected line, or a rejected file. */
 export interface RuleFault {
   readonly file: '_redirects' | '_headers';
-  /** Number from 1, or null for the whole file. */
   readonly line: number | null;
   /** Rest of a sentence, without its period. */
   readonly reason: string;
@@ -52,7 +49,6 @@ export interface RuleLine {
 
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** Reports and skips lines with control characters. */
 export function* ruleLines(text: string, onFault: (line: number, reason: string) => void): Generator<RuleLine> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
   for (const [index, line] of lines.entries()) {
@@ -74,10 +70,7 @@ export class RuleCounter {
   }
 }
 
-/**
- * Budget of one request for all rules, in units of 2 ns (idle) to 5 ns (busy machine): half a millisecond. A request to a site with ten
- * thousand usual rules costs some 2,000.
- */
+/** Units of 2 ns (idle) to 5 ns (busy) for all rules of a request: half a millisecond. Ten thousand usual rules cost 2,000. */
 export const REQUEST_UNITS = 100_000;
 
 /** Work of one request, counted instead of timed, so that equal requests get equal responses. */
@@ -90,7 +83,6 @@ export class Work {
     this.#left = units;
   }
 
-  /** @returns false if the budget is spent */
   spend(units: number): boolean {
     this.#left -= units;
     return this.#left >= 0;
@@ -108,7 +100,6 @@ export class Work {
 /** Characters of a path or header value built from a rule. Clients and proxies accept lines of 8 KiB. */
 export const BUILT_CHARS_MAX = 8192;
 
-/** Discards a text that grows over 8 KiB. */
 export class BoundedText {
   #text = '';
   #isCut = false;
@@ -121,14 +112,12 @@ export class BoundedText {
     return this.#text.endsWith('/');
   }
 
-  /** @returns false if the piece does not fit: the text is lost, and costs no more work */
   add(piece: string): boolean {
     if (this.#isCut || piece.length > this.room) this.#isCut = true;
     else this.#text += piece;
     return !this.#isCut;
   }
 
-  /** Null if a piece did not fit. */
   get text(): string | null {
     return this.#isCut ? null : this.#text;
   }

@@ -54,7 +54,6 @@ function keyOf(tag: string): string | null {
   }
 }
 
-/** Null for an unknown language. @param tag value of `lang` */
 export function languageOf(tag: string): PageLanguage | null {
   return BY_KEY.get(keyOf(tag)) ?? null;
 }
@@ -66,7 +65,6 @@ export function preferredLanguage(acceptLanguage: string | undefined): PageLangu
     const quality = /^q=/i.test(weight) ? Number(weight.slice(2)) : 1;
     return { language: languageOf(range), quality: quality > 0 ? quality : 0 };
   });
-  // A stable sort keeps the first of equal ranges.
   ranges.sort((one, other) => other.quality - one.quality);
   return ranges.find(({ language, quality }) => language !== null && quality > 0)?.language ?? ENGLISH;
 }

@@ -6,7 +6,6 @@ export interface GeneratorSource {
   readonly attribute?: (name: string) => string | null;
 }
 
-/** Includes the backslash of escaped quotes. */
 const DELIMITERS = new Set('"\'`\\ \t\n\r,()<>{};|');
 const HAS_EXTENSION = /\.[a-z0-9]+(?:\?[\w=&.%-]*)?$/i;
 

@@ -19,9 +19,7 @@ type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 interface Generator {
   readonly name: string;
   readonly in: GeneratorPlace;
-  /** Occurs in the text, or in a file's path. */
   readonly mark: string | RegExp;
-  /** Addresses relative to the file. For a page, paths from the root. */
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 

@@ -6,7 +6,6 @@ const NEXT_CHUNKS = 'static/chunks/';
 const BUILD_MANIFEST_TO_ROOT = '../../';
 const HEAD_URLS_MAX = 100;
 
-/** Folder of Next.js' files, below the base path or on the host for assets. */
 function rootOf({ text, named }: GeneratorSource): string {
   const known =
     named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
@@ -43,10 +42,7 @@ export function segmentFiles({ text }: GeneratorSource): string[] {
 const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
-/**
- * Routes with their parents: `!KGVuKQ.$c$slug.__PAGE__`. Next.js 16 splits a page's payload by them. `__next._tree.txt` names them in rows
- * of `<id>:<JSON>`, with `"$Q<id>"` for the map of another row.
- */
+/** Next.js 16 splits payloads by route segments: `!KGVuKQ.$c$slug.__PAGE__`. `"$Q<id>"` stands for the map of another row. */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
   for (const line of tree.split('\n')) {

@@ -11,7 +11,6 @@ const OWN_FILES =
     ' ',
   );
 
-/** @returns names of files in its folder */
 export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'text'>): string[] {
   let parsed: { languages?: unknown };
   try {
@@ -102,7 +101,6 @@ const ENTRY = /(\d+)\s*:\s*"((?:[^"\\]|\\.)*)"/g;
 const NAVIGATION = /\bNAVTREEINDEX\s*=\s*\[([^\]]*)\]/;
 const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([\w.-]+)"\s*\]/g;
 const SECTION_NAME = /^\w+$/;
-/** A large library has a few hundred. */
 const FILES_MAX = 5_000;
 
 /** Doxygen splits its search by section and letter, counted in `searchdata.js`. */
@@ -133,7 +131,6 @@ export function branchFiles({ text }: GeneratorSource): string[] {
   return Array.from(text.matchAll(BRANCH), ([, name]) => `${name}.js`).slice(0, FILES_MAX);
 }
 
-/** Path to the root of the site: `../..`, `./`, `/docs/`, or empty. */
 const ROOT = /^(?:[.]{0,2}\/)*[\w./-]{0,100}$/;
 
 export function rustdocFiles({ attribute: value = () => null }: GeneratorSource): string[] {

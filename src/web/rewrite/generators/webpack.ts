@@ -6,10 +6,7 @@ const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
 const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
-/**
- * `hashmap.json`, and every page's script, complete (`x.js`) and without static parts (`x.lean.js`). Only a script's file names them, since
- * each page would repeat them all.
- */
+/** Includes every page's script, complete (`x.js`) and without static parts (`x.lean.js`). */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
   if (at === -1) return [];
@@ -52,19 +49,13 @@ function stringsOf(json: string): string[] {
   }
 }
 
-/**
- * Webpack (4 on) and Rspack build addresses of chunks from numbers, below the public path `n.p`: `n.u = e => "js/" + ({7: "page"}[e] || e)
- * + "." + {7: "c0ffee"}[e] + ".js"` and `n.miniCssF = e => 3 === e ? "css/three.css" : "css/" + {7: "decaf"}[e] + ".css"`. We parse the
- * expression, and evaluate it for each number in it.
- */
+/** Webpack (4 on) and Rspack: `n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"`. */
 const NAME_FUNCTION =
   /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
 const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
 const TOKEN =
   /\s*(?:(?<quote>["'])(?<text>(?:\\.|(?!\k<quote>)[^\\\n])*)\k<quote>|(?<number>\d[\w.]*)|(?<word>[\w$]+)|(?<sign>===|\|\||[{}()[\]:,+?]))/y;
-/** Other functions also have these short names. */
 const CHUNK = /\.(?:m?js|css)(?:\?[\w=&.-]*)?$/;
-/** Chunks of one script: large sites have one for each page. */
 const CHUNKS_MAX = 20_000;
 const DEPTH_MAX = 30;
 const PARTS_MAX = 1_000;
@@ -92,7 +83,6 @@ export function webpackChunks(script: string): { publicPath: string | null; name
       if (typeof name === 'string' && CHUNK.test(name)) names.push(name);
     }
   }
-  // Most scripts name no chunk, and every page has some.
   const publicPath = names.length === 0 ? null : (PUBLIC_PATH.exec(script)?.[1] ?? null);
   return { publicPath, names };
 }

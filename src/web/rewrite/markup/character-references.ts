@@ -8,7 +8,6 @@ type ReferenceRule = 'attribute' | 'text' | 'xml';
 
 interface Decoded {
   readonly text: string;
-  /** Position of each unit of `text`, and of its end, before decoding. */
   readonly places: readonly number[];
 }
 
@@ -53,7 +52,6 @@ const MODES: Readonly<Record<ReferenceRule, DecodingMode>> = {
   xml: DecodingMode.Strict,
 };
 
-/** @param flags of `write.ts` */
 export function decodedRegion(region: Region, start: number, end: number, isXml: boolean, flags: number): Region {
   const writing = ((region.writing & AMP_LAYERS) + 1) | flags;
   const decoded = decodeReferences(region.text, start, end, isXml ? 'xml' : 'attribute');

@@ -12,10 +12,7 @@ const FRAME: Rule = { src: 'frame', longdesc: 'link' };
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
-/**
- * `tag-reader.ts` has the dependent attributes. Left out: `action`, `formaction` (forms do not work offline), `cite`, `itemtype`, `itemid`,
- * `profile`, `xmlns` (names), `usemap` (in the page).
- */
+/** Left out: forms (they do not work offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), `usemap` (in the page). */
 const RULES: Readonly<Record<string, Rule>> = {
   a: LINK,
   area: LINK,
@@ -102,7 +99,6 @@ export const ADDRESS_PARAMS: ReadonlySet<string> = new Set(['data', 'filename', 
 
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/** An `object` or `embed` is a frame or a file, by its `type` or else by its address. */
 export function kindOfEmbedded(type: string, url: string): FoundKind {
   const isFile = type.trim() === '' ? isAssetPath(url.replace(/[?#].*/, '')) : !PAGE_TYPE.test(type);
   return isFile ? 'asset' : 'frame';
@@ -159,7 +155,6 @@ export function srcsetSpans(srcset: string): Span[] {
   }
 }
 
-/** Descriptors may contain commas in parentheses. */
 function endOfDescriptors(srcset: string, start: number): number {
   let isInside = false;
   for (let at = start; at < srcset.length; at++) {

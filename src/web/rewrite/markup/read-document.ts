@@ -25,13 +25,11 @@ import { type MarkupReader, MarkupScanner } from './scanner.ts';
 
 export class DocumentFacts {
   base: string | null = null;
-  /** True after a `<base href>`, even an invalid one. */
   hasBase = false;
   readonly importMaps: string[] = [];
   readonly robots: string[] = [];
 }
 
-/** Depth of `srcdoc` documents to read. */
 const NESTED_MAX = 3;
 
 export function readDocument(region: Region, list: ReferenceList, facts: DocumentFacts, isXml: boolean): void {
@@ -87,7 +85,6 @@ class DocumentReader implements MarkupReader {
     // In XML `svg:image` is `image`.
     const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
     const nested = scanner.attributeCount > 0 ? this.#readAttributes(tag) : null;
-    // A nested document has its own base.
     if (nested !== null) this.#readWithin(nested, new DocumentFacts());
     if (scanner.isHtml) this.#onHtmlContent(tag);
     else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
@@ -151,7 +148,6 @@ class DocumentReader implements MarkupReader {
     this.#readWithin(this.#region.slice(condition + 2, end), new DocumentFacts());
   }
 
-  /** @returns the document of an `iframe`'s `srcdoc`, or null */
   #readAttributes(tag: string): Region | null {
     const scanner = this.#scanner;
     const rule = ruleOf(tag);
@@ -284,7 +280,6 @@ function kindOfLazy(tag: string, name: string): FoundKind {
   return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 }
 
-/** False for templates, states and numbers. */
 function looksLikeAddress(text: string): boolean {
   return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 }
@@ -297,14 +292,12 @@ export function readFeed(region: Region, list: ReferenceList): void {
     onInstruction: (start, end) => readInstruction(region, start, end, list),
     onStartTag: () => {
       isTiles ||= scanner.tagName === 'browserconfig';
-      // Processing instructions precede the root.
       if (isTiles) addAttribute('src', 'asset', scanner, region, list);
       else scanner.skipAll();
     },
   });
 }
 
-/** Reads `<?xml-stylesheet href="…"?>` (Associating Style Sheets with XML documents 1.0). */
 function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
   if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);

@@ -7,7 +7,6 @@ export interface MarkupReader {
   onCdata?(start: number, end: number): void;
   onComment?(start: number, end: number): void;
   onInstruction?(start: number, end: number): void;
-  /** Called for HTML, with the position after `<`. */
   onDoctype?(start: number): void;
 }
 
@@ -16,16 +15,11 @@ const CDATA = '<![CDATA[';
 /** Comment of the same length that replaces `CDATA` for the tokenizer in HTML. */
 const NO_CDATA = '<!_CDATA[';
 
-/**
- * htmlparser2's tokenizer with positions, restarted if it differs from the HTML standard (tested against parse5): raw text, `<![CDATA[` in
- * HTML, attributes of end tags, declarations in an XML doctype.
- */
+/** Restarts htmlparser2's tokenizer if it differs from the HTML standard (tested against parse5). */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
-  /** False for tags of XML, SVG and MathML. */
   isHtml = false;
-  /** Start of the open SVG or MathML, valid if `isForeign`. */
   foreignStart = 0;
   tagStart = 0;
   isSelfClosing = false;
@@ -51,7 +45,6 @@ export class MarkupScanner {
     this.isXml = isXml;
   }
 
-  /** Does not report an unfinished tag. */
   read(reader: MarkupReader): void {
     const options = { xmlMode: this.isXml, decodeEntities: false };
     const tokenizer = new Tokenizer(options, this.#callbacks(reader));
@@ -199,7 +192,6 @@ export class MarkupScanner {
         attributes[numbers + 3] = this.#base + end;
       },
       onattribdata: (start, end) => {
-        // A value may come in parts.
         if (attributes[numbers + 2] === -1) attributes[numbers + 2] = this.#base + start;
         attributes[numbers + 3] = this.#base + end;
       },
@@ -259,10 +251,7 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
 /** Only hostile pages nest deeper. */
 const DEPTH_MAX = 256;
 
-/**
- * Distinguishes HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name, and
- * attributes of `font` and `annotation-xml` are ignored.
- */
+/** Simplified: end tags close the nearest element, and attributes of `font` and `annotation-xml` are ignored. */
 class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
@@ -298,7 +287,6 @@ class ForeignStack {
     return isHtml;
   }
 
-  /** @returns true if the closed element is SVG or MathML */
   close(name: string): boolean {
     if (this.#names.length === 0) return false;
     if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
@@ -329,7 +317,6 @@ function isTagNameAt(text: string, at: number, name: string): boolean {
   return after < text.length && ENDS_NAME.test(text[after] ?? '');
 }
 
-/** Start of the end tag, or the text's end. */
 function endOfRawText(text: string, start: number, name: string): number {
   for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
     if (isTagNameAt(text, at + 2, name)) return at;
