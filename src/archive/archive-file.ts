@@ -13,7 +13,6 @@ const JUMP_BYTES = 4 * 1024;
 export interface OpenOptions {
   /** The archive's file name for errors, never its link. */
   readonly name: string;
-  /** Verb for errors, `unpack` by default. */
   readonly act?: 'verify' | 'inspect';
   readonly limits: ArchiveLimits;
   readonly isVerified?: boolean;
@@ -43,7 +42,6 @@ export class ArchiveFile implements AsyncDisposable {
     this.refuse = refusalsOf(name, act);
   }
 
-  /** @throws DocshelfError `cannot_read` */
   static async open(file: string, options: OpenOptions): Promise<ArchiveFile> {
     try {
       const handle = await open(file, 'r');
@@ -56,7 +54,6 @@ export class ArchiveFile implements AsyncDisposable {
     throw cannotRead(options.name, 'it is not a file');
   }
 
-  /** Reads fewer than `count` bytes only at the end. */
   async read(position: number, count: number): Promise<Buffer> {
     const wanted = Math.max(0, Math.min(count, this.bytes - position));
     const buffer = Buffer.allocUnsafe(wanted);
@@ -85,7 +82,6 @@ export class ArchiveFile implements AsyncDisposable {
   }
 }
 
-/** Buffered `read`, for positions that mostly rise by little. */
 export class ReadAhead {
   readonly #archive: ArchiveFile;
   #window: Buffer = Buffer.alloc(0);

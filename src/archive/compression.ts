@@ -65,7 +65,6 @@ function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
     if (message === 'incorrect data check') return refuse('wrong_crc', 'its checksum is wrong', cause);
     if (message === 'incorrect length check')
       return refuse('wrong_size', 'it declares another size than it has', cause);
-    // The first header was valid, so this one follows a whole member.
     if (message === 'incorrect header check') return refuse('trailing_garbage', TRAILING, cause);
   }
   return code?.startsWith('Z_') ? refuse('damaged_archive', 'its compressed data are damaged', cause) : error;
@@ -74,7 +73,6 @@ function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
 /** Splits zstd streams (RFC 8878, section 3.1) into frames, which Node decodes. */
 
 export const ZSTD_MAGIC = 0xfd2fb528;
-/** RFC 8878, section 3.1.1.2.3. */
 const BLOCK_BYTES_MAX = 128 * 1024;
 const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
@@ -166,7 +164,6 @@ async function* frameBytes(
   if (hasChecksum) yield await cursor.take(4);
 }
 
-/** RFC 8878, section 3.1.1.1.2. */
 function readWindow(descriptor: number): number {
   const base = 2 ** (10 + (descriptor >>> 3));
   return base + (base / 8) * (descriptor & 7);

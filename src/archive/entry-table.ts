@@ -4,7 +4,6 @@ import type { ArchiveEntry } from './layout.ts';
 
 /** Stores a million names as numbers and bytes outside of the heap. */
 
-/** Longer than any name, since a name must fit into one block. */
 const BLOCK_BYTES = 1024 ** 2;
 
 /** Consecutive UTF-8 texts, found by position and length in bytes. */
@@ -12,7 +11,6 @@ export class Texts {
   readonly #blocks: Buffer[] = [Buffer.allocUnsafeSlow(BLOCK_BYTES)];
   #usedOfLast = 0;
 
-  /** @returns its position, which is also that of each prefix */
   add(text: string): number {
     const bytes = Buffer.byteLength(text);
     if (this.#usedOfLast + bytes >= BLOCK_BYTES) {
@@ -31,7 +29,6 @@ export class Texts {
     return this.#blockOf(place).toString('utf8', at, at + bytes);
   }
 
-  /** Compares by UTF-16 code units, as strings do. */
   compare(place: number, bytes: number, otherPlace: number, otherBytes: number): number {
     const [block, other] = [this.#blockOf(place), this.#blockOf(otherPlace)];
     const [at, otherAt] = [place % BLOCK_BYTES, otherPlace % BLOCK_BYTES];
@@ -54,7 +51,6 @@ const inUtf16 = (byte: number): number => (byte === 0xee || byte === 0xef ? byte
 /** Shares up to 65,535 distinct texts among many numbers. */
 export class SharedTexts {
   readonly #texts: string[] = [];
-  /** Numbers from 1, as in `#numbers`. */
   readonly #byText = new Map<string, number>();
   readonly #numbers: Uint16Array;
 
@@ -119,7 +115,6 @@ export class EntryTable implements Iterable<ArchiveEntry> {
     return { name, kind: this.isFile(index) ? 'file' : 'folder', size: this.#sizes[index] as number };
   }
 
-  /** @returns -1 if no entry has exactly this name */
   indexOf(name: string): number {
     const node = this.#names.find(name.normalize('NFC'));
     const index = node < 0 ? -1 : this.#names.entryOf(node);
@@ -160,7 +155,6 @@ export class NameTable {
   #places = new Uint32Array(START_LENGTH);
   #bytes = new Uint32Array(START_LENGTH);
   #kinds = new Uint8Array(START_LENGTH);
-  /** Numbers from 1. */
   #entries = new Uint32Array(START_LENGTH);
   #size = 0;
 
@@ -172,7 +166,6 @@ export class NameTable {
     return this.#size;
   }
 
-  /** @returns -1 for an unknown name */
   find(name: string): number {
     return this.#byName.find(saltedHash(this.#salt, name), (node) => this.nameOf(node) === name);
   }

@@ -39,14 +39,10 @@ export interface ExtractOptions extends InspectOptions {
   readonly siteDir: string;
   /** Folder for the files of `_docshelf/`, created if the archive has any. Must be empty. */
   readonly ownDir: string;
-  /** Finds equal files on the same file system, for hard links. */
   readonly findSame?: FindSame;
 }
 
-/**
- * Checks every rule that does not need a zip's content; a tar's checksums, too. Writes no file. Reads an archive without a page to its end.
- * @throws DocshelfError a code of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read`; the signal's reason
- */
+/** Reads no content of a zip, and writes no file. @throws DocshelfError a code of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read` */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
   await using archive = await ArchiveFile.open(file, options);
@@ -65,10 +61,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   throw archive.refuse('no_pages', 'it holds no HTML page');
 }
 
-/**
- * Unpacks an inspected archive without flushing, as 0644 and 0755. After an error, the caller removes both folders. @throws DocshelfError
- * `wrong_crc`, `wrong_size`, errors of `inspectArchive`; the system's errors
- */
+/** Does not flush; the caller removes both folders after an error. @throws DocshelfError `wrong_crc`, `wrong_size` */
 export async function extractArchive(
   file: string,
   listing: ArchiveListing,
@@ -90,10 +83,7 @@ export async function extractArchive(
   return extracted;
 }
 
-/**
- * Checks an inspected archive as unpacking would, without writing; a manifest may be missing. @throws DocshelfError as `extractArchive`,
- * and `bad_manifest`, `manifest_mismatch`
- */
+/** A manifest may be missing. @throws DocshelfError as `extractArchive`, and `bad_manifest`, `manifest_mismatch` */
 export async function verifyArchive(
   file: string,
   listing: ArchiveListing,
@@ -130,7 +120,6 @@ interface ReadEntriesOptions extends OpenOptions {
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
-/** @param index its number in the listing */
 type TakeEntry = (
   entry: ArchiveEntry,
   placement: Placement,
@@ -138,10 +127,7 @@ type TakeEntry = (
   index: number,
 ) => Promise<void>;
 
-/**
- * Reads all content in the archive's order, launchers too: an archive is valid only as a whole. @throws DocshelfError `wrong_crc`,
- * `wrong_size`, `damaged_archive`, and the rules' codes if it has changed since
- */
+/** An archive is valid only as a whole. @throws DocshelfError `wrong_crc`, `wrong_size`, `damaged_archive` */
 async function readEntries(
   file: string,
   listing: ArchiveListing,
@@ -203,10 +189,7 @@ async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, ref
   if (bytes !== entry.size) throw wrong(`has ${counted(bytes, 'byte')} and declares ${entry.size}`);
 }
 
-/**
- * A few files of the site by path; null if one is over the limit. Reads the archive only if it has one of them. @throws DocshelfError as
- * `readEntries`
- */
+/** Null for a file over the limit. Reads the archive only if it has one of them. @throws DocshelfError as `readEntries` */
 export async function readArchiveFiles(
   file: string,
   listing: ArchiveListing,
@@ -235,7 +218,6 @@ export function* sitePaths(listing: ArchiveListing): Generator<string> {
   }
 }
 
-/** Bytes that show the format: one tar header. */
 const DETECT_BYTES = TAR_BLOCK_BYTES;
 
 const ANOTHER_FORMAT = 'Unpack it and pack it again as .tar.gz, .tar.zst or .zip.';
@@ -257,7 +239,6 @@ const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, ne
   ['a compress (.Z) archive', starts(0x1f, 0x9d), ANOTHER_FORMAT],
 ];
 
-/** Ignores the archive's name. */
 function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
   if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
   if (head.length >= 4) {

@@ -9,12 +9,10 @@ export interface NamedEntry {
 }
 
 export interface ArchiveEntry extends NamedEntry {
-  /** Unpacked bytes as declared; 0 for a folder. */
   readonly size: number;
 }
 
 export interface Layout {
-  /** The one folder that wraps the site, `html/`, or empty. */
   readonly root: string;
   /** `_docshelf/` or empty; `html/_docshelf/` if somebody wrapped an unpacked bundle. */
   readonly ownRoot: string;
@@ -23,7 +21,6 @@ export interface Layout {
   readonly pages: number;
 }
 
-/** `path` is relative to its destination. */
 export interface Placement {
   readonly place: 'site' | 'own';
   readonly path: string;
@@ -32,10 +29,7 @@ export interface Placement {
 /** Limit for lists of names, which a hostile archive may fill. */
 export const NAMED_MAX = 100;
 
-/**
- * Files added by packers and file managers: AppleDouble files, Finder's folders and views, previews and folder settings of Windows, which
- * ignores case.
- */
+/** Added by packers and file managers: AppleDouble, Finder's folders, previews and folder settings of Windows (any case). */
 const BY_PRODUCT = /(?:^|\/)(?:(?:\._[^/]*|__MACOSX)(?:\/|$)|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
 
 /** By-products are checked, and never part of the site, its root, its counts or its lists. */
@@ -46,7 +40,6 @@ export function isByProduct(name: string): boolean {
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;
 const BESIDE_LAUNCHERS: ReadonlySet<string> = new Set(['serve.js', 'README.txt']);
 
-/** @param all read more than once */
 export function layoutOf(all: Iterable<NamedEntry>): Layout {
   const entries: Iterable<NamedEntry> = {
     *[Symbol.iterator]() {
@@ -77,7 +70,6 @@ function hasAny(entries: Iterable<NamedEntry>, isIt: (entry: NamedEntry) => bool
   return false;
 }
 
-/** Null for the wrapping folder, the archive's root, launchers and by-products. */
 export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoot' | 'launchers'>): Placement | null {
   const { name } = entry;
   if (isByProduct(name)) return null;

@@ -29,7 +29,6 @@ export interface ArchiveListing extends Layout {
 /** Memory for names in UTF-8: 1,000,000 files of up to 128 bytes. Their folders need no more. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
-/** Checks rules about several entries: duplicate names, a file and a folder of one name, case, totals. */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
@@ -81,7 +80,6 @@ export class ListingBuilder {
     return { format, archiveBytes, entries, files, totalBytes, caseConflicts: this.#caseConflicts, ...layout };
   }
 
-  /** @returns position of its name */
   #place(entry: ArchiveEntry): number {
     const nodes = this.#nodes;
     const key = entry.name.normalize('NFC');
@@ -100,7 +98,6 @@ export class ListingBuilder {
       if (parent >= 0 && nodes.kindOf(parent) === 'file') {
         throw this.#refused('file_folder_conflict', `needs a folder where "${folder}" is a file`, entry);
       }
-      // A known folder's own parents are also known.
       if (parent >= 0) break;
       this.#know(entry, folder, place);
     }
@@ -154,7 +151,6 @@ export class ExtractedFiles implements Iterable<ExtractedFile> {
     return this.#length;
   }
 
-  /** @param index its number in the listing */
   add(index: number, sha256: string): void {
     this.#digests.write(sha256, index * DIGEST_BYTES, 'hex');
     this.#isThere[index] = 1;

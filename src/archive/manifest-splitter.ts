@@ -56,7 +56,6 @@ export class ManifestSplitter {
     if (this.#state === 'file') this.#hold(chunk.subarray(begin));
   }
 
-  /** Returns the manifest with an empty list of files. */
   end(): Buffer {
     if (this.#state !== 'head') throw this.#parts.onFault('it is cut off');
     return this.#head.subarray(0, this.#headBytes);
@@ -136,5 +135,4 @@ export class ManifestSplitter {
 const LITERAL = /[\w.+-]/;
 const isOfLiteral = (byte = 0): boolean => LITERAL.test(String.fromCharCode(byte));
 
-/** RFC 8259, section 2. */
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;

@@ -43,7 +43,6 @@ const FILE_BYTES_MAX = 768;
 const BYTES_PER_NAME_BYTE_MAX = 6;
 const NAME_BYTES_MAX = 4096;
 const NAMED_DIFFERENCES_MAX = 5;
-/** A site has some dozens. */
 const TYPES_MAX = 1000;
 const DIGEST_BYTES = 32;
 
@@ -70,7 +69,6 @@ const MANIFEST = {
     version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
     createdAt: { type: 'string', format: 'date-time' },
     generator: { type: 'string', minLength: 1, maxLength: 200 },
-    /** Includes 404 pages. */
     pageCount: { type: 'integer', minimum: 0 },
     /** Every file except the manifest; each is checked separately. */
     files: { type: 'array', maxItems: 0 },
@@ -152,9 +150,7 @@ function faultsOf(name: string): DocumentFault {
     });
 }
 
-/** Digests and media types by number in the listing. */
 export class BundleManifest {
-  /** Number of the manifest in the listing; -1 if the archive has none. */
   readonly index: number;
   readonly #listing: ArchiveListing;
   readonly #name: string;
@@ -179,7 +175,6 @@ export class BundleManifest {
     this.#types = new SharedTexts(listing.entries.length);
   }
 
-  /** @throws DocshelfError `bad_manifest` */
   push(bytes: Buffer): void {
     this.#reader.push(bytes);
   }
@@ -203,7 +198,6 @@ export class BundleManifest {
     return head;
   }
 
-  /** @param index number in the listing */
   typeOf(index: number): string | undefined {
     return this.#types.at(index);
   }
@@ -227,7 +221,6 @@ export class BundleManifest {
     if (there !== size) this.#differ(`"${showName(path)}" has ${counted(there, 'byte')}, not ${size}`);
   }
 
-  /** @returns -1 for an unknown path */
   #indexOf(path: string): number {
     const { entries } = this.#listing;
     const isOwn = path.startsWith(OWN_FOLDER);

@@ -9,10 +9,7 @@ import { hashFile } from '../files/read.ts';
 const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
 const PREHASH = 'blake2b512';
 
-/**
- * @param secretKey text of `minisign -G -W`, without password @param trustedComment one signed line @returns text of the `.minisig` file,
- * equal for equal input @throws DocshelfError `config_invalid` for the key; the system's errors; the signal's reason
- */
+/** @param secretKey text of `minisign -G -W` @param trustedComment one signed line @throws DocshelfError `config_invalid` for the key */
 export async function signFile(
   file: string,
   secretKey: string,
@@ -25,10 +22,7 @@ export async function signFile(
   return signatureText({ ...parts, globalSignature: sign(null, globalMessage(parts), key) });
 }
 
-/**
- * Verifies the file and its trusted comment by one of the keys. @param text of the `.minisig` file @throws DocshelfError `bad_signature`
- * with `fields.expected` (key ids), `config_invalid` for a key; the signal's reason
- */
+/** @param text of the `.minisig` file @throws DocshelfError `bad_signature` with `fields.expected` (key ids), `config_invalid` */
 export async function verifyFile(
   file: string,
   text: string,
@@ -102,7 +96,6 @@ export function signedComment({ domain, version, createdAt }: SignedFacts): stri
   ].join(' ');
 }
 
-/** Null for a comment of another form. */
 export function readSignedComment(comment: string): SignedFacts | null {
   const [, domain, version, createdAt] = /^docshelf domain=(\S+)(?: version=(\S+))? created=(\S+)$/.exec(comment) ?? [];
   return domain === undefined || createdAt === undefined ? null : { domain, version: version ?? null, createdAt };

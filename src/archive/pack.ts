@@ -21,7 +21,6 @@ export interface PackBundleOptions {
   readonly to: string;
   readonly level?: number;
   readonly signal?: AbortSignal;
-  /** Receives the bytes of the packed files, before compression. */
   readonly onProgress?: (doneBytes: number) => void;
 }
 
@@ -30,10 +29,7 @@ export interface PackedArchive {
   readonly sizeBytes: number;
 }
 
-/**
- * Packs a reproducible `.tar.gz` in constant memory, and removes it after an error. @throws DocshelfError `cannot_read` for a file that
- * differs from its entry; the signal's reason
- */
+/** Reproducible, in constant memory. Removes the file after an error. @throws DocshelfError `cannot_read` */
 export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
   const { entries, to, level = LEVEL, signal, onProgress } = options;
   const part = `${to}.${randomBytes(6).toString('hex')}.part`;
@@ -81,7 +77,6 @@ async function writeFlushed(
   return { sha256: digest.digest('hex'), sizeBytes };
 }
 
-/** Bytes or file of an entry. Its path is canonical, with `/` between segments. */
 export type PackEntry =
   | { readonly path: string; readonly bytes: Uint8Array }
   | {
@@ -92,7 +87,6 @@ export type PackEntry =
       readonly sha256?: string;
     };
 
-/** Chunks of `content` have `size` bytes in total. */
 interface OpenedEntry {
   readonly path: string;
   readonly size: number;
@@ -106,7 +100,6 @@ const SMALL_BYTES_MAX = 512 * 1024;
 const READING_MAX = 16;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Reads small files ahead. @throws DocshelfError `cannot_read` for a file that differs from its entry; the signal's reason */
 function openEntries(
   entries: Iterable<PackEntry> | AsyncIterable<PackEntry>,
   signal: AbortSignal | undefined,
@@ -181,10 +174,7 @@ function unreadable(entry: FileEntry): (cause: unknown) => never {
 
 const EPOCH = new Date(0);
 
-/**
- * Ustar without times, owners and modes, and pax headers for long names; one file's chunks wait in memory. @throws Error for a repeated
- * path
- */
+/** Ustar without times, owners and modes, and pax headers for long names. @throws Error for a repeated path */
 async function* packTar(
   entries: AsyncIterable<OpenedEntry>,
   onPacked: (bytes: number) => void,
@@ -197,7 +187,6 @@ async function* packTar(
   try {
     yield* tar as AsyncIterable<Buffer>;
   } finally {
-    // A reader that stops early also ends the adding.
     tar.destroy();
     await adding;
   }

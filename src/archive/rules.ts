@@ -105,7 +105,6 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
 });
 
 interface Refusal {
-  /** Raw name of the entry, if known. */
   readonly entry?: string;
   readonly next?: string;
   readonly cause?: unknown;
@@ -114,7 +113,6 @@ interface Refusal {
 /** @param state follows the entry (`leaves the site`) or the archive (`it is cut off`) */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
-/** @param act verb in `Cannot unpack …` */
 export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {
   return (code, state, { entry, next, cause } = {}) => {
     const rule = ARCHIVE_RULES[code];
@@ -128,7 +126,6 @@ export function refusalsOf(archiveName: string, act = 'unpack'): Refuse {
   };
 }
 
-/** @throws DocshelfError `ratio_too_high` */
 export function checkRatio(unpackedBytes: number, archiveBytes: number, limits: ArchiveLimits, refuse: Refuse): void {
   if (unpackedBytes <= limits.ratioFreeBytes || unpackedBytes <= limits.ratioMax * archiveBytes) return;
   throw refuse('ratio_too_high', `it expands to more than ${limits.ratioMax} times its size`);

@@ -12,10 +12,7 @@ type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
 type TarFormat = Exclude<ArchiveFormat, 'zip'>;
 
-/**
- * Limits the ratio and verifies every checksum. @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`,
- * `wrong_size`, `window_too_large`, `damaged_archive`
- */
+/** @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`, `wrong_size`, `window_too_large` */
 async function* tarBytes(archive: ArchiveFile, format: TarFormat): AsyncGenerator<Buffer> {
   const { limits, refuse } = archive;
   if (format === 'tar') return yield* archive.chunks();
@@ -60,10 +57,7 @@ const isDamage = (error: unknown): boolean =>
 
 const HANDED_OUT_MAX = 256;
 
-/**
- * @param take must read the content to its end; folders have none @throws DocshelfError rejections of the guard, `damaged_archive`; errors
- * of `take`
- */
+/** @param take must read the content to its end; folders have none @throws DocshelfError rejections of the guard */
 export async function readTar(
   archive: ArchiveFile,
   format: TarFormat,
@@ -123,9 +117,7 @@ interface TarMember extends ArchiveEntry {
 
 type Extended = 'x' | 'g' | 'L' | 'K';
 
-/**
- * Checks a tar's raw blocks before tar-stream, which checks no names, types, PAX lengths or end blocks, and hangs on a folder with a size.
- */
+/** tar-stream checks no names, types, PAX lengths or end blocks, and hangs on a folder with a size. */
 class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
   readonly #limits: ArchiveFile['limits'];
@@ -133,9 +125,7 @@ class TarGuard {
 
   #held = Buffer.alloc(TAR_BLOCK_BYTES);
   #heldBytes = 0;
-  /** Type of the extended header in progress. */
   #extended: Extended | null = null;
-  /** Bytes of bodies and padding to skip. */
   #skipBytes = 0;
   #headers = 0;
   #zeroBlocks = 0;
@@ -308,9 +298,7 @@ const CHECKSUM_BYTES = 8;
 const SPACE = 0x20;
 
 interface TarHeader {
-  /** Undecoded bytes of prefix and name. */
   readonly name: Buffer;
-  /** Bytes of the body; null if the field is no number. */
   readonly size: number | null;
   /** One character; `0` for the NUL of old tars. */
   readonly type: string;

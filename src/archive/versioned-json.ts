@@ -2,7 +2,6 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { DocshelfError } from '../domain/errors.ts';
 
-/** @param isNewer true for a document of a later docshelf */
 export type DocumentFault = (
   state: string,
   why?: { readonly cause?: unknown; readonly isNewer?: boolean },

@@ -59,7 +59,6 @@ export class FileWriter extends Lanes {
     });
   }
 
-  /** False if a link is impossible, so that the file must be written. */
   async #link(same: string, target: FileTarget): Promise<boolean> {
     try {
       await link(same, target.file);
@@ -97,7 +96,6 @@ export class FileWriter extends Lanes {
   }
 }
 
-/** The equal file may belong to another user, or have been removed. */
 const OUT_OF_REACH = new Set(['EACCES', 'ENOENT']);
 
 /** Compares the bytes, since a damaged release may differ from its table. */
@@ -106,7 +104,6 @@ async function isContent(file: string, bytes: Buffer): Promise<boolean> {
   return size === bytes.length && ((await readFile(file).catch(() => null))?.equals(bytes) ?? false);
 }
 
-/** Caches the folders created last, since most files are in them. */
 const KNOWN_FOLDERS_MAX = 10_000;
 
 /** Creates the folders of `paths` below `base`. Only `base` may exist. */

@@ -22,10 +22,7 @@ export interface ZipEnd {
   readonly directoryEnd: number;
 }
 
-/**
- * Checks every number in the end record against the file. @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`,
- * `multi_disk`, `damaged_archive`
- */
+/** @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive` */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
   const { refuse } = archive;
   const tailStart = Math.max(0, archive.bytes - END_BYTES - COMMENT_BYTES_MAX);
@@ -140,7 +137,6 @@ const FLAG_PATCH = 0x0020;
 const METHOD_STORED = 0;
 const METHOD_DEFLATED = 8;
 const METHOD_AES = 99;
-/** Some writers give a folder an empty deflate stream. */
 const EMPTY_DEFLATE_BYTES = 2;
 const DOS_FOLDER = 0x10;
 
@@ -166,7 +162,6 @@ const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o010000, ['type_fifo', 'is a FIFO']],
 ]);
 
-/** @throws DocshelfError if a header breaks a rule */
 export async function* centralEntries(
   archive: ArchiveFile,
   end: ZipEnd,
@@ -247,8 +242,6 @@ function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode
   return type === 'folder' || rawName.endsWith('/') || isDosFolder ? 'folder' : 'file';
 }
 
-/** Extra fields (APPNOTE.TXT 4.5). */
-
 const ZIP64 = 0x0001;
 /** Info-ZIP's Unicode path: version, CRC of the raw name, name in UTF-8 (APPNOTE.TXT 4.6.9). */
 const UNICODE_PATH = 0x7075;
@@ -282,7 +275,6 @@ export function resolveZip64(numbers: readonly number[], fields: ExtraFields): n
   return resolved.every(Number.isSafeInteger) ? resolved : null;
 }
 
-/** Null if the field is missing, or is about another name. */
 function unicodePath(name: Buffer, fields: ExtraFields): Buffer | null {
   const field = fields.get(UNICODE_PATH);
   if (field === undefined || field.length < 5 || field[0] !== 1) return null;

@@ -27,23 +27,18 @@ const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
 /** Local header (APPNOTE.TXT 4.3.7), data, and data descriptor (4.3.9) of an entry. */
 export interface ZipRecord {
   readonly entry: ZipEntry;
-  /** Its number in the directory. */
   readonly index: number;
   /** Exclusive, as `end`. */
   readonly dataEnd: number;
   readonly end: number;
 }
 
-/**
- * Checks all headers without inflating or keeping them. Afterwards each byte is in exactly one record, so a reader may read one at a time.
- * @param onEntry called in the directory's order; may reject
- */
+/** Each byte is then in exactly one record, so a reader may read one at a time. @param onEntry may reject */
 export async function guardZip(archive: ArchiveFile, onEntry: (entry: ZipEntry) => void): Promise<void> {
   const directory = await ZipDirectory.read(archive, onEntry);
   for await (const _record of directory.records()) archive.signal?.throwIfAborted();
 }
 
-/** Positions of each entry's headers, which are read again on use. */
 export class ZipDirectory {
   readonly #archive: ArchiveFile;
   readonly #end: ZipEnd;
@@ -150,7 +145,6 @@ async function checkLocalHeader(
 
   const local = [fixed.readUInt32LE(14), ...sizes];
   const central = [entry.crc, entry.size, entry.compressedBytes];
-  // With a descriptor, the local numbers may be 0 or correct.
   const agrees = local.every((value, index) => value === central[index] || (entry.hasDescriptor && value === 0));
   if (!agrees) throw mismatch('another checksum or size');
   if (!entry.hasDescriptor) return { dataEnd, end: dataEnd };
@@ -189,7 +183,6 @@ function eightBytes(...numbers: number[]): Buffer {
 /** Entries inflated at once, limited by the four threads of the pool. */
 const INFLATING_MAX = 4;
 
-/** Reads several entries at once. @throws DocshelfError `wrong_crc`, `damaged_archive`, and errors of `take` */
 export async function readZip(
   archive: ArchiveFile,
   records: AsyncIterable<ZipRecord>,
