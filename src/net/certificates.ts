@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { DocshelfError } from '../domain/errors.ts';
 
-/** @param setting name for errors @throws DocshelfError `cannot_read`, `config_invalid` */
+/** @throws DocshelfError `cannot_read`, `config_invalid` */
 export function readCertificates(file: string, setting: string): string {
   let pem: string;
   try {

@@ -4,7 +4,6 @@ import type { EgressPolicy } from './egress.ts';
 
 export interface ChromiumLaunch {
   readonly program: string;
-  /** The caller creates and removes it. */
   readonly profileDir: string;
   readonly hasSandbox: boolean;
   readonly path: string;

@@ -10,10 +10,7 @@ export function requestDaemon(target: RequestOptions): ClientRequest {
   return send({ ...target, agent: false });
 }
 
-/**
- * Null if the daemon does not respond in time. Skips certificates, as Kubernetes' probes do: it sends no secret, and the certificate has
- * the names for readers.
- */
+/** Null without a timely response. Skips certificates, as Kubernetes' probes do, since it sends no secret. */
 export async function askDaemon(
   { protocol, hostname, port, pathname }: URL,
   signal: AbortSignal,

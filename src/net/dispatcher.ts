@@ -8,10 +8,7 @@ import { authoritiesOf } from './certificates.ts';
 import { AddressRefused, type EgressPolicy } from './egress.ts';
 import { isIn, listOf } from './guarded-address.ts';
 
-/**
- * Uses only HTTP/1.1, whose framing shows if a body was cut. `admitBehindProxy` checks connections of a proxy. @param connectionsMax per
- * origin; null: unlimited @throws DocshelfError `config_invalid`, `cannot_read`
- */
+/** Uses only HTTP/1.1, whose framing shows if a body was cut. @throws DocshelfError `config_invalid`, `cannot_read` */
 export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
   const { rules: settings } = policy;
   const tls = authoritiesOf(settings.caFile, 'network.caFile');
@@ -73,10 +70,7 @@ class EnvironmentProxy extends Dispatcher {
 
 const MAPPED = listOf(['::ffff:0:0/96']);
 
-/**
- * Networks of NO_PROXY; `ipv4` includes IPv4-mapped addresses. As in curl and Go, a network may have a host part, and invalid entries are
- * ignored.
- */
+/** `ipv4` includes IPv4-mapped addresses. As in curl and Go, a network may have a host part; invalid entries are ignored. */
 function readNoProxy(noProxy: string): { readonly ipv4: BlockList; readonly ipv6: BlockList } {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const entry of noProxy.split(/[\s,]+/)) {
@@ -118,10 +112,7 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
-/**
- * Checks a target by the addresses that it has here. The proxy may resolve others, so a name without addresses must be listed. Skips the
- * lookup if any address is allowed, since name services behind a proxy may be slow. @throws AddressRefused
- */
+/** A proxy may resolve other addresses, so a name without addresses must be listed. @throws AddressRefused */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
   const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;

@@ -10,22 +10,17 @@ import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './gua
 export interface CrawlReach {
   /** Networks (CIDR), only for `ownOrigins` and the pairs of `network.allowedHosts`; and pairs `host:port`. */
   readonly allowAddresses: readonly string[];
-  /** URLs of the site itself. */
   readonly ownOrigins: readonly string[];
 }
 
 interface PrivateReach {
   readonly guard: AddressGuard;
-  /** Null allows every port. */
   readonly ports: ReadonlySet<string> | null;
   /** `host:port` whose addresses may all be private. */
   readonly pairs: ReadonlySet<string>;
 }
 
-/**
- * Required by every function of `net` that opens a socket; other rooms open none (tests check both). It checks hosts by name, and addresses
- * when the socket opens. Our own listeners are always rejected.
- */
+/** Every function of `net` that opens a socket needs it; other rooms open none (tests check both). */
 export class EgressPolicy {
   readonly #rulesNow: () => EgressRules;
   readonly #reachOf: (rules: EgressRules) => PrivateReach;
@@ -45,7 +40,6 @@ export class EgressPolicy {
     return this.#reachOf(this.rules);
   }
 
-  /** Allows private addresses only within its reach. */
   forCrawl({ allowAddresses, ownOrigins }: CrawlReach): EgressPolicy {
     const isNetwork = (entry: string): boolean => isIP(entry.split('/')[0] ?? '') !== 0;
     const guard = new AddressGuard({ allowPrivate: false, allowAddresses: allowAddresses.filter(isNetwork) });
@@ -93,7 +87,6 @@ export class EgressPolicy {
     return found.map(({ address }) => address);
   }
 
-  /** @param address of a socket @param host of the URL */
   allowsAddress(address: string, host: string, port: number): boolean {
     const { guard, ports, pairs } = this.#private;
     if (this.#isOwnListener(address, port)) return false;

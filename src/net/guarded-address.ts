@@ -5,7 +5,6 @@ type AddressKind = 'public' | 'private' | 'metadata';
 
 export interface AddressRules {
   readonly allowPrivate: boolean;
-  /** Further allowed addresses and networks in CIDR notation. */
   readonly allowAddresses: readonly string[];
 }
 
@@ -40,7 +39,6 @@ export class AddressGuard {
     this.#allowed = listOf(allowAddresses);
   }
 
-  /** @param address of a socket; other texts are rejected */
   allows(address: string): boolean {
     const bare = withoutZone(address);
     const kind = this.kindOf(bare);
@@ -92,10 +90,7 @@ export function withoutZone(address: string): string {
   return address.replace(/%.*$/s, '');
 }
 
-/**
- * IPv4 inside IPv6: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`), NAT64 (RFC 6052), 6to4 (RFC 3056),
- * Teredo (server and inverted client, RFC 4380), ISATAP (RFC 5214).
- */
+/** IPv4 in mapped, translated, compatible, NAT64 (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380) and ISATAP (RFC 5214) addresses. */
 export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const groups = groupsOf(address);

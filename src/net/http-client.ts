@@ -28,18 +28,13 @@ export class HttpClient {
   readonly #bounds: HttpClientBounds;
   readonly #dispatcher: Dispatcher;
 
-  /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read` */
   constructor(policy: EgressPolicy, bounds: HttpClientBounds) {
     this.#policy = policy;
     this.#bounds = bounds;
     this.#dispatcher = createDispatcher(policy);
   }
 
-  /**
-   * Resolves for every status that is not followed. Credentials follow no redirect. @throws DocshelfError `source_unreachable`,
-   * `source_timeout`, `source_failed`, `too_many_redirects`, `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the
-   * signal's reason
-   */
+  /** Credentials follow no redirect. @throws DocshelfError `source_*`, `too_many_redirects`, `host_not_allowed`, `address_not_allowed` */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
@@ -112,7 +107,6 @@ export class HttpClient {
     }
   }
 
-  /** @param from address that redirected, if any @throws DocshelfError if the target is not allowed */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
     const url = URL.parse(link);
@@ -130,7 +124,6 @@ export class HttpClient {
     return url;
   }
 
-  /** Joins the caller's signal with the timer; `end` frees both. */
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#bounds;
     const ending = new AbortController();

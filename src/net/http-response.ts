@@ -111,10 +111,7 @@ function withoutQueries(text: string): string {
 
 const ADDRESSES: ReadonlySet<string> = new Set(['location', 'refresh', 'link']);
 
-/**
- * Joins repeated headers by `, ` (RFC 9110 section 5.3). undici makes a character of each byte: addresses get bytes over 127
- * percent-encoded, as browsers send them, and a file name is UTF-8. @param name in lower case
- */
+/** Addresses get bytes over 127 percent-encoded, as browsers send them, and a file name is UTF-8. @param name in lower case */
 export function headerOf(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[name];
   const text = Array.isArray(value) ? value.join(', ') : (value ?? null);
@@ -169,7 +166,6 @@ export class HttpResponse {
     }
   }
 
-  /** Reads at most `bytesMax` bytes and ends the exchange. */
   async text(bytesMax: number): Promise<string> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;

@@ -12,10 +12,7 @@ const IDLE_MS = 30_000;
 /** Our statements take milliseconds, so a server that is silent for longer is gone. */
 const ANSWER_MS_MAX = 15_000;
 
-/**
- * Reads the address for each connection, since a password may change. Adds `policy.rules.caFile` to the system's certificates. @param
- * caSetting name for errors
- */
+/** Reads the address for each connection, since a password may change. @param caSetting name for errors */
 export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAddress, caSetting: string): Pool {
   class GuardedClient extends Client {
     constructor() {
@@ -37,7 +34,6 @@ export function openPostgresPool(policy: EgressPolicy, address: () => DatabaseAd
     Client: GuardedClient,
     max: CONNECTIONS_MAX,
     idleTimeoutMillis: IDLE_MS,
-    // A start that fails elsewhere ends the process.
     allowExitOnIdle: true,
     connectionTimeoutMillis: policy.rules.connectTimeoutMs,
   });
@@ -63,7 +59,6 @@ class GuardedSocket extends Socket {
     this.#policy = policy;
   }
 
-  /** The driver passes a port and a host, or the path of a Unix socket. */
   override connect(...[at, host]: readonly unknown[]): this {
     if (typeof at === 'string') return super.connect(at);
     const [hostname, port] = [urlHost(String(host)), Number(at)];

@@ -4,7 +4,6 @@ import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors
 export interface RetryTools {
   /** Rejects at once if the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** From 0 (included) to 1 (excluded). */
   readonly random: () => number;
 }
 
@@ -24,10 +23,7 @@ const BACKOFF_MAX_MS = 30_000;
 /** Limit for Retry-After, since a daemon waits for its bundle. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
-/**
- * Retries errors with `fields.retryable` after 0 to min(30 s, 0.5 s * 2^n); five retries take at most 15.5 s. The jitter separates daemons
- * that lost one server. `fields.retryAfterMs` counts up to 120 s. @throws DocshelfError of the last attempt; the signal's reason
- */
+/** Full jitter separates daemons that lost one server: 0 to min(30 s, 0.5 s * 2^n). @throws DocshelfError of the last attempt */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
   const { retriesMax, signal, onRetry } = plan;
   for (let failures = 0; ; failures += 1) {
@@ -57,7 +53,6 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
 export class Backoff {
   #waitMs = ROUND_WAIT_MS_MIN;
 
-  /** @returns milliseconds since 1970 */
   nextMs(): number {
     const nextMs = Date.now() + this.#waitMs;
     this.#waitMs = Math.min(this.#waitMs * 2, ROUND_WAIT_MS_MAX);

@@ -27,10 +27,7 @@ export function s3ConfigOf({ endpoint, pathStyle, ...place }: S3Place) {
   } as const;
 }
 
-/**
- * Missing credentials come from the environment (`environmentOf`). Reads `caFile` for each connection, so that a change counts. @param
- * caSetting name for errors @throws DocshelfError `cannot_read`, `config_invalid`
- */
+/** Reads `caFile` for each connection, so that a change counts. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function openS3Client(
   policy: EgressPolicy,
   config: Omit<S3ClientConfig, 'requestHandler'>,
@@ -53,10 +50,7 @@ export function openS3Client(
   return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
 }
 
-/**
- * Keys, else a role by a web identity, with STS through the policy. The SDK's own chain would also open sockets to metadata services and
- * single sign-on.
- */
+/** The SDK's own chain would open sockets to metadata services and single sign-on, past the policy. */
 function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandler']>): Credentials {
   const role = fromTokenFile({ clientConfig: { requestHandler, defaultsMode: 'legacy' } });
   return async (properties) => {
