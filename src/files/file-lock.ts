@@ -13,10 +13,7 @@ const BUSY = 5;
 
 const POLL_MS = 20;
 
-/**
- * Lock on an empty file that ends with the process. Null if the file system has no locks or the file is a symbolic link. SQLite's lock is
- * the only system lock available in Node.
- */
+/** Null if the file system has no locks. SQLite's lock is the only system lock available in Node. */
 export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | null {
   let database: DatabaseSync | null = null;
   try {
@@ -31,10 +28,7 @@ export function lockFile(file: string, mode: LockMode): FileLock | 'taken' | nul
   }
 }
 
-/**
- * Runs the act without a lock if the file system has none, or if the holder keeps it for `waitMsMax`: a stopped process must not stop the
- * others. @param act receives true if another process still has the lock @throws the signal's reason
- */
+/** Runs unlocked after `waitMsMax`: a stopped process must not stop the others. @param act receives true if another has the lock */
 export async function whileLocked<Result>(
   file: string,
   { mode, waitMsMax, signal }: { readonly mode: LockMode; readonly waitMsMax: number; readonly signal?: AbortSignal },

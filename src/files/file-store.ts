@@ -18,7 +18,6 @@ import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { ifThere } from './read.ts';
 import { isLinkRefused } from './write.ts';
 
-/** Folder for files being written or removed. */
 const INCOMING = 'incoming';
 
 const SHARD = /^[0-9a-f]{2}$/;
@@ -37,10 +36,7 @@ const FILE_MODE = 0o444;
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Content-addressed files, `<dir>/<aa>/<sha256>`, shared by jobs and processes. Written in `incoming/`, then renamed without flushing, so a
- * power cut may damage files. `put` replaces a file of another size.
- */
+/** Shared by jobs and processes. Files are not flushed, so a power cut may damage them; `put` replaces a file of another size. */
 export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
@@ -66,7 +62,6 @@ export class FileStore {
     if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
     if (await this.#use(seen)) return seen;
-    // Await here: the handle closes on return.
     return await this.#write(readChunks(handle, file));
   }
 
@@ -125,7 +120,6 @@ export class FileStore {
     }
   }
 
-  /** Renews the time of use. False if the file is not stored. */
   async renew(sha256: string): Promise<boolean> {
     const info = await ifThere(stat(this.pathOf(sha256)));
     return info !== null && this.#use({ sha256, size: info.size });
@@ -190,7 +184,6 @@ async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<vo
   return { sha256: digest.digest('hex'), size };
 }
 
-/** Allocates each buffer, since hashing and writing may lag behind. */
 async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -10,10 +10,7 @@ import { ifThere } from './read.ts';
 
 export const TABLE_FILE = 'files.table';
 
-/**
- * Header, slots, records, text, in little-endian. A slot has the hash of a path and the number of its record, from 1. Records are sorted by
- * path. 110,000 files take 14 MiB, in memory as on disk.
- */
+/** Header, slots, records sorted by path, text; little-endian. 110,000 files take 14 MiB, in memory as on disk. */
 const MAGIC = 'DSFT';
 const FORMAT_VERSION = 1;
 const HEADER_BYTES = 32;
@@ -22,7 +19,6 @@ const SLOT_BYTES = 8;
 const RECORD_BYTES = 52;
 /** Share of filled slots, low enough that the first slot rejects most missing paths. */
 const FILLED_MAX = 1 / 2;
-/** Limit of files and folders per folder. */
 const NAMES_MAX = 1024;
 /** Character after the slash, which ends the range of a folder's paths. */
 const BEHIND_SLASH = '0';
@@ -126,7 +122,6 @@ function readRecord(table: Buffer, at: number): TableRecord {
   };
 }
 
-/** Keeps the table in one buffer and creates entries on request. */
 class PackedFileTable implements FileTable {
   readonly #table: Buffer;
   readonly #layout: Layout;
@@ -168,7 +163,6 @@ class PackedFileTable implements FileTable {
     return names;
   }
 
-  /** First record whose path is not before this one. */
   #firstFrom(path: string): number {
     return firstFrom(this.size, (index) => this.#pathAt(index) < path);
   }
@@ -210,10 +204,7 @@ export async function readFileTable(releaseDir: string): Promise<FileTable> {
   throw damaged(releaseDir);
 }
 
-/**
- * Reads an entry from disk in a few blocks. Null if the entry or the release is missing. @throws DocshelfError `release_damaged`; the
- * system's errors
- */
+/** Null if the entry or the release is missing. @throws DocshelfError `release_damaged`; the system's errors */
 export async function findInTable(releaseDir: string, path: string): Promise<FileEntry | null> {
   await using handle = await ifThere(open(join(releaseDir, TABLE_FILE)));
   if (handle === null) return null;
@@ -272,7 +263,6 @@ interface OpenTable {
 export class StoredDigests implements Disposable {
   readonly #tables: OpenTable[] = [];
   readonly #digestsMax: number;
-  /** Slots by the first word of a digest. */
   readonly #slots = new HashSlots();
   /** Second word and record of each digest. */
   #seconds = new Uint32Array(1_024);
@@ -309,7 +299,6 @@ export class StoredDigests implements Disposable {
     for (let from = 0; from < table.count; from += RECORDS_READ) {
       const records = read(table.fd, table.recordsAt + from * RECORD_BYTES, RECORDS_READ * RECORD_BYTES);
       const count = Math.min(table.count - from, Math.floor(records.length / RECORD_BYTES));
-      // The table is cut off.
       if (count === 0) return;
       this.#recordsCount += count;
       for (let n = 0; n < count; n++) {
@@ -342,7 +331,6 @@ function pathIn({ fd, siteDir, recordsAt, textAt }: OpenTable, number: number, s
   return path.length === pathBytes ? join(siteDir, path.toString()) : null;
 }
 
-/** Null if the table cannot be opened or read. */
 function openTable(releaseDir: string, firstRecord: number): OpenTable | null {
   let fd: number;
   try {

@@ -21,7 +21,6 @@ export function saltedHash(salt: number, text: string): number {
 
 type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
-/** Doubles the array if `count` numbers do not fit. */
 export function roomFor<Kind extends Numbers>(numbers: Kind, count: number): Kind {
   if (count <= numbers.length) return numbers;
   const more = new (numbers.constructor as new (length: number) => Kind)(Math.max(count, numbers.length * 2));
@@ -34,7 +33,6 @@ export class HashSlots {
   #slots = new Uint32Array(2 * 1024);
   #used = 0;
 
-  /** @returns the first matching number, or -1 */
   find(hash: number, isIt: (number: number) => boolean): number {
     const slots = this.#slots;
     for (let at = placeIn(slots, hash); slots[at + 1] !== 0; at = (at + 2) & (slots.length - 1)) {

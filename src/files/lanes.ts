@@ -4,12 +4,10 @@ export class Lanes implements AsyncDisposable {
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | null = null;
 
-  /** A function, if the limit may change. */
   constructor(max: number | (() => number)) {
     this.#max = typeof max === 'number' ? () => max : max;
   }
 
-  /** Resolves when the task has started. */
   async run(task: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#max()) await Promise.race(this.#running);
     this.#throwFailure();

@@ -28,7 +28,6 @@ export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | nu
   return ifThere(readFile(file));
 }
 
-/** @throws the system's errors */
 export async function readBeginning(file: string, bytesMax: number): Promise<Buffer> {
   await using handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
@@ -62,7 +61,6 @@ export async function listFiles(folder: string): Promise<string[]> {
 /** Larger than the default of 64 KiB, which takes half as long again for an archive. */
 const CHUNK_BYTES = 1024 ** 2;
 
-/** @throws the system's errors; the signal's reason */
 export async function hashFile(file: string, algorithm: string, signal?: AbortSignal): Promise<Hash> {
   const hash = createHash(algorithm);
   const chunks = createReadStream(file, { highWaterMark: CHUNK_BYTES });

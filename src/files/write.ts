@@ -86,7 +86,6 @@ export function temporaryIn(folder: string): string {
   return join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 }
 
-/** Skips missing folders. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
     for (const name of (await ifThere(readdir(folder))) ?? []) {
