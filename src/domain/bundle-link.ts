@@ -1,7 +1,6 @@
 import { type S3Place, s3UrlOf } from './egress.ts';
 
 interface LinkScheme {
-  /** Written form in a sentence. */
   readonly form: string;
   readonly isSound: (link: string) => boolean;
   readonly leadsTo: 'file' | 'bundle';
@@ -51,7 +50,6 @@ const formsOf = (schemes: readonly LinkScheme[]) =>
 export const BUNDLE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES));
 export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ leadsTo }) => leadsTo === 'file'));
 
-/** `oci://registry[:port]/repository:tag`, or `@sha256:…` instead of the tag. */
 export interface OciReference {
   readonly registry: string;
   readonly repository: string;
@@ -93,10 +91,7 @@ export function parseS3Link(link: string): S3Link | null {
   return key.split('/').some((segment) => /^\.{1,2}$/.test(segment)) ? null : { bucket, key };
 }
 
-/**
- * URL of the host that a link contacts. Null for a local link, and for a bucket whose region only the environment names; the egress policy
- * checks it later.
- */
+/** Null for a local link, and for a bucket whose region only the environment names; the policy checks it later. */
 export function askedUrl(link: string | null, s3: S3Place | null): URL | null {
   if (link === null || schemeOf(link)?.asksHost !== true) return null;
   const object = parseS3Link(link);

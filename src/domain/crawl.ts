@@ -6,7 +6,6 @@ export interface CrawlSettings {
   /** Private networks (CIDR) for the site's own origins, and pairs `host:port` of others. */
   readonly allowAddresses: readonly string[];
   readonly robots: 'respect' | 'ignore';
-  /** For the site's own origin. */
   readonly cookieFile: string | null;
   readonly bearerFile: string | null;
   readonly concurrency: number;
@@ -21,18 +20,15 @@ export interface RenderSettings {
 }
 
 export interface BrowserSettings {
-  /** Chromium's sandbox, on with `auto`. */
   readonly sandbox: 'auto' | 'off';
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
   readonly pageTimeoutMs: number;
-  /** Checks the written site in a browser if one is installed. */
   readonly verify: 'auto' | 'off';
 }
 
 export interface CrawlLimits {
   readonly pagesMax: number;
-  /** Links from the start to a page. */
   readonly depthMax: number;
   /** Limit of pages whose addresses differ only in their query. */
   readonly queryVariantsMax: number;

@@ -34,7 +34,6 @@ export function namesHost({ allowedHosts, allowsUnnamed }: HostRules, url: Endpo
   });
 }
 
-/** DNS suffixes of AWS's partitions other than `amazonaws.com`, by region. */
 const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
   ['cn-', 'amazonaws.com.cn'],
   ['eusc-', 'amazonaws.eu'],
@@ -68,7 +67,6 @@ export function s3UrlOf(store: S3Place & { readonly bucket: string }): string {
   return url.href;
 }
 
-/** Includes the default port. */
 export function hostAndPort(endpoint: Endpoint): string {
   return `${endpoint.hostname.toLowerCase()}:${portOf(endpoint)}`;
 }

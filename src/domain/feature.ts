@@ -81,7 +81,6 @@ export interface FeatureReport {
 /** With several sites `domain` is null and `features` empty (contract, section 2.1). */
 export interface DaemonFeatures extends Omit<FeatureReport, 'domain'> {
   readonly domain: string | null;
-  /** Present in the list form. */
   readonly sites?: readonly Pick<FeatureReport, 'domain' | 'features'>[];
 }
 
@@ -98,7 +97,6 @@ function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish:
     : state(false, `Depends on the environment's set-up: set ${key} to true to turn it on.`);
 }
 
-/** Null if the config does not say. */
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
 
 export function reportFeatures(type: DeploymentType, domain: string, wishes: FeatureWishes): FeatureReport {
@@ -109,7 +107,6 @@ export function reportFeatures(type: DeploymentType, domain: string, wishes: Fea
   };
 }
 
-/** Contract, section 2.1. */
 export function joinFeatures(type: DeploymentType, reports: readonly FeatureReport[]): DaemonFeatures {
   const sites = reports.map(({ domain, features }) => ({ domain, features }));
   const [only, second] = reports;

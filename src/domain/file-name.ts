@@ -1,7 +1,6 @@
 import { DocshelfError } from './errors.ts';
 import { showName } from './secret.ts';
 
-/** Limit of file systems. */
 const FILE_NAME_BYTES_MAX = 255;
 export const SIGNATURE_EXTENSION = '.minisig';
 
@@ -27,7 +26,6 @@ export function requireFileName(name: string): string {
   });
 }
 
-/** @throws DocshelfError `name_control` */
 export function refuseUnfitName(name: string): void {
   if (cleanFileName(name) === name) return;
   const state = 'its file name contains a control character or changes the writing direction';

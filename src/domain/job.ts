@@ -131,7 +131,6 @@ export const exportRequestSchema = {
 } as const;
 export type ExportOrder = ShapeOf<typeof exportRequestSchema>;
 
-/** Null if the request omits it. */
 export interface ExportRequest {
   readonly domain: string;
   readonly version: string | null;
@@ -210,7 +209,6 @@ type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
   readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
 };
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
-/** The URL is http or https. */
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };
 
 export interface StoredContent {

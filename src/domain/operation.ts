@@ -3,12 +3,10 @@ import type { ShapeOf } from './shape.ts';
 
 /** A call of an HTTP interface, from which route, checks, OpenAPI description and clients are derived. */
 export interface Operation {
-  /** `operationId` of the OpenAPI document. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: `/${string}`;
   readonly tag: Tag;
-  /** Null for a public call. */
   readonly security: SecurityScheme | null;
   readonly summary: string;
   readonly description?: string;
@@ -22,7 +20,6 @@ export interface Operation {
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Errors besides those of the key and of an unreadable body. */
   readonly faults?: readonly Fault[];
-  /** Headers of all responses to an authorized request. */
   readonly headers?: Readonly<Record<string, object>>;
   /** Scripts of every origin may call it, without credentials (Fetch standard, section 3.2). */
   readonly isOpenToAllOrigins?: boolean;

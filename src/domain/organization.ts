@@ -22,7 +22,6 @@ export type SourceSettings =
   | { readonly kind: 'markdown'; readonly path: string }
   | CrawlSettings;
 
-/** Names are in lower case. */
 export interface OrganizationSite {
   readonly domain: string;
   readonly hosts: readonly string[];

@@ -13,7 +13,6 @@ export type TrailingSlash = 'always' | 'never';
 export const BUNDLE_SOURCE_KINDS = ['url', 'preload', 'inbox', 'import', 'upload', 'export'] as const;
 export type BundleSourceKind = (typeof BUNDLE_SOURCE_KINDS)[number];
 
-/** Content of `release.json`. A newer `formatVersion` is rejected. */
 export interface ReleaseInfo {
   readonly formatVersion: number;
   readonly digest: string;
@@ -52,7 +51,6 @@ export interface ReleaseView {
   readonly pages: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Base path at build time, with its last slash. */
   readonly builtFor: string;
   readonly files: FileTable;
 }
@@ -63,13 +61,11 @@ export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 
   readonly servedAt: string | null;
   /** Null also if the release is gone. @throws DocshelfError `release_damaged`, `cannot_read` */
   find(path: string): Promise<FileEntry | null>;
-  /** @throws as `find` */
   readTable(): Promise<FileTable>;
 }
 
 const PAGE = /\.(?:html|htm|xhtml)$/i;
 
-/** Contract section 3. */
 export function isPage(path: string): boolean {
   return PAGE.test(path);
 }
@@ -78,9 +74,7 @@ export function isPage(path: string): boolean {
 export const OWN_FOLDER = '_docshelf/';
 export const MANIFEST_PATH = '_docshelf/manifest.json';
 
-/** Versions beside the active one, below the base path of their site. */
 export const VERSION_ADDRESSES = `/${OWN_FOLDER}v/`;
 
-/** @param basePath of the site, with its last slash */
 export const versionRoot = (basePath: string, version: string): string =>
   `${basePath}${VERSION_ADDRESSES.slice(1)}${version}/`;

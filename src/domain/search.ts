@@ -74,9 +74,7 @@ export const siteSearchSchema = {
   },
 } as const;
 
-/** Null if the client omits it. */
 export interface SearchRequest {
-  /** Trimmed and well-formed Unicode, 1 to 1,000 code points. */
   readonly query: string;
   readonly pageSize: number;
   /** Lowest score of results, 0 to 1. Null returns all. */
@@ -89,7 +87,6 @@ export interface SearchRequest {
   };
   /** Search as you type: the last word may be a beginning. */
   readonly prefixLast: boolean;
-  /** Ignores meanings. Default false. */
   readonly isByWords?: boolean;
   /** Adds the available choices to the response. Default false. */
   readonly wantsFacts?: boolean;
@@ -102,7 +99,6 @@ export interface SearchFacts {
   readonly corrected: string | null;
   /** Values of all pages of the site, by frequency; empty if there is no choice. */
   readonly facets: Readonly<Record<SearchFacet, readonly string[]>>;
-  /** True if meanings are compared. */
   readonly semantic: boolean;
 }
 
@@ -162,7 +158,6 @@ export type SearchResult = ShapeOf<typeof searchResultsSchema>[number] & { reado
 
 /** The sum of `words`, `meaning` and `lift` decides on the order, and a curve maps it to the score. */
 export interface ScoreReasons {
-  /** 0 if only the meaning matched. */
   readonly words: number;
   /** Null if the model has not judged this section. */
   readonly meaning: number | null;

@@ -1,7 +1,4 @@
-/**
- * Controls, writing direction, zero width, line separators and lone surrogates, which terminals act on or hide. Soft hyphens stay, and
- * joiners after emoji and letters that need them.
- */
+/** Terminals act on these or hide them. Soft hyphens stay, and joiners after emoji and letters that need them. */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u00ad\u200c\u200d]]|(?<![[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]])[\u200c\u200d]/gv;
 
@@ -12,7 +9,6 @@ export function printable(text: string, shown: (codePoint: number) => string = i
   return text.replace(UNPRINTABLE, (character) => shown(character.codePointAt(0) ?? 0));
 }
 
-/** Keeps line breaks. */
 export function printableLines(text: string): string {
   return printable(text, (codePoint) =>
     codePoint === 0x0a || codePoint === 0x09 ? String.fromCharCode(codePoint) : inBraces(codePoint),

@@ -1,6 +1,5 @@
 import { DocshelfError } from './errors.ts';
 
-/** Contract section 1. */
 export const VERSION_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/;
 
 export function isVersion(label: string): boolean {
@@ -15,12 +14,8 @@ export function parseVersion(label: string): string {
   });
 }
 
-/** Longest name of a file. */
 const NAME_CHARS_MAX = 255;
-/**
- * Extensions of archives, and marks of a second copy before, between and after them: ` (1)` of Chrome and Edge, `(1)` of Firefox,
- * `.tar-1.gz` of Safari, `.gz.1` of wget, ` 2` and ` copy 2` of Finder, ` - Copy (2)` of Explorer.
- */
+/** Marks of a second copy: ` (1)` (Chrome, Edge), `(1)` (Firefox), `.tar-1.gz` (Safari), `.gz.1` (wget), ` copy 2` (Finder). */
 const EXTENSIONS =
   /(?:\.(?:tar|t?gz|zst|zip)(?:[.-]\d{1,2})?|(?:[\s+_]|%20)?(?:\(|%28)\d{1,3}(?:\)|%29)|\s\d{1,2}|\s(?:-\s)?copy(?:\s\(?\d{1,3}\)?)?|\s\((?:another )?copy\))+$/i;
 /** Safari marks a copy with `-1`, which is a pre-release after a semantic version. */
