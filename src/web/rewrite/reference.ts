@@ -1,16 +1,13 @@
 import { decodeUnits } from './source-text.ts';
 
 /**
- * - `link`: a place that a reader goes to. `frame`: a document shown inside the page.
- * - `script`, `style`, `manifest`, `asset`: loaded by the page. `lazy`: loaded by scripts from the common `data-` attributes.
- * - `module`: a specifier, perhaps bare (`resolveSpecifier`). `worker`: a script whose address is seen from the page, also
- *   in a script file: write it from the root of the site.
- * - `prefix`: a folder of an import map. `canonical`: the page's own address. `base`: the start of all others.
- * - `hint`: hosts to connect to, and pings. An empty text takes it out of work.
- * - `integrity`: a digest, `url` being what it is the digest of.
- * - `mention`: an address in a framework's data, to be fetched and never written.
- * - `scope`: the start of addresses, of a service worker or a manifest, which names no file. `pattern`: a pattern of addresses (URL
- *   pattern standard), in a string of JSON or a script.
+ * - `link` is for readers, `frame` shows a document in the page, `lazy` is loaded by scripts from common `data-` attributes.
+ * - `module` is a specifier (`resolveSpecifier`). `worker` is relative to the page, also in a script file: write it from the root.
+ * - `prefix` is a folder of an import map, `base` the start of all other addresses, `canonical` the page's own address.
+ * - `hint` is a host to connect to, or a ping. An empty text disables it.
+ * - `integrity` is a digest; its `url` is the address of the target.
+ * - `mention` is an address in a framework's data, which is requested and never rewritten.
+ * - `scope` is the start of addresses and names no file. `pattern` is a URL pattern in a string of JSON or a script.
  */
 const REFERENCE_KINDS = [
   'link',
