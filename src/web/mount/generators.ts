@@ -26,13 +26,28 @@ const ROWS: readonly MountRow[] = [
   { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: nextFolders },
   { generator: 'Next.js, app router', in: ['page'], mark: 'self.__next_f', completes: true, edits: nextPagePayload },
   { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:[0-9a-f]+:|:HL\[)/, edits: nextPayload },
-  { generator: 'Vite', in: ['script'], mark: 'preload', edits: viteBase },
+  { generator: 'Vite', in: ['script'], mark: 'preload', edits: (source) => rebaseMatches(PRELOAD, source) },
   { generator: 'VitePress', in: ['script', 'page'], mark: '__VP_SITE_DATA__=', completes: true, edits: vitePressBase },
   { generator: 'VitePress', in: ['script'], mark: '__VP_HASH_MAP__[', edits: vitePressRouter },
   { generator: 'VitePress', in: ['script'], mark: /\b__pageData\b/, completes: true, edits: vitePressPage },
-  { generator: 'Starlight', in: ['script'], mark: /\bbundlePath\b/, edits: pagefindOptions },
-  { generator: 'Starlight', in: ['page'], mark: '<starlight-lang-select', edits: starlightLanguages },
-  { generator: 'webpack, Rspack', in: ['script'], mark: /\.p\s*=\s*"\//, edits: webpackPublicPath },
+  {
+    generator: 'Starlight',
+    in: ['script'],
+    mark: /\bbundlePath\b/,
+    edits: (source) => rebaseMatches(PAGEFIND, source),
+  },
+  {
+    generator: 'Starlight',
+    in: ['page'],
+    mark: '<starlight-lang-select',
+    edits: (source) => rebaseMatches(OPTION, source, (url) => leadsIntoSite(url, source.site)),
+  },
+  {
+    generator: 'webpack, Rspack',
+    in: ['script'],
+    mark: /\.p\s*=\s*"\//,
+    edits: (source) => rebaseMatches(PUBLIC_PATH, source),
+  },
   {
     generator: 'Docusaurus',
     in: ['script'],
@@ -65,10 +80,6 @@ function isIn(text: string, mark: string | RegExp): boolean {
 /** Webpack's public path, `n.p="/"`. */
 const PUBLIC_PATH = /\b[\w$]+\.p\s*=\s*"(?<url>\/[^"\\]*)"/dg;
 
-function webpackPublicPath(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(PUBLIC_PATH, source);
-}
-
 /** Docusaurus adds `baseUrl` to links at run time, but not to routes, sidebars and page metadata. */
 const ROUTE = /\bpath:"(?<url>\/[^"\\]*)",component:/dg;
 const DATA =
@@ -82,10 +93,6 @@ function* docusaurusData(source: MountSource): Generator<Edit> {
 /** Vite resolves chunks and styles below its `base`: ``function(e){return`/`+e}``. */
 const PRELOAD =
   /\bfunction\(?[\w$\s]*\([\w$]+\)\s*\{\s*return\s*["'`](?<url>\/[\w./~-]*)["'`]\s*\+\s*[\w$]+\s*;?\s*\}/dg;
-
-function viteBase(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(PRELOAD, source);
-}
 
 const SITE_DATA = '__VP_SITE_DATA__=';
 const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
@@ -126,16 +133,8 @@ function* vitePressPage(source: MountSource): Generator<Edit> {
 /** Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */
 const PAGEFIND = /\b(?:baseUrl|bundlePath)["']?:\s*["'`](?<url>\/[\w./~-]*)["'`]/dg;
 
-function pagefindOptions(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(PAGEFIND, source);
-}
-
 /** Starlight's language menu opens the option's value. */
 const OPTION = /<option\b[^<>]*?\svalue=["']?(?<url>\/(?!\/)[^"'<>\s]*)/dg;
-
-function starlightLanguages(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(OPTION, source, (url) => leadsIntoSite(url, source.site));
-}
 
 const LITERAL =
   /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?)\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;

@@ -131,19 +131,16 @@ const SETS_MAX = 1024;
 const KEPT_CHARS_MAX = 2 * 1024 ** 2;
 
 export class HeaderRules {
-  readonly #rules: HeaderRule[] = [];
-  readonly #trie = new RuleTrie();
+  readonly #trie = new RuleTrie<HeaderRule>();
   readonly #joined = new Map<string, SiteHeaders>();
   #keptChars = 0;
 
   add(rule: HeaderRule): string | null {
-    const refusal = this.#trie.add(rule.pattern);
-    if (refusal === null) this.#rules.push(rule);
-    return refusal;
+    return this.#trie.add(rule);
   }
 
   get isEmpty(): boolean {
-    return this.#rules.length === 0;
+    return this.#trie.isEmpty;
   }
 
   headersFor(asked: string, work = new Work()): SiteHeaders {
@@ -172,7 +169,7 @@ export class HeaderRules {
         .links.map((link) => writeLink(movedLink(link, movedPath)))
         .join(', ');
     const headers = new HeaderRules();
-    for (const rule of this.#rules) {
+    for (const rule of this.#trie.rules) {
       const link = rule.set.get('Link');
       headers.add(link === undefined ? rule : { ...rule, set: new Map(rule.set).set('Link', moved(link)) });
     }
@@ -185,7 +182,7 @@ export class HeaderRules {
     const charsOf = (name: string): number => (set.get(name)?.length ?? -name.length) + name.length;
     let chars = 0;
     for (const index of matching) {
-      const rule = this.#rules[index];
+      const rule = this.#trie.rules[index];
       for (const name of rule?.removed ?? []) {
         chars -= charsOf(name);
         set.delete(name);

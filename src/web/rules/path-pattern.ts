@@ -181,13 +181,19 @@ class TrieNode {
 }
 
 /** Rules by path. The cost of a look-up depends on the path's length and on the rules that match a beginning of it. */
-export class RuleTrie {
+export class RuleTrie<Rule extends { readonly pattern: PathPattern }> {
+  readonly rules: Rule[] = [];
   readonly #root = new TrieNode('');
-  #count = 0;
 
-  add({ key, suffix }: PathPattern): string | null {
+  get isEmpty(): boolean {
+    return this.rules.length === 0;
+  }
+
+  /** @returns null, or the reason of a rejection: the rest of a sentence */
+  add(rule: Rule): string | null {
+    const { key, suffix } = rule.pattern;
     const node = this.#root.descend(key);
-    const index = this.#count;
+    const index = this.rules.length;
     let hasRoom: boolean;
     if (suffix === null) hasRoom = node.add('whole', index);
     else if (suffix === '') {
@@ -198,7 +204,7 @@ export class RuleTrie {
       hasRoom = node.ends.descend(reversed(suffix)).add('whole', index);
     }
     if (!hasRoom) return `repeats the path of ${SAME_MAX} rules before it`;
-    this.#count += 1;
+    this.rules.push(rule);
     return null;
   }
 

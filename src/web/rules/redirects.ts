@@ -130,10 +130,9 @@ function isInside({ target, status }: RedirectRule): boolean {
 }
 
 export class RedirectRules {
-  readonly #forced = new RuleIndex();
-  readonly #others = new RuleIndex();
+  readonly #forced = new RuleTrie<RedirectRule>();
+  readonly #others = new RuleTrie<RedirectRule>();
 
-  /** @returns null, or the reason of a rejection: the rest of a sentence */
   add(rule: RedirectRule): string | null {
     return (rule.isForced ? this.#forced : this.#others).add(rule);
   }
@@ -146,40 +145,27 @@ export class RedirectRules {
     return !this.#forced.isEmpty;
   }
 
+  /** @param path decoded, with its first slash */
   forced(path: string, work = new Work()): Generator<MatchedRule> {
-    return this.#forced.matching(path, work);
+    return matching(this.#forced, path, work);
   }
 
   others(path: string, work = new Work()): Generator<MatchedRule> {
-    return this.#others.matching(path, work);
+    return matching(this.#others, path, work);
   }
 }
 
 /** Cost of reading and building the text of a rule. */
 const TRY_UNITS = 500;
 
-class RuleIndex {
-  readonly #rules: RedirectRule[] = [];
-  readonly #trie = new RuleTrie();
-
-  add(rule: RedirectRule): string | null {
-    const refusal = this.#trie.add(rule.pattern);
-    if (refusal === null) this.#rules.push(rule);
-    return refusal;
-  }
-
-  get isEmpty(): boolean {
-    return this.#rules.length === 0;
-  }
-
-  *matching(asked: string, work: Work): Generator<MatchedRule> {
-    if (this.isEmpty) return;
-    for (const index of this.#trie.find(asked, work) ?? []) {
-      const rule = this.#rules[index];
-      if (!work.spend(TRY_UNITS + asked.length)) return;
-      const captures = rule?.pattern.match(asked) ?? null;
-      if (rule !== undefined && captures !== null) yield { rule, captures };
-    }
+/** Yields rules in the order of the file. */
+function* matching(trie: RuleTrie<RedirectRule>, asked: string, work: Work): Generator<MatchedRule> {
+  if (trie.isEmpty) return;
+  for (const index of trie.find(asked, work) ?? []) {
+    const rule = trie.rules[index];
+    if (!work.spend(TRY_UNITS + asked.length)) return;
+    const captures = rule?.pattern.match(asked) ?? null;
+    if (rule !== undefined && captures !== null) yield { rule, captures };
   }
 }
 
