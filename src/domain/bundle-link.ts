@@ -32,7 +32,7 @@ export const LINK_SCHEMES = {
   },
 } as const satisfies Readonly<Record<string, LinkScheme>>;
 
-export function schemeOf(link: string): LinkScheme | null {
+function schemeOf(link: string): LinkScheme | null {
   const name = /^([a-z][a-z0-9+.-]*):/i.exec(link)?.[1]?.toLowerCase() ?? '';
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }

@@ -1,5 +1,5 @@
 /** `verified` checks certificate and name, `chain` the certificate, `encrypted` neither (libpq's sslmodes, section 34.19.1). */
-export type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
+type DatabaseTls = 'off' | 'encrypted' | 'chain' | 'verified';
 
 export interface DatabaseAddress {
   /** Name or address without brackets, or the folder of a Unix socket, which begins with "/". */

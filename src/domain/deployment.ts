@@ -10,7 +10,7 @@ export const DEFAULT_DOMAIN = 'docs';
 export const DOMAIN_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** Keeps sentences readable with a thousand sites. */
-const DOMAINS_TOLD = 20;
+const DOMAINS_SHOWN_MAX = 20;
 
 /** @param domain null for the only site @param holder of the sites, for the sentence @throws DocshelfError `not_found`, `site_needed` */
 export function chooseSite<Site extends { readonly domain: string | null }>(
@@ -23,7 +23,7 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
   const site = domain === null ? only : sites.find((each) => each.domain === domain);
   if (site !== undefined) return site;
   const domains = sites.map((each) => each.domain ?? '');
-  const known = domains.slice(0, DOMAINS_TOLD).join(', ') + (domains.length > DOMAINS_TOLD ? ', …' : '');
+  const known = domains.slice(0, DOMAINS_SHOWN_MAX).join(', ') + (domains.length > DOMAINS_SHOWN_MAX ? ', …' : '');
   if (domain === null) {
     const state = second === undefined ? 'none' : 'several, and none is named';
     throw new DocshelfError('site_needed', `Cannot choose a site: ${holder} has ${state}`, {

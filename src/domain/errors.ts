@@ -163,7 +163,7 @@ export const ERROR_CODES: readonly ErrorCode[] = [
   ...(Object.keys({ ...UNAVAILABLE_STATUS, ...OTHER }) as ErrorCode[]),
 ];
 
-export interface ErrorDetail {
+interface ErrorDetail {
   /** Advice, one sentence; absent if there is none. */
   readonly next?: string | undefined;
   /** Facts for programs. Never a credential. */

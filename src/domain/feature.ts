@@ -64,7 +64,7 @@ export const FEATURES = Object.freeze([
 export type FeatureId = (typeof FEATURES)[number]['id'];
 export type SwitchedFeatureId = Extract<(typeof FEATURES)[number], { readonly key: `features.${string}` }>['id'];
 
-export interface FeatureState {
+interface FeatureState {
   readonly id: FeatureId;
   readonly name: string;
   readonly support: FeatureSupport;

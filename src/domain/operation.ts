@@ -52,7 +52,7 @@ export interface ObjectSchema {
   readonly additionalProperties?: unknown;
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly schema: object;
   readonly examples: Readonly<Record<string, unknown>>;
 }

@@ -204,7 +204,7 @@ function cannotRead(file: string): (cause: unknown) => never {
 }
 
 /** Removes unused files that are older than `olderThanMs` and have no other links, and partial files. */
-export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
+async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
   const usedBeforeMs = Date.now() - olderThanMs;
   const swept = { files: 0, bytes: 0 };
   const incoming = join(dir, INCOMING);

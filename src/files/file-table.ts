@@ -21,7 +21,7 @@ const RECORD_BYTES = 52;
 const FILLED_MAX = 1 / 2;
 const NAMES_MAX = 1024;
 /** Character after the slash, which ends the range of a folder's paths. */
-const BEHIND_SLASH = '0';
+const AFTER_SLASH = '0';
 const SLOTS_READ = 32;
 
 interface Layout {
@@ -158,7 +158,7 @@ class PackedFileTable implements FileTable {
       if (slash === -1) {
         names.push(path.slice(folder.length));
         index += 1;
-      } else index = this.#firstFrom(path.slice(0, slash) + BEHIND_SLASH);
+      } else index = this.#firstFrom(path.slice(0, slash) + AFTER_SLASH);
     }
     return names;
   }

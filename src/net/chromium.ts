@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import type { BrowserContext } from 'playwright-core';
 import type { EgressPolicy } from './egress.ts';
 
-export interface ChromiumLaunch {
+interface ChromiumLaunch {
   readonly program: string;
   readonly profileDir: string;
   readonly hasSandbox: boolean;

@@ -7,7 +7,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
 import { AddressGuard, carriedAddresses, isIn, listOf, withoutZone } from './guarded-address.ts';
 
-export interface CrawlReach {
+interface CrawlReach {
   /** Networks (CIDR), only for `ownOrigins` and the pairs of `network.allowedHosts`; and pairs `host:port`. */
   readonly allowAddresses: readonly string[];
   readonly ownOrigins: readonly string[];

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 /** `metadata` gives a cloud's credentials to any process of the machine; `private` is not on the Internet. */
 type AddressKind = 'public' | 'private' | 'metadata';
 
-export interface AddressRules {
+interface AddressRules {
   readonly allowPrivate: boolean;
   readonly allowAddresses: readonly string[];
 }

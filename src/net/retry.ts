@@ -68,10 +68,10 @@ const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
 /** Errors that may end without a notice: somebody frees space on the volume. */
-const PASS_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
+const MAY_END_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function isTransient(error: unknown): boolean {
-  return error instanceof DocshelfError && (error.fields.retryable === true || PASS_WITH_SPACE.has(error.code));
+  return error instanceof DocshelfError && (error.fields.retryable === true || MAY_END_WITH_SPACE.has(error.code));
 }
 
 /** Milliseconds of Retry-After (RFC 9110 section 10.2.3), without limit. Null if it is neither seconds nor a date. */
