@@ -74,7 +74,7 @@ export class SharedTexts {
 }
 
 /** An `implied` folder has no entry, only names below it. */
-export type NodeKind = 'file' | 'folder' | 'implied';
+type NodeKind = 'file' | 'folder' | 'implied';
 
 const KINDS: readonly NodeKind[] = ['file', 'folder', 'implied'];
 const START_LENGTH = 1024;

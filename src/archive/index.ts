@@ -15,12 +15,12 @@ import { guardZip, readZip, ZipDirectory, type ZipRecord } from './zip/guard.ts'
 export { SharedTexts } from './entry-table.ts';
 export { type ArchiveEntry, isByProduct, NAMED_MAX } from './layout.ts';
 export { type ArchiveFormat, type ArchiveListing, type ExtractedFile, ExtractedFiles } from './listing.ts';
-export { BundleManifest, encodeManifest, type ManifestFacts as ManifestWords, type ManifestHead } from './manifest.ts';
+export { BundleManifest, encodeManifest, type ManifestHead } from './manifest.ts';
 export {
   parsePublicKey,
   parseSecretKey,
   readSignedComment,
-  type SignedFacts as SignedWords,
+  type SignedFacts,
   signedComment,
   signFile,
   verifyFile,
@@ -29,12 +29,12 @@ export { archiveOrder, type PackBundleOptions, type PackEntry, type PackedArchiv
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 export type { FindSame } from './write-files.ts';
 
-export interface InspectOptions extends OpenOptions {
+interface InspectOptions extends OpenOptions {
   readonly foldsCase: boolean;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
-export interface ExtractOptions extends InspectOptions {
+interface ExtractOptions extends InspectOptions {
   /** Folder for the site, created if missing. Must be empty. */
   readonly siteDir: string;
   /** Folder for the files of `_docshelf/`, created if the archive has any. Must be empty. */

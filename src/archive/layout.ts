@@ -2,7 +2,7 @@ import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
 /** The site's place in its archive (contract section 3). Pure: it reads names and kinds only. */
 
-export interface NamedEntry {
+interface NamedEntry {
   /** Without leading `./` and trailing slash; empty for the archive's root. */
   readonly name: string;
   readonly kind: 'file' | 'folder';

@@ -9,7 +9,7 @@ const OPEN = 0x7b;
 const CLOSE = 0x7d;
 const FILES_KEY = Buffer.from('"files":');
 
-export interface ManifestParts {
+interface ManifestParts {
   readonly onFile: (bytes: Buffer) => void;
   readonly onFault: (state: string) => Error;
   readonly headBytesMax: number;

@@ -36,7 +36,7 @@ function isSitePage({ path }: { readonly path: string }): boolean {
   return !path.startsWith(OWN_FOLDER) && isPage(path);
 }
 
-const WORDS_BYTES_MAX = 64 * 1024;
+const HEAD_BYTES_MAX = 64 * 1024;
 /** Bytes of a file's object besides its path: keys, digest, a type of 255 bytes, indentation. */
 const FILE_BYTES_MAX = 768;
 /** JSON may write `\u00e9` for two bytes of a name. */
@@ -86,7 +86,7 @@ export function checkManifestSize(listing: ArchiveListing, name: string): void {
   const { entries } = listing;
   const index = manifestIndex(listing);
   const size = index < 0 ? 0 : entries.at(index).size;
-  let bytesMax = WORDS_BYTES_MAX;
+  let bytesMax = HEAD_BYTES_MAX;
   for (const entry of entries) bytesMax += FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * Buffer.byteLength(entry.name);
   if (size > bytesMax)
     throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
@@ -117,7 +117,7 @@ export class ManifestReader {
     this.#splitter = new ManifestSplitter({
       onFile: (bytes) => this.#unlessFault(() => read(bytes)),
       onFault: this.#bad,
-      headBytesMax: WORDS_BYTES_MAX,
+      headBytesMax: HEAD_BYTES_MAX,
       fileBytesMax: FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * NAME_BYTES_MAX,
     });
   }

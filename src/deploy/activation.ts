@@ -21,7 +21,7 @@ export interface ActivationReason {
   readonly fetched?: string;
 }
 
-export interface PreparedSwitch {
+interface PreparedSwitch {
   readonly view: ReleaseView;
   readonly retained: readonly KeptRelease[];
   readonly commit: (activatedAt: string) => unknown;

@@ -13,7 +13,7 @@ import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { SiteLoop } from './site-loop.ts';
 import { type DeployStatus, Journal, StoredReport } from './status.ts';
 
-export type Delivery = Pick<ImportRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
+type Delivery = Pick<ImportRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
   readonly activate: boolean;
 };
 

@@ -9,7 +9,7 @@ import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
 import type { DeployEvent, Journal } from './status.ts';
 
-export interface ServedRelease {
+interface ServedRelease {
   readonly release: ReleaseView;
   readonly retained: readonly KeptRelease[];
   /** RFC 3339, UTC. */

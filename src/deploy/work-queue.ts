@@ -9,7 +9,7 @@ interface Command {
   readonly reject: (error: unknown) => void;
 }
 
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   readonly pass: () => Promise<number | null>;
   /** True while a task beside the queue runs. The task must call `wake` at its end. */
   readonly isBusy: () => boolean;

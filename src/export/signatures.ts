@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type SignedWords, signedComment, signFile } from '../archive/index.ts';
+import { type SignedFacts, signedComment, signFile } from '../archive/index.ts';
 import type { Secret } from '../domain/secret.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import type { SharedJobs } from './jobs/shared-jobs.ts';
@@ -27,7 +27,7 @@ export class Signatures {
   }
 
   /** @throws DocshelfError `config_invalid` for an invalid key */
-  async sign(sha256: string, archive: string, words: SignedWords, signal: AbortSignal): Promise<void> {
+  async sign(sha256: string, archive: string, words: SignedFacts, signal: AbortSignal): Promise<void> {
     const key = this.#key();
     if (key === null) return;
     const text = await signFile(archive, key.reveal(), { trustedComment: signedComment(words) });

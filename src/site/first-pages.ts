@@ -37,7 +37,7 @@ export class FirstPages {
   }
 }
 
-export async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
+async function readFirstAt(release: ReleaseView, path: string): Promise<FirstPage> {
   // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
   let asked = path;

@@ -46,7 +46,7 @@ export interface ServeEvents {
   onFault?(error: DocshelfError, requestId: string | null): void;
 }
 
-export interface SnapshotReference {
+interface SnapshotReference {
   readonly current: SiteSnapshot | null;
 }
 
@@ -188,7 +188,7 @@ export class SiteServer {
 
   /** The rewriter limits the size of rewritten bytes, which are not on disk. */
   #isStreamed(file: SiteFile): boolean {
-    return file.size > this.#bodies.bodyBytesMax && !file.isMade;
+    return file.size > this.#bodies.bodyBytesMax && !file.isTransformed;
   }
 
   #cached(file: SiteFile, encoding: Encoding): Body | undefined {
@@ -244,7 +244,8 @@ export class SiteServer {
     }
     const { start, length } = range;
     try {
-      const cached = this.#cached(file, 'identity') ?? (file.isMade ? await this.#bodies.load(file, 'identity') : null);
+      const cached =
+        this.#cached(file, 'identity') ?? (file.isTransformed ? await this.#bodies.load(file, 'identity') : null);
       const bytes = cached?.bytes.subarray(start, start + length);
       const headers = {
         ...file.headers(FORMS.identity, length),

@@ -8,29 +8,33 @@ import { REDIRECTS_MAX, type RedirectRules, type RedirectTarget, Work, withoutSl
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
 const PAGE_EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX_NAME = /(?:^|\/)index$/;
-const TWIN = '.md';
+const MARKDOWN_EXTENSION = '.md';
 
 type Paths = Pick<FileTable, 'has'>;
 type RuleKind = 'forced' | 'others';
 
 /** `guide.md` and `guide.html.md` (llmstxt.org) belong to `guide.html` or `guide/index.html`. */
-export function pageOfTwin(files: Paths, path: string): string | null {
-  if (!path.endsWith(TWIN)) return null;
-  const stem = path.slice(0, -TWIN.length);
+export function pageOfMarkdown(files: Paths, path: string): string | null {
+  if (!path.endsWith(MARKDOWN_EXTENSION)) return null;
+  const stem = path.slice(0, -MARKDOWN_EXTENSION.length);
   if (stem === '' || stem.endsWith('/')) return null;
   if (PAGE_EXTENSION.test(stem)) return files.has(stem) ? stem : null;
   const names = [...PAGE_EXTENSIONS, ...PAGE_EXTENSIONS.map((extension) => `/index${extension}`)];
   return names.map((name) => stem + name).find((page) => files.has(page)) ?? null;
 }
 
-export function ownTwin(files: Paths, page: string): string | null {
+export function bundledMarkdownOf(files: Paths, page: string): string | null {
   const stem = page.replace(PAGE_EXTENSION, '');
   const folder = stem.replace(INDEX_NAME, '');
-  const paths = [stem + TWIN, page + TWIN, ...(folder === stem || folder === '' ? [] : [folder + TWIN])];
+  const paths = [
+    stem + MARKDOWN_EXTENSION,
+    page + MARKDOWN_EXTENSION,
+    ...(folder === stem || folder === '' ? [] : [folder + MARKDOWN_EXTENSION]),
+  ];
   return paths.find((path) => files.has(path)) ?? null;
 }
 
-export const twinOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + TWIN;
+export const markdownPathOf = (page: string): string => page.replace(PAGE_EXTENSION, '') + MARKDOWN_EXTENSION;
 
 const EXTENSION = /\.x?html?$/i;
 /** Cost of a look-up of a file in all its forms, and of each character of its path. */
@@ -60,7 +64,7 @@ export class PagePaths {
     this.#trailingSlash = trailingSlash;
   }
 
-  get mayBeClosed(): boolean {
+  get hasForcedRules(): boolean {
     return this.#redirects.hasForced;
   }
 
@@ -85,7 +89,7 @@ export class PagePaths {
   }
 
   /** False for redirects without end, or longer than a browser follows. @param host that the browser requests */
-  ends({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
+  redirectsEnd({ origin }: RedirectTarget, targetPath: string, work: Work, host: string | null): boolean {
     let path = this.#builtPath(origin, targetPath);
     for (let redirects = 1; redirects <= REDIRECTS_MAX; redirects++) {
       if (path === null) return true;
@@ -99,7 +103,7 @@ export class PagePaths {
   }
 
   /** False for the address of a page that is not open. @param path as `pageAt` */
-  leadsOn(path: string, work = new Work()): boolean {
+  isReachable(path: string, work = new Work()): boolean {
     if (!this.#redirects.hasForced) return true;
     const page = this.fileAt(this.#builtFor + path, work);
     return page === null || this.isOpen(page, work);
@@ -116,7 +120,7 @@ export class PagePaths {
   }
 
   /** Works in turns of this thread. `isCut`: the budget was spent, and the last pages are missing. */
-  async openOf<T extends { readonly path: string }>(
+  async openPages<T extends { readonly path: string }>(
     pages: Iterable<T>,
     units = LIST_UNITS,
   ): Promise<{ readonly open: readonly T[]; readonly isCut: boolean }> {
@@ -146,7 +150,7 @@ export class PagePaths {
     if (file !== null && isPage(file)) return this.#bySlash(built, path, work) ?? { page: file };
     const step = file === null ? this.#byRule('others', built, work, isFirst, host) : null;
     if (step !== null) return step;
-    const page = pageOfTwin(this.#files, path);
+    const page = pageOfMarkdown(this.#files, path);
     return page !== null && this.isOpen(page, work) ? { page } : null;
   }
 
@@ -178,7 +182,7 @@ export class PagePaths {
       const isElsewhere = target.origin !== null && target.host !== host;
       if (isElsewhere && (host !== null || withoutSlash(path) !== withoutSlash(built))) return { page: null };
       const moved = this.#builtPath(target.origin, path);
-      if (isElsewhere || moved === built || (isFirst && !this.ends(target, path, work, host))) continue;
+      if (isElsewhere || moved === built || (isFirst && !this.redirectsEnd(target, path, work, host))) continue;
       return moved === null ? { page: null } : { moved };
     }
     return null;

@@ -12,7 +12,7 @@ const ETAG_DIGITS = 32;
 /** Hex digits of a sibling's SHA-256: bytes of another compressor need another tag. */
 const SIBLING_TAG_DIGITS = 8;
 /** Smaller files fit one packet, so compression saves nothing. */
-export const COMPRESSED_BYTES_MIN = 1024;
+const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
 export class SiteFile implements SiteFileOnDisk {
@@ -21,7 +21,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly sha256: string;
   readonly size: number;
   readonly diskPath: string;
-  readonly isMade: boolean;
+  readonly isTransformed: boolean;
   readonly isPage: boolean;
   readonly sent: ExtraHeaders;
   readonly releaseDir: string;
@@ -56,7 +56,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.#siteDir = release.siteDir;
     this.#files = files;
     this.sent = sent;
-    this.isMade = make !== null;
+    this.isTransformed = make !== null;
     this.isPage = isPage(entry.path);
     this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
     this.#read = make ?? (() => readSiteFile(this));
@@ -84,7 +84,7 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   async #checkSibling(coding: Coding): Promise<Sibling | null> {
-    const entry = this.isMade ? undefined : this.#files?.get(`${this.path}${SIBLING_EXTENSION[coding]}`);
+    const entry = this.isTransformed ? undefined : this.#files?.get(`${this.path}${SIBLING_EXTENSION[coding]}`);
     if (entry === undefined || entry.size >= this.size) return null;
     const onDisk = { diskPath: join(this.#siteDir, entry.path), size: entry.size };
     const tag = `${FORMS[coding].tag}-${entry.sha256.slice(0, SIBLING_TAG_DIGITS)}`;

@@ -32,7 +32,7 @@ interface VersionParts {
   readonly survey: { readonly versions: VersionSurvey; readonly searches: readonly BundledSearch[] };
 }
 
-export interface ServedVersion extends VersionParts {
+interface ServedVersion extends VersionParts {
   readonly snapshot: SiteSnapshot;
 }
 

@@ -130,7 +130,7 @@ export class SiteSnapshot {
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
     const found = this.#findAny(path, asked);
     if (!this.#answersMarkdown || !prefersMarkdown(asked.accept)) return found;
-    return found instanceof Promise ? found.then(this.#twins.insteadOf) : this.#twins.insteadOf(found);
+    return found instanceof Promise ? found.then(this.#twins.preferMarkdown) : this.#twins.preferMarkdown(found);
   }
 
   get contentPolicy(): string {
@@ -153,7 +153,7 @@ export class SiteSnapshot {
   }
 
   markdownOf(page: string): SnapshotFile | null {
-    return this.#twins.of(page);
+    return this.#twins.markdownOf(page);
   }
 
   #findAny(path: string | null, asked: SiteRequestFacts): Found | Promise<Found> {
@@ -223,7 +223,7 @@ export class SiteSnapshot {
         isByHost = true;
         continue;
       }
-      if (isHere && !this.pages.ends(target, path, work, asked)) continue;
+      if (isHere && !this.pages.redirectsEnd(target, path, work, asked)) continue;
       return answer({ kind: 'redirect', status, location });
     }
     return answer(null);

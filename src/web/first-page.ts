@@ -32,16 +32,17 @@ export function readFirstPage(html: string): FirstPage {
 const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
 /** A hyphen may also be part of a title: `Tutorial - Basics`. */
 const HYPHEN = / - /g;
-const UNTELLING = /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
+const GENERIC_TITLE =
+  /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
 
 function titleOf(written: string, siteName: string): string {
   const separator = [...written.matchAll(SEPARATOR)].at(-1);
   const between = separator ?? [...written.matchAll(HYPHEN)].at(-1);
-  if (between === undefined) return UNTELLING.test(written) && siteName !== '' ? siteName : written;
+  if (between === undefined) return GENERIC_TITLE.test(written) && siteName !== '' ? siteName : written;
   const sides = [written.slice(0, between.index), written.slice(between.index + between[0].length)] as const;
   const [page, site] = sides[0] === siteName ? [sides[1], sides[0]] : sides;
-  if (UNTELLING.test(page)) return site;
-  return separator !== undefined || site === siteName || UNTELLING.test(site) ? page : written;
+  if (GENERIC_TITLE.test(page)) return site;
+  return separator !== undefined || site === siteName || GENERIC_TITLE.test(site) ? page : written;
 }
 
 function shortened(text: string, lengthMax: number): string | null {

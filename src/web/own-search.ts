@@ -66,7 +66,7 @@ export function failingSearches(searches: readonly BundledSearch[]): BundledSear
   return searches.filter(({ state }) => state !== 'works');
 }
 
-export interface OwnSearchKind {
+interface OwnSearchKind {
   readonly name: string;
   readonly mark: RegExp;
   readonly unless?: RegExp;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { prefersMarkdown } from '../../src/site/encoding.ts';
 import { BodyCache, loadSiteRules, readMarkdown, SiteSnapshot } from '../../src/site/index.ts';
-import { ownTwin, pageOfTwin, twinOf } from '../../src/site/page-paths.ts';
+import { bundledMarkdownOf, markdownPathOf, pageOfMarkdown } from '../../src/site/page-paths.ts';
 import { type Files, serve, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -70,16 +70,16 @@ describe('paths of twins', () => {
     ['x.md', null],
     ['a.html', null],
   ])('finds the page of %s', (path, found) => {
-    expect(pageOfTwin(files, path)).toBe(found);
+    expect(pageOfMarkdown(files, path)).toBe(found);
   });
 
   it('finds what the bundle brings', () => {
-    expect([ownTwin(files, 'd.html'), ownTwin(files, 'a.html'), ownTwin(files, 'b/index.html')]).toEqual([
-      'd.md',
-      null,
-      'b.md',
-    ]);
-    expect(twinOf('a/index.html')).toBe('a/index.md');
+    expect([
+      bundledMarkdownOf(files, 'd.html'),
+      bundledMarkdownOf(files, 'a.html'),
+      bundledMarkdownOf(files, 'b/index.html'),
+    ]).toEqual(['d.md', null, 'b.md']);
+    expect(markdownPathOf('a/index.html')).toBe('a/index.md');
   });
 });
 

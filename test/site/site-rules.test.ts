@@ -182,9 +182,9 @@ describe('the order of answers', () => {
     const release = releases.make({ ...FILES, _redirects: '/x/* /a 301!' });
     const { server } = serve([release], { rules: await loadSiteRules(release) });
     const listed = Array.from({ length: 100 }, () => ({ path: 'a.html' }));
-    const all = await server.current?.pages.openOf(listed);
+    const all = await server.current?.pages.openPages(listed);
     expect([all?.open.length, all?.isCut]).toEqual([100, false]);
-    const some = await server.current?.pages.openOf(listed, 20_000);
+    const some = await server.current?.pages.openPages(listed, 20_000);
     expect(some?.open.length).toBeLessThan(50);
     expect(some?.isCut).toBe(true);
   });

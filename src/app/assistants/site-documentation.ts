@@ -149,7 +149,7 @@ class SitePages {
     }
     const form = { trailingSlash: release.trailingSlash, extension: forms.extension() };
     const entries = new Map<string, FileEntry>();
-    const { open } = await paths.openOf(pages);
+    const { open } = await paths.openPages(pages);
     for (const [at, entry] of open.entries()) {
       if (at % TURN_PAGES === 0) await setImmediate();
       entries.set(readerUrl(entry.path, form, release.files), entry);

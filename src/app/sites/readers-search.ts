@@ -125,11 +125,11 @@ export function atKeptVersion(request: SearchRequest, form: ResultForm, version:
 function openPagesOf(answer: SearchAnswer, { root }: ResultForm, snapshot: SiteSnapshot | null): SearchAnswer {
   const pages = snapshot?.pages;
   // Only here, since the rules need the table of files, which the search thread does not have.
-  if (pages === undefined || !pages.mayBeClosed) return answer;
+  if (pages === undefined || !pages.hasForcedRules) return answer;
   const work = new Work();
   const { results, facts } = answer;
   const open = results.filter(({ path }) =>
-    pages.leadsOn(decodeOrKeep(path.slice(root.length + 1).replace(/[?#].*$/s, '')), work),
+    pages.isReachable(decodeOrKeep(path.slice(root.length + 1).replace(/[?#].*$/s, '')), work),
   );
   return open.length === results.length ? answer : { results: open, facts };
 }

@@ -35,7 +35,7 @@ export interface FetchedBundle {
   readonly isVerified: boolean;
 }
 
-export interface FetchTools extends RetryTools {
+interface FetchTools extends RetryTools {
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }

@@ -46,7 +46,7 @@ export interface ImportedBundle {
   readonly moved?: string;
 }
 
-export interface WantedBundle {
+interface WantedBundle {
   readonly link: Secret;
   readonly sha256: string | null;
   readonly linkDigest: string | null;

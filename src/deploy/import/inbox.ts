@@ -28,7 +28,7 @@ const REJECTED_BYTES_MAX = 8 * 1024 ** 3;
 
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
 
-export interface InboxOptions {
+interface InboxOptions {
   readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
   readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
   /** Interval while the inbox is empty. A thousand sites that poll each second use a tenth of a processor. */

@@ -43,11 +43,11 @@ export async function judge(
   const { domain, version: pin, minVersion } = settings;
   await checkDomain(store, domain, bundle);
   const version = labelOf(request, bundle);
-  checkSignedWords(bundle, version, await store.expectedDomain(domain));
+  checkSignedFacts(bundle, version, await store.expectedDomain(domain));
   if (pin !== version) refuseOldVersion(bundle.name, version, minVersion);
   const { madeAt } = bundle;
   if (request.activates === true && madeAt !== null) {
-    const at = exportedAt(madeAt, request.fileName, bundle.isSigned);
+    const at = latestExportTime(madeAt, request.fileName, bundle.isSigned);
     await refuseOlderThanNewest(store, { ...bundle, madeAt: at });
   }
   await refuseToMovePin(store, version, settings, bundle);
@@ -118,7 +118,7 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
 }
 
 /** The signature covers the bytes; its trusted comment names domain and version. */
-function checkSignedWords({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
+function checkSignedFacts({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
   if (signed === null) return;
   const differences = [
     domain === null || signed.domain === domain ? null : `domain ${signed.domain}, not ${domain}`,
@@ -212,7 +212,7 @@ function refuseOldVersion(name: string, version: string, minVersion: string | nu
 const DAY_MS = 24 * 3600_000;
 
 /** A repeated export keeps its first manifest (contract section 6), so the end of the day in its file name counts. */
-function exportedAt(madeAt: string, fileName: string | null, isSigned: boolean): string {
+function latestExportTime(madeAt: string, fileName: string | null, isSigned: boolean): string {
   const day = isSigned || fileName === null ? null : dateOfVersion(versionFromFileName(fileName) ?? '');
   if (day === null) return madeAt;
   const end = Date.parse(day) + DAY_MS - 1;
@@ -220,7 +220,7 @@ function exportedAt(madeAt: string, fileName: string | null, isSigned: boolean):
 }
 
 /** Null for a release that may be served unpinned. */
-export async function stepBackOf(
+export async function downgradeErrorOf(
   store: SiteStore,
   { version, digest, createdAt }: ReleaseRef & { readonly createdAt: string },
 ): Promise<DocshelfError | null> {

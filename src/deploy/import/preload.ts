@@ -10,7 +10,7 @@ import type { SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
 import { digestOf, type ImportedBundle, type Importer } from './importer.ts';
-import { stepBackOf } from './label.ts';
+import { downgradeErrorOf } from './label.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './staging.ts';
 
@@ -196,7 +196,7 @@ export class Preload {
       failures.push(...found.failures);
       for (const { unpacked, ...release } of found.releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
         // After a rollback, a release newer than the active one may be older than a former one.
-        const refusal = pin === null && isNewer(release) ? await stepBackOf(store, release) : null;
+        const refusal = pin === null && isNewer(release) ? await downgradeErrorOf(store, release) : null;
         if (refusal === null) return { newest: { ...release, isNew: unpacked }, failures };
         if (unpacked) failures.push(refusal);
       }

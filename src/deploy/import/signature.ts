@@ -23,7 +23,7 @@ export function isArchiveName(name: string): boolean {
 
 const SIGNATURE_BYTES_MAX = 20_000;
 
-export interface SignedArchive {
+interface SignedArchive {
   readonly file: string;
   readonly name: string;
   readonly signature: string | null;

@@ -184,7 +184,7 @@ function withTable(facts: KeptFacts): KeptRelease {
   };
 }
 
-export interface ReleaseVerdict {
+interface ReleaseVerdict {
   readonly sound: number;
   readonly changed: readonly string[];
   readonly missing: readonly string[];

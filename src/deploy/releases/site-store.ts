@@ -39,7 +39,7 @@ export interface NewestRelease {
 }
 
 /** A line of `links`: the digest of a link for a pinned version. */
-export interface FetchedLink {
+interface FetchedLink {
   readonly link: string;
   readonly digest: string;
   readonly version: string;

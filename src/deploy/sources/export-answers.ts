@@ -44,7 +44,7 @@ export function readJobs(answer: unknown): readonly JobAnswer[] | null {
   return Array.isArray(jobs) ? jobs.map(readJob).filter((job) => job !== null) : null;
 }
 
-export function isJobId(value: unknown): value is string {
+function isJobId(value: unknown): value is string {
   return typeof value === 'string' && JOB_ID.test(value);
 }
 

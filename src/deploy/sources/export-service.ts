@@ -9,7 +9,7 @@ import type { FreshLink, LinkSource } from '../ports.ts';
 import type { RenewSettings } from '../settings.ts';
 import { parseJson, readBundle, readJob, readJobs, serviceRefusal } from './export-answers.ts';
 
-export interface WaitOptions {
+interface WaitOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onJob?: (job: JobAnswer) => void;
@@ -216,7 +216,7 @@ export interface ExportServiceSettings {
   readonly key: Secret;
 }
 
-export interface ExportServiceTools {
+interface ExportServiceTools {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
   readonly random: () => number;
   readonly steadyNow: () => number;

@@ -33,7 +33,7 @@ export class HttpBundleSource implements BundleSource {
   }
 }
 
-interface HttpManner {
+interface OpenBehaviour {
   readonly redirects: 'follow' | 'answer';
   readonly refusalOf: (response: HttpResponse) => Promise<DocshelfError>;
 }
@@ -42,7 +42,7 @@ export async function openOverHttp(
   client: HttpClient,
   link: Secret,
   { resume, signal }: OpenRequest,
-  { redirects, refusalOf: refusalFor }: HttpManner,
+  { redirects, refusalOf: refusalFor }: OpenBehaviour,
 ): Promise<OpenedBundle> {
   const whole = async (response: HttpResponse): Promise<OpenedBundle> => {
     if (response.status === 200) return opened(response, link, 0, contentLengthOf(response));
@@ -54,7 +54,7 @@ export async function openOverHttp(
     const headers = { range: `bytes=${resume.offset}-`, 'if-range': resume.etag };
     const response = await client.get(link, { headers, signal, redirects });
     if (response.status === 206) {
-      const range = rangeThatGoesOn(response, resume);
+      const range = resumableRange(response, resume);
       if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
     }
     // Another range than requested, or none (416): start again.
@@ -85,7 +85,7 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   };
 }
 
-function rangeThatGoesOn(
+function resumableRange(
   response: HttpResponse,
   resume: { readonly offset: number; readonly etag: string },
 ): { readonly totalBytes: number } | null {
@@ -134,7 +134,7 @@ export const CLOCKS_APART_MS = 5 * 60_000;
 export const RESTORE_OBJECT = 'Restore the object, and keep bundles in a storage class that is read at once.';
 
 /** Temporary statuses besides 5xx (RFC 9110 section 15; RFC 8470 for 425). */
-const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =
   'Generate a fresh one (the bundle call of the export job) and set it as staticExport.bundleUrl; with staticExport.version set to a release on disk no link is needed.';
@@ -142,7 +142,7 @@ const SET_CLOCK = 'Set the clock of the machine that signed the link, and of thi
 const CHECK_LINK =
   'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
 
-export interface RefusingAnswer {
+interface RefusingAnswer {
   readonly status: number;
   readonly body: string;
   readonly serverCode: string | null;
@@ -163,7 +163,7 @@ export async function readRefusal(response: HttpResponse, nowMs: number): Promis
     serverCode,
     shown: serverCode === null ? `${status}` : `${status} ${serverCode}`,
     passing:
-      PASSING.has(status) || status >= 500
+      TEMPORARY_STATUSES.has(status) || status >= 500
         ? { retryable: true, ...(retryAfterMs === null ? {} : { retryAfterMs }) }
         : null,
   };

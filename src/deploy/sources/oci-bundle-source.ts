@@ -127,7 +127,7 @@ interface Descriptor {
 }
 
 /** @throws DocshelfError `source_failed` unless the manifest has exactly one layer that is an archive */
-export function readBundleLayer(text: string, reference: OciReference): OciLayer {
+function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = membersOf<Manifest>(text);
   if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'what the registry gives is no manifest');
   if (Array.isArray(manifest.manifests)) {
@@ -156,11 +156,11 @@ function extensionOf(mediaType: unknown): string | null {
   return ARCHIVE_TYPES.find(([type]) => type.test(mediaType))?.[1] ?? null;
 }
 
-export function referenceText({ registry, repository, tag, digest }: OciReference): string {
+function referenceText({ registry, repository, tag, digest }: OciReference): string {
   return `oci://${registry}/${repository}${tag === null ? `@${digest}` : `:${tag}`}`;
 }
 
-export function notAReference(link: Secret): DocshelfError {
+function notAReference(link: Secret): DocshelfError {
   return cannotFetch(
     link,
     'source_failed',
@@ -169,14 +169,14 @@ export function notAReference(link: Secret): DocshelfError {
   );
 }
 
-export function wrongContent(reference: OciReference, state: string): DocshelfError {
+function wrongContent(reference: OciReference, state: string): DocshelfError {
   return new DocshelfError('source_failed', `Cannot use "${referenceText(reference)}": ${state}`, {
     next: 'Push the bundle as an artifact of one layer: "oras push registry/repository:tag bundle.tar.gz".',
     fields: { retryable: false },
   });
 }
 
-export function registryRefusal(
+function registryRefusal(
   reference: OciReference,
   response: HttpResponse,
   hasCredentials: boolean,
@@ -211,7 +211,7 @@ export function registryRefusal(
 
 const TOKEN_BYTES_MAX = 256 * 1024;
 
-export interface RegistryAccess {
+interface RegistryAccess {
   /** A docker config.json. Null sends no credentials. */
   readonly authFile: string | null;
   /** Hosts (`host` or `host:port`) of token services that may receive credentials, besides the registry. */
@@ -219,7 +219,7 @@ export interface RegistryAccess {
 }
 
 /** Client for the OCI distribution specification. Sends credentials on request, and keeps the token for one bundle. */
-export class RegistryClient {
+class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
   readonly #access: RegistryAccess;
@@ -346,7 +346,7 @@ function tokenIn(text: string): string | null {
 }
 
 /** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names are in lower case. */
-export interface Challenge {
+interface Challenge {
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -366,7 +366,7 @@ export function parseChallenges(header: string): Challenge[] {
   return challenges;
 }
 
-export interface RegistryCredentials {
+interface RegistryCredentials {
   readonly user: string;
   readonly password: Secret;
 }
@@ -379,7 +379,7 @@ interface DockerConfig {
 }
 
 /** Reads the file at each call, so that a rotated file counts. @param registry `host` or `host:port` @throws DocshelfError `cannot_read` */
-export async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
+async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;
   const { auths = {} } = await readConfig(file);
   const entry = Object.entries(auths).find(([name]) => hostOf(name) === registry)?.[1];

@@ -1,6 +1,6 @@
 import { encodeSegments } from '../../web/escape.ts';
 import { pageStem } from '../../web/resolve.ts';
-import { twinOf } from '../page-paths.ts';
+import { markdownPathOf } from '../page-paths.ts';
 
 export interface ListedPage {
   readonly path: string;
@@ -69,7 +69,7 @@ export function llmsText(site: SiteOutline): string {
 
 function lineOf({ path, title, description }: ListedPage, basePath: string): string {
   const label = oneLine(title ?? pageStem(path)).replace(/[[\]\\]/g, '\\$&');
-  const address = basePath + encodeSegments(twinOf(path));
+  const address = basePath + encodeSegments(markdownPathOf(path));
   const about = description === null ? '' : `: ${oneLine(description)}`;
   return `- [${label}](${address.replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))})${about}\n`;
 }

@@ -10,7 +10,7 @@ import type { Mount } from '../../web/mount/base-path.ts';
 import { type ExtraHeaders, type HeaderPolicy, VARIES } from '../answer-headers.ts';
 import type { BodyCache } from '../body-cache.ts';
 import type { Found } from '../found.ts';
-import { ownTwin, type PagePaths, pageOfTwin, twinOf } from '../page-paths.ts';
+import { bundledMarkdownOf, markdownPathOf, type PagePaths, pageOfMarkdown } from '../page-paths.ts';
 import { canonicalise } from '../request.ts';
 import { readSiteFile } from '../site-bytes.ts';
 import { SiteFile } from '../site-file.ts';
@@ -69,17 +69,17 @@ export class MarkdownPages {
   at(path: string, built: string | null): SnapshotFile | null {
     const list = LISTS.find((name) => name === path);
     if (list !== undefined) return this.#list(list, built ?? this.#form.mount.from + path);
-    const page = pageOfTwin(this.#release.files, path);
-    return page === null || !this.#form.pages.isOpen(page) ? null : this.of(page, built);
+    const page = pageOfMarkdown(this.#release.files, path);
+    return page === null || !this.#form.pages.isOpen(page) ? null : this.markdownOf(page, built);
   }
 
   /** Prefers a file of the bundle. Null if the path is no page, or the page is too large. */
-  of(page: string, built: string | null = null): SnapshotFile | null {
+  markdownOf(page: string, built: string | null = null): SnapshotFile | null {
     const { files } = this.#release;
     const { mount, headers, kept, fileAt } = this.#form;
     const entry = isPage(page) ? files.get(page) : undefined;
     if (entry === undefined) return null;
-    const own = ownTwin(files, page);
+    const own = bundledMarkdownOf(files, page);
     if (own !== null) return fileAt(own, mount.from + own);
     if (!this.#mayBeMade(entry)) return null;
     const { id, headers: sent, cacheControl } = headers.headersFor(built ?? mount.from + page, MARKDOWN_TYPE);
@@ -96,8 +96,8 @@ export class MarkdownPages {
     return made;
   }
 
-  readonly insteadOf = (found: Found): Found => {
-    const twin = found.kind === 'file' ? this.of(found.file.path) : null;
+  readonly preferMarkdown = (found: Found): Found => {
+    const twin = found.kind === 'file' ? this.markdownOf(found.file.path) : null;
     return twin === null ? found : { kind: 'file', file: twin, isPassing: true };
   };
 
@@ -137,7 +137,7 @@ export class MarkdownPages {
     const { siteDir, files, builtFor } = this.#release;
     const { mount, title, site } = this.#form;
     const all = Iterator.from(files.values()).filter(({ path }) => isPage(path));
-    const { open, isCut } = await this.#form.pages.openOf(all);
+    const { open, isCut } = await this.#form.pages.openPages(all);
     const pages = open.slice(0, LISTED_MAX).map(({ path, type }) => ({ path, type }));
     const order = { siteDir, pages, builtFor, basePath: mount.to, title };
     const list = await listers.run({ path: 'llms.txt', size: 0 }, { key: site }, (call) => call('list', order));
@@ -157,7 +157,7 @@ export class MarkdownPages {
         parts.push('---', 'More pages are left out here: llms.txt lists them.');
         break;
       }
-      parts.push('---', `Source: ${this.#form.mount.to}${twinOf(path)}`, markdown.trimEnd());
+      parts.push('---', `Source: ${this.#form.mount.to}${markdownPathOf(path)}`, markdown.trimEnd());
     }
     return `${parts.join('\n\n')}\n`;
   }
@@ -166,7 +166,7 @@ export class MarkdownPages {
     const { files, siteDir } = this.#release;
     const entry = files.get(page);
     if (entry === undefined) return null;
-    const own = files.get(ownTwin(files, page) ?? '');
+    const own = files.get(bundledMarkdownOf(files, page) ?? '');
     if (own !== undefined && own.size <= PAGE_BYTES_MAX) {
       return (await readSiteFile({ diskPath: join(siteDir, own.path), size: own.size })).toString('utf8');
     }
@@ -184,7 +184,7 @@ export class MarkdownPages {
   }
 
   #make(entry: FileEntry, sent: ExtraHeaders, key: string): LazyTransform {
-    const path = twinOf(entry.path);
+    const path = markdownPathOf(entry.path);
     const read = async (signal?: AbortSignal): Promise<Buffer<ArrayBuffer>> =>
       Buffer.from((await this.#markdown(entry, sent, signal)).markdown);
     return new LazyTransform(path, sent, async (signal) => {

@@ -20,7 +20,7 @@ const UNLISTED =
   /(?:^|\/)(?:404|_not-found|print(?:[_-](?:page|site))?|search|genindex|py-modindex)(?:\.x?html?|\/index\.x?html?)$|(?:^|\/)_modules\//i;
 const NOINDEX = /<meta\b[^>]{0,200}\bname\s*=\s*["']?robots\b[^>]{0,200}\b(?:noindex|none)\b/i;
 
-export interface HeadsOrder {
+interface HeadsOrder {
   readonly siteDir: string;
   readonly pages: readonly { readonly path: string; readonly type: string }[];
   readonly builtFor: string;
@@ -69,7 +69,7 @@ function* linkedPages(
 
 /** A thread makes Markdown, since a page of 400 KiB takes 200 ms (measured). */
 
-export interface TwinOrder extends Omit<MarkdownInput, 'html'> {
+interface TwinOrder extends Omit<MarkdownInput, 'html'> {
   readonly bytes: Uint8Array;
   readonly type: string;
 }

@@ -61,7 +61,7 @@ export interface Added {
 
 export const NOTHING_ADDED: Added = { toAll: NO_ADDITIONS, toPage: null };
 
-export interface Making {
+interface TransformContext {
   readonly release: ReleaseView | KeptRelease;
   readonly basePath: string;
   readonly added: Added;
@@ -70,18 +70,18 @@ export interface Making {
 }
 
 /** A thread keeps several copies of a file. A site leaves a place for the others. */
-const makers = new TransformThreads<MountCalls>({
+const transformThreads = new TransformThreads<MountCalls>({
   task: 'rewrite a file',
   entry: threadEntry('./worker', import.meta),
   max: 3,
   siteMax: 2,
 });
 /** The first end of a thread may have another cause than the file. */
-const ENDS_MAX = 2;
+const THREAD_ENDS_MAX = 2;
 /** Larger pages are parsed in the thread, at 10 ms a MiB. */
 const ADDED_HERE_BYTES_MAX = 256 * 1024;
 
-export function isTransformed(entry: FileEntry, { release, basePath, added, overlong }: Making): boolean {
+export function isTransformed(entry: FileEntry, { release, basePath, added, overlong }: TransformContext): boolean {
   const { path, type, size } = entry;
   if (!overlong.allows(entry)) return false;
   const isMounted = release.builtFor !== basePath && isMountable(path, type, size);
@@ -92,16 +92,18 @@ export function isTransformed(entry: FileEntry, { release, basePath, added, over
 export async function transformFile(
   plain: SiteFile,
   entry: FileEntry,
-  making: Making,
+  making: TransformContext,
   signal?: AbortSignal,
 ): Promise<TransformedFile> {
   const { site, overlong } = making;
   const make = async (wanted?: AbortSignal): Promise<Buffer<ArrayBuffer> | null> => {
     if (!overlong.allows(entry)) return null;
     try {
-      return await makers.run(entry, { key: site, signal: wanted }, (call) => bytesOf(plain, entry, making, call));
+      return await transformThreads.run(entry, { key: site, signal: wanted }, (call) =>
+        bytesOf(plain, entry, making, call),
+      );
     } catch (error) {
-      if (wanted?.aborted || !overlong.note(entry.path, error, ENDS_MAX)) throw error;
+      if (wanted?.aborted || !overlong.note(entry.path, error, THREAD_ENDS_MAX)) throw error;
       return null;
     }
   };
@@ -116,7 +118,7 @@ export async function transformFile(
 async function bytesOf(
   plain: SiteFile,
   entry: FileEntry,
-  { release, basePath, added }: Making,
+  { release, basePath, added }: TransformContext,
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {
   const isMounted = release.builtFor !== basePath && isMountable(entry.path, entry.type, entry.size);
@@ -131,7 +133,7 @@ const DIGEST = /^(sha256|sha384|sha512)-/;
 
 async function mountedBytes(
   plain: SiteFile,
-  release: Making['release'],
+  release: TransformContext['release'],
   basePath: string,
   rewrite: RewriteCall,
 ): Promise<Buffer<ArrayBuffer> | null> {

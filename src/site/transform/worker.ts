@@ -5,7 +5,7 @@ import { integrityTargets, type Mount, type MountableFile, mountFile } from '../
 
 /** A thread rewrites files, since a page of 868 KiB takes 114 ms (measured). */
 
-export interface MountOrder {
+interface MountOrder {
   readonly file: MountableFile;
   readonly mount: Mount;
   /** Paths that are no file or page. The whole table may have 500,000 entries, so it stays outside. */
@@ -21,7 +21,7 @@ export interface MountAnswer {
   readonly integrity: ReturnType<typeof integrityTargets>;
 }
 
-export interface AddOrder {
+interface AddOrder {
   readonly page: Uint8Array;
   readonly type: string;
   readonly additions: PageAdditions;

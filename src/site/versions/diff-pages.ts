@@ -7,12 +7,12 @@ import { pageStem } from '../../web/resolve.ts';
 
 export type ComparedSite = Pick<ReleaseView, 'siteDir' | 'files'>;
 
-export interface NamedPage {
+interface NamedPage {
   readonly page: string;
   readonly title: string;
 }
 
-export interface ChangedPage extends NamedPage {
+interface ChangedPage extends NamedPage {
   /** Words of the main text, counted with repetitions. Zero for a page that is too large. */
   readonly wordsAdded: number;
   readonly wordsRemoved: number;

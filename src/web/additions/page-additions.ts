@@ -1,6 +1,6 @@
 import { escapeHtml } from '../escape.ts';
 
-export type TranslatedMarkup = Readonly<Record<string, string>>;
+type TranslatedMarkup = Readonly<Record<string, string>>;
 
 /** Markup to add, in this order. Each piece is ASCII and complete. */
 export interface PageAdditions {

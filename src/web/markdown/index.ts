@@ -13,7 +13,7 @@ export interface MarkdownInput {
   readonly address: string;
 }
 
-export interface MarkdownPage {
+interface MarkdownPage {
   readonly title: string;
   readonly description: string;
   /** Begins with the page's title as the only heading of the first level, if it has one. */

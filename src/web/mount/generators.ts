@@ -122,12 +122,12 @@ function* vitePressRouter(source: MountSource): Generator<Edit> {
 
 /** Addresses in static HTML, and in links and pictures that Vue creates. */
 const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
-const MADE =
+const VUE_ELEMENT =
   /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
 
 function* vitePressPage(source: MountSource): Generator<Edit> {
   yield* rebaseMatches(STATIC_HTML, source);
-  yield* rebaseMatches(MADE, source);
+  yield* rebaseMatches(VUE_ELEMENT, source);
 }
 
 /** Starlight's search: ``baseUrl:`/`,bundlePath:`/`.replace(…)+`/pagefind/` ``. */

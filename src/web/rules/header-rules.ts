@@ -27,7 +27,7 @@ const NAMES = new Map([...SUPPORTED.keys()].map((name) => [name.toLowerCase(), n
 const VALUE_CHARS_MAX = BUILT_CHARS_MAX / 2;
 const JOINED_MAX = 256;
 
-export interface HeaderRule {
+interface HeaderRule {
   readonly pattern: PathPattern;
   readonly set: ReadonlyMap<string, string>;
   /** Headers of `! Name`, which discards earlier rules and docshelf's settings. */
@@ -201,7 +201,7 @@ export class HeaderRules {
   }
 }
 
-export interface HeaderLink {
+interface HeaderLink {
   readonly address: string;
   /** Parameters as written: `rel=preload`, `crossorigin`. */
   readonly parameters: readonly string[];

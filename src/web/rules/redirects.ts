@@ -2,7 +2,7 @@ import { encodeSegments, percentDecode } from '../escape.ts';
 import { type Captures, PathPattern, RuleTrie, withoutSlash } from './path-pattern.ts';
 import { BoundedText, BUILT_CHARS_MAX, FaultList, RuleCounter, type RuleLine, ruleLines, Work } from './rule-file.ts';
 
-export interface RedirectRule {
+interface RedirectRule {
   readonly pattern: PathPattern;
   readonly target: RedirectTarget;
   /** 200 serves another file, 404 the page for missing paths, others redirect. */
