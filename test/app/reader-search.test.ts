@@ -47,7 +47,7 @@ async function readerOf({ basePath = '/docs/', closed = null, discoveryUrl = nul
     switchTo: () => undefined,
     close: () => undefined,
   } as unknown as SiteSearch;
-  const pages = { mayBeClosed: closed !== null, leadsOn: (path: string) => closed?.includes(path) !== true };
+  const pages = { hasForcedRules: closed !== null, isReachable: (path: string) => closed?.includes(path) !== true };
   const client = httpClientOf({});
   closing.push(() => client.close());
   const folder = await folderWith({ key: 'svc_key' });

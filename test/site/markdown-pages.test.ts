@@ -54,7 +54,7 @@ describe('prefersMarkdown()', () => {
   });
 });
 
-describe('paths of twins', () => {
+describe('Markdown paths', () => {
   const files = new Set(['index.html', 'a.html', 'a/index.html', 'b/index.html', 'c.htm', 'd.html', 'd.md', 'b.md']);
 
   it.each<[string, string | null]>([
@@ -73,7 +73,7 @@ describe('paths of twins', () => {
     expect(pageOfMarkdown(files, path)).toBe(found);
   });
 
-  it('finds what the bundle brings', () => {
+  it('prefer a Markdown file of the bundle', () => {
     expect([
       bundledMarkdownOf(files, 'd.html'),
       bundledMarkdownOf(files, 'a.html'),
@@ -83,8 +83,8 @@ describe('paths of twins', () => {
   });
 });
 
-describe('a page’s twin', () => {
-  it('answers its own path, and its page where Markdown is preferred', async () => {
+describe('Markdown of a page', () => {
+  it('is served at its own path, and at the page’s path if the client prefers Markdown', async () => {
     const { ask } = server();
     for (const [target, headers] of [
       ['/guide/start.md', {}],
@@ -106,7 +106,7 @@ describe('a page’s twin', () => {
     expect(await (await ask('/empty.md')).text()).toBe('');
   });
 
-  it('leaves all else as it is', async () => {
+  it('changes no response to other requests', async () => {
     const { ask } = server();
     expect(await (await ask('/guide/start', { accept: 'text/html, */*' })).text()).toContain('<h1>');
     expect((await ask('/guide/start')).headers.get('vary')).toBe('Accept-Encoding, Accept');
@@ -121,7 +121,7 @@ describe('a page’s twin', () => {
     expect((await ask('/api', MARKDOWN)).status).toBe(308);
   });
 
-  it('is the bundle’s own file where it has one', async () => {
+  it('is the bundle’s Markdown file if it has one', async () => {
     const { ask } = server();
     for (const [target, headers] of [
       ['/guide/own.md', {}],
@@ -136,7 +136,7 @@ describe('a page’s twin', () => {
     }
   });
 
-  it('has an entity tag of its bytes, HEAD, 304 and prepared answers', async () => {
+  it('has an entity tag of its bytes, and supports HEAD, 304 and prepared responses', async () => {
     const { ask, server: site } = server();
     const first = await ask('/guide/start', MARKDOWN);
     const etag = first.headers.get('etag') ?? '';
@@ -156,14 +156,14 @@ describe('a page’s twin', () => {
     expect(site.fastAnswer('/guide/start', MARKDOWN)).toBeNull();
   });
 
-  it('is not there where it is turned off', async () => {
+  it('is missing if Markdown is turned off', async () => {
     const { ask } = server(SITE, { markdown: false });
     expect((await ask('/guide/start.md')).status).toBe(404);
     const answer = await ask('/guide/start', MARKDOWN);
     expect([await answer.text(), answer.headers.get('vary')]).toEqual([SITE['guide/start.html'], 'Accept-Encoding']);
   });
 
-  it('comes after the site’s rules and before the fallback', async () => {
+  it('is found after the site’s rules and before the fallback page', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/start.md /elsewhere 302' });
     const { ask } = serve([release], { markdown: true, spaFallback: true, rules: await loadSiteRules(release) });
     expect((await ask('/guide/start.md')).headers.get('location')).toBe('/elsewhere');
@@ -171,7 +171,7 @@ describe('a page’s twin', () => {
     expect(await (await ask('/anything')).text()).toContain('Home');
   });
 
-  it('is of no page that rules keep from all of its addresses, nor do lists name that', async () => {
+  it('is missing for a page that rules hide at each address, also in the lists', async () => {
     const release = releases.make({ ...SITE, _redirects: '/guide/* /404 404!\n/api /404 404!' });
     const { ask } = serve([release], { markdown: true, rules: await loadSiteRules(release) });
     expect((await ask('/guide/start.md')).status).toBe(404);
@@ -183,7 +183,7 @@ describe('a page’s twin', () => {
     }
   });
 
-  it('has links below the base path', async () => {
+  it('links below the base path', async () => {
     const { ask } = server(SITE, { basePath: '/docs/' });
     expect(await (await ask('/guide/start.md')).text()).toBe('# Start\n\n[next](/docs/guide/next.html)\n');
   });
@@ -235,7 +235,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect(text).not.toMatch(/Hidden|Moved|Not found/);
   });
 
-  it('hold all pages, and lead below the base path', async () => {
+  it('contain all pages, and link below the base path', async () => {
     const { ask } = server(BOOK, { basePath: '/docs/' });
     const text = await (await ask('/llms-full.txt')).text();
     expect(text).toContain(
@@ -245,7 +245,7 @@ describe('llms.txt and llms-full.txt', () => {
     expect(await (await ask('/llms.txt')).text()).toContain('(/docs/guide/first.md)');
   });
 
-  it('bear the title that the config gives the site, also where another was kept', async () => {
+  it('have the configured title, also if a stored list has another', async () => {
     const release = releases.make(BOOK);
     const headOf = async (title: string | null, name: string) =>
       (await (await serve([release], { markdown: true, title }).ask(name)).text()).split('\n', 1)[0];
@@ -253,7 +253,7 @@ describe('llms.txt and llms-full.txt', () => {
       expect([await headOf(null, name), await headOf('Acme  Docs', name)]).toEqual(['# Acme', '# Acme Docs']);
   });
 
-  it('are kept with the release, and answer HEAD, 304 and ranges from there', async () => {
+  it('are stored with the release, and support HEAD, 304 and ranges', async () => {
     const release = releases.make(BOOK);
     const ask = serve([release], { markdown: true }).ask;
     const first = await ask('/llms-full.txt');
@@ -268,21 +268,21 @@ describe('llms.txt and llms-full.txt', () => {
     expect((await again('/llms-full.txt', {}, 'HEAD')).headers.get('etag')).toBe(etag);
   });
 
-  it('are there where they cannot be kept, and make no folder of a release that is gone', async () => {
+  it('are served if they cannot be stored, and create no folder for a removed release', async () => {
     const release = releases.make(BOOK);
     const folder = join(dirname(release.siteDir), 'markdown');
     writeFileSync(folder, '');
     expect(await (await serve([release], { markdown: true }).ask('/llms.txt')).text()).toContain('# Acme');
   });
 
-  it('are the bundle’s own where it has them, and none where Markdown is off', async () => {
+  it('are the bundle’s own files if it has them, and missing if Markdown is off', async () => {
     expect(await (await server({ ...BOOK, 'llms.txt': 'own' }).ask('/llms.txt')).text()).toBe('own');
     expect((await server(BOOK, { markdown: false }).ask('/llms.txt')).status).toBe(404);
   });
 });
 
 describe('readMarkdown()', () => {
-  it('reads a page by its file, its address and its twin’s', async () => {
+  it('reads a page by its file, its address and its Markdown path', async () => {
     const snapshot = new SiteSnapshot(releases.make(SITE), [], { trailingSlash: 'always' });
     const bodies = new BodyCache(1024 ** 2);
     const read = (path: string) => readMarkdown(snapshot, bodies, path);

@@ -21,7 +21,7 @@ const PRESET = {
 };
 
 describe('respond() to a plain request', () => {
-  it('gives the file with all its headers', async () => {
+  it('responds with the file and all its headers', async () => {
     const { ask } = serve([releases.make({ 'a.html': PAGE })]);
     const response = await ask('/a');
     expect(response.status).toBe(200);
@@ -61,7 +61,7 @@ describe('respond() to a plain request', () => {
     }
   });
 
-  it('answers HEAD with the same headers and no body, large files too', async () => {
+  it('responds to HEAD with the same headers and no body, also for large files', async () => {
     const { ask } = serve([releases.make({ 'a.html': PAGE, 'big.txt': 'x'.repeat(9000) })], { cacheBytes: 64 * 1024 });
     for (const [path, accept] of [
       ['/a', 'br'],
@@ -78,7 +78,7 @@ describe('respond() to a plain request', () => {
     }
   });
 
-  it('answers from memory without a promise', async () => {
+  it('responds from memory without a promise', async () => {
     const { server, ask } = serve([releases.make({ 'a.html': PAGE })]);
     await ask('/a');
     expect(server.respond({ method: 'GET', target: '/a', header: () => undefined, id: () => null })).toBeInstanceOf(
@@ -86,7 +86,7 @@ describe('respond() to a plain request', () => {
     );
   });
 
-  it('tells of hits and misses of its memory', async () => {
+  it('reports cache hits and misses', async () => {
     const hits: boolean[] = [];
     const { ask } = serve([releases.make({ 'a.html': PAGE })], { events: { onCache: (hit) => hits.push(hit) } });
     await ask('/a');
@@ -106,15 +106,15 @@ describe('respond() to a plain request', () => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('answers 400 to an address that cannot be decoded', async () => {
+  it('responds with 400 to an address that cannot be decoded', async () => {
     expect((await serve([releases.make({ 'a.html': PAGE })]).ask('/%zz')).status).toBe(400);
   });
 });
 
-describe('respond() to what is not there', () => {
+describe('respond() to a missing address', () => {
   const site = () => releases.make({ 'index.html': 'root', '404.html': PAGE, 'ja/404.html': 'nai', 'a/b.html': '' });
 
-  it("gives the site's nearest 404 page, which is never not modified", async () => {
+  it("responds with the site's nearest 404 page, and never with 304", async () => {
     const { ask } = serve([site()]);
     const names = ['etag', 'last-modified', 'cache-control', 'vary'];
     expect(await summary(await ask('/nope'), ...names)).toEqual([404, null, null, 'no-cache', 'Accept-Encoding', PAGE]);
@@ -122,12 +122,12 @@ describe('respond() to what is not there', () => {
     expect((await ask('/nope', { 'if-none-match': '*', 'if-modified-since': LAST_MODIFIED })).status).toBe(404);
   });
 
-  it('compresses the 404 page as any other', async () => {
+  it('compresses the 404 page like other pages', async () => {
     const response = await serve([site()]).ask('/nope', { 'accept-encoding': 'br' });
     expect(brotliDecompressSync(await bytesOf(response)).toString()).toBe(PAGE);
   });
 
-  it('gives a missing asset plain text and never a page', async () => {
+  it('responds with plain text to a missing asset', async () => {
     const { ask } = serve([site()]);
     for (const path of ['/nope.js', '/ja/nope.css?v=1', '/x.txt', '/x.json']) {
       expect(await summary(await ask(path), 'content-type'), path).toEqual([
@@ -138,7 +138,7 @@ describe('respond() to what is not there', () => {
     }
   });
 
-  it('has a page of its own where the site has none, which loads nothing', async () => {
+  it('responds with a page that loads no files if the site has no 404 page', async () => {
     const response = await serve([releases.make({ 'index.html': '' })]).ask('/nope');
     expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(await response.text()).not.toMatch(/src=|href=|url\(/);
@@ -161,7 +161,7 @@ describe('respond() to what is not there', () => {
 describe('respond() to conditions', () => {
   const site = () => releases.make({ 'a.html': PAGE });
 
-  it('answers 304 for its own ETag in that encoding, without a body', async () => {
+  it('responds with 304 to the ETag of the encoding, without a body', async () => {
     const { ask } = serve([site()]);
     const response = await ask('/a', { 'if-none-match': `"${TAG}-br"`, 'accept-encoding': 'br' });
     expect(response.status).toBe(304);
@@ -175,13 +175,13 @@ describe('respond() to conditions', () => {
     expect(await response.text()).toBe('');
   });
 
-  it('does not take the ETag of another encoding', async () => {
+  it('ignores the ETag of another encoding', async () => {
     const { ask } = serve([site()]);
     expect((await ask('/a', { 'if-none-match': `"${TAG}-br"` })).status).toBe(200);
     expect((await ask('/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' })).status).toBe(200);
   });
 
-  it('answers 304 where the wanted encoding turns out not to pay', async () => {
+  it('responds with 304 if compression saves nothing', async () => {
     const bytes = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
     const { ask } = serve([releases.make({ 'a.json': bytes })]);
     const headers = { 'if-none-match': `"${sha256(bytes).slice(0, 32)}"`, 'accept-encoding': 'br' };
@@ -189,20 +189,20 @@ describe('respond() to conditions', () => {
     expect((await ask('/a.json', headers)).status).toBe(304);
   });
 
-  it('takes no date for a sign that content is as it was: two contents of one date share it', async () => {
+  it('ignores If-Modified-Since, since two contents may have one date', async () => {
     const { ask } = serve([site()]);
     for (const date of [LAST_MODIFIED, 'Sun, 01 Jun 2025 10:20:30 GMT']) {
       expect((await ask('/a', { 'if-modified-since': date })).status).toBe(200);
     }
   });
 
-  it('dates no content later than its answer', async () => {
+  it('sends no Last-Modified after the Date of the response', async () => {
     const { ask } = serve([releases.make({ 'a.html': 'a' }, { createdAt: '2999-01-01T00:00:00Z' })]);
     const date = (await ask('/a')).headers.get('last-modified') ?? '';
     expect(Date.parse(date)).toBeLessThanOrEqual(Date.now());
   });
 
-  it('answers 412 where If-Match names other content', async () => {
+  it('responds with 412 if If-Match names other content', async () => {
     expect((await serve([site()]).ask('/a', { 'if-match': '"x"' })).status).toBe(412);
   });
 });

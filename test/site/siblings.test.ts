@@ -93,7 +93,7 @@ describe("a bundle's compressed files", () => {
     expect(DECODE[coding](body).toString()).toBe(TEXT);
   });
 
-  it('are not sent for pages to which docshelf adds something', async () => {
+  it('are not sent for pages with additions of docshelf', async () => {
     const page = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(200)}`;
     const site = releases.make({ 'index.html': page, 'index.html.gz': gzipSync(page) });
     const { ask } = serve([site], { additions: { head: ['<link rel="x">'], body: [] } });
@@ -103,7 +103,7 @@ describe("a bundle's compressed files", () => {
     }
   });
 
-  it('may have all that a gzip header may have', async () => {
+  it('may have every optional field of a gzip header', async () => {
     const fields = [Buffer.from([3, 0]), Buffer.from('abc'), Buffer.from('data.csv\0a comment\0'), Buffer.from([1, 2])];
     const header = Buffer.from([0x1f, 0x8b, 8, 0x1e, 1, 2, 3, 4, 0, 3]);
     // RFC 1952, section 2.3.1: its last field, a checksum of it.

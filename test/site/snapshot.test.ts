@@ -19,7 +19,7 @@ async function cacheControl(snapshot: SiteSnapshot, path: string): Promise<strin
 }
 
 describe('SiteSnapshot', () => {
-  it('leaves files as they are where the site is mounted at the base path that it was built for', async () => {
+  it('keeps files unchanged if the site is served at the base path that it was built for', async () => {
     for (const [builtFor, basePath] of [
       ['/', undefined],
       ['/', '/'],
@@ -32,7 +32,7 @@ describe('SiteSnapshot', () => {
     }
   });
 
-  it('makes immutable what carries a hash, never pages and plain names', async () => {
+  it('marks names with a hash as immutable, but no pages and no plain names', async () => {
     const active = releases.make({ 'a.5b0e4cfb.js': '1', 'a.js': '1', 'p.5b0e4cfb.html': '1' });
     const snapshot = new SiteSnapshot(active, [], AUTO);
     expect(await cacheControl(snapshot, 'a.5b0e4cfb.js')).toBe(IMMUTABLE);
@@ -40,7 +40,7 @@ describe('SiteSnapshot', () => {
     expect(await cacheControl(snapshot, 'p.5b0e4cfb.html')).toBe('no-cache');
   });
 
-  it('does not make immutable what another release has with other bytes', async () => {
+  it('does not mark a name as immutable if another release has other bytes under it', async () => {
     const active = releases.make({ 'same.5b0e4cfb.js': '1', 'other.5b0e4cfb.js': 'new' });
     const older = releases.make({ 'same.5b0e4cfb.js': '1', 'other.5b0e4cfb.js': 'old' });
     const snapshot = new SiteSnapshot(active, [kept(older)], AUTO);
@@ -48,13 +48,13 @@ describe('SiteSnapshot', () => {
     expect(await cacheControl(snapshot, 'other.5b0e4cfb.js')).toBe('no-cache');
   });
 
-  it('makes nothing immutable where another release cannot be read', async () => {
+  it('marks no file as immutable if another release cannot be read', async () => {
     const older = { ...kept(releases.make({})), find: () => Promise.reject(new Error('EIO')) };
     const snapshot = new SiteSnapshot(releases.make({ 'a.5b0e4cfb.js': '1' }), [older], AUTO);
     expect(await cacheControl(snapshot, 'a.5b0e4cfb.js')).toBe('no-cache');
   });
 
-  it('answers the parts of pages of releases that were active, the one active last first, and nothing else', async () => {
+  it('serves page assets, and no other files, of formerly active releases, the last one first', async () => {
     const active = releases.make({ 'index.html': 'new' });
     const last = releases.make({ 'gone.5b0e4cfb.js': 'newer', 'plain.css': 'x', 'payload.txt': 'x', 'page.html': 'x' });
     const first = releases.make({
@@ -85,7 +85,7 @@ describe('SiteSnapshot', () => {
     for (const path of [...others, 'never.js']) expect((await snapshot.find(path)).kind, path).toBe('missing');
   });
 
-  it('passes over a release that is damaged, and answers 503 where the storage fails', async () => {
+  it('skips a damaged release, and responds with 503 if the storage fails', async () => {
     const fails = (code: 'release_damaged' | 'cannot_read') => ({
       ...kept(releases.make({})),
       find: () => Promise.reject(new DocshelfError(code, 'of the test')),
@@ -105,13 +105,13 @@ describe('SiteSnapshot', () => {
     });
   });
 
-  it('asks the release for its trailing slash, unless the setting overrules it', async () => {
+  it('uses the trailing slash of the release, unless the setting overrides it', async () => {
     const active = releases.make({ 'a/index.html': '1' }, { trailingSlash: 'never' });
     expect((await new SiteSnapshot(active, [], AUTO).find('a')).kind).toBe('file');
     expect((await new SiteSnapshot(active, [], { trailingSlash: 'always' }).find('a')).kind).toBe('redirect');
   });
 
-  it('finds nothing for what names nothing, and gives the root 404 page', async () => {
+  it('responds with the root 404 page to an impossible name', async () => {
     const snapshot = new SiteSnapshot(releases.make({ 'index.html': '1', '404.html': 'gone' }), [], AUTO);
     expect(await snapshot.find(null)).toMatchObject({ kind: 'missing', isAsset: false, page: { path: '404.html' } });
   });
