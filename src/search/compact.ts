@@ -1,28 +1,25 @@
 import { hash } from 'node:crypto';
 
-/** 128 bits of SHA-256. */
 const WORDS = 4;
 export const FINGERPRINT_BYTES = 4 * WORDS;
 const ENTRIES_AT_FIRST = 1024;
 
-/** The first bytes of its SHA-256 digest. */
 export function fingerprint(text: string): Uint8Array {
   return hash('sha256', text, 'buffer').subarray(0, FINGERPRINT_BYTES);
 }
 
 /**
- * Numbers of texts by their fingerprint, from 0: 24 to 48 bytes each instead of 130 in a map of strings. An open hash table
- * (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L), at most half full.
+ * Assigns numbers to texts by their fingerprint: 24 to 48 bytes each instead of 130 in a map of strings. An open hash table (Knuth, The Art
+ * of Computer Programming 3, section 6.4, algorithm L), at most half full.
  */
 export class Fingerprints {
   #count = 0;
   #words: Uint32Array<ArrayBuffer>;
-  /** A text's number and one, at the place that its fingerprint begins with or the next free one; 0: free. */
+  /** Number of the text plus one, at the first free place from its hash on. 0 marks a free place. */
   #places: Uint32Array;
-  /** The fingerprint that is looked up. Allocating it would take as long as the lookup. */
   readonly #asked = new Uint32Array(WORDS);
 
-  /** @param expected about so many: growing to 50,000 takes 20 ms of a processor */
+  /** @param expected approximate count: growing to 50,000 takes 20 ms of a processor */
   constructor(expected = 0) {
     const entries = 2 ** Math.ceil(Math.log2(Math.max(ENTRIES_AT_FIRST, expected)));
     this.#words = new Uint32Array(WORDS * entries);
@@ -33,12 +30,11 @@ export class Fingerprints {
     return this.#count;
   }
 
-  /** Fingerprints of all texts, in the order of their numbers. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
   }
 
-  /** @param bytes contains the first bytes of a SHA-256 digest at `at` @returns null for an unknown text */
+  /** @param bytes contains at least the first `FINGERPRINT_BYTES` of a SHA-256 digest at `at` */
   find(bytes: Uint8Array, at = 0): number | null {
     const taken = this.#places[this.#placeOf(this.#ask(bytes, at))] ?? 0;
     return taken > 0 ? taken - 1 : null;
@@ -48,7 +44,6 @@ export class Fingerprints {
     return this.add(fingerprint(text));
   }
 
-  /** @returns the number of the text that has this fingerprint */
   add(bytes: Uint8Array, at = 0): number {
     const words = this.#ask(bytes, at);
     let place = this.#placeOf(words);
@@ -90,7 +85,6 @@ export class Fingerprints {
     const words = new Uint32Array(this.#words.buffer.transfer(2 * this.#words.byteLength));
     this.#words = words;
     this.#places = new Uint32Array(2 * this.#places.length);
-    // All are others: the next place that is free is theirs.
     const mask = this.#places.length - 1;
     for (let number = 0; number < this.#count; number += 1) {
       let place = (words[WORDS * number] ?? 0) & mask;
@@ -100,19 +94,17 @@ export class Fingerprints {
   }
 }
 
-/** In memory of their own: posted to another thread, a piece of a pool takes all of it along. */
+/** Allocates separate memory, because posting a slice of Node's buffer pool to a thread copies the whole pool. */
 export function joined(fingerprints: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(FINGERPRINT_BYTES * fingerprints.length);
   for (const [at, fingerprint] of fingerprints.entries()) bytes.set(fingerprint, FINGERPRINT_BYTES * at);
   return bytes;
 }
 
-/** Four bytes as a number, little-endian. */
 function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
 }
 
-/** Population count. */
 export function bitCount(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
@@ -121,7 +113,6 @@ export function bitCount(word: number): number {
 
 const AT_FIRST = 1024;
 
-/** A list of 32-bit numbers that grows: four to eight bytes each. */
 export class GrowableUint32Array {
   #numbers = new Uint32Array(AT_FIRST);
   #length = 0;
@@ -137,7 +128,6 @@ export class GrowableUint32Array {
     this.#length += 1;
   }
 
-  /** @param index of one that was pushed */
   set(index: number, number: number): void {
     this.#numbers[index] = number;
   }

@@ -16,23 +16,18 @@ import type { SearchCalls } from './worker.ts';
 
 export interface Model {
   readonly choice: ModelChoice;
-  /** For threads that let the parent thread embed. */
   readonly embedder: Embedder | null;
 }
 
 interface EmbeddedEngineOptions {
-  /** Called when the model is first needed, and again after a failure. */
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;
-  /** Maximum resident memory of the process that indexes or embeds. A process that takes more is ended. */
   readonly memoryBytesMax: number;
-  /** After this time, a second process builds the indexes of smaller sites. Default: 5 s. */
+  /** A second process builds smaller sites after this time. Default: 5 s. */
   readonly longBuildMs?: number;
-  /** After this time without a new vector, another process that embeds the release counts as dead. Default: 2 min. */
   readonly othersSilentMs?: number;
 }
 
-/** An open index. Sites that serve the same release share it. */
 interface Held {
   readonly sites: Set<EmbeddedIndex>;
   readonly facts: Promise<IndexFacts>;
@@ -40,28 +35,25 @@ interface Held {
 
 const URGENT = { isUrgent: true };
 
-/** Maximum per site: a reader does not wait for more than a second. */
+/** Maximum per site, so that a reader waits for at most a second. */
 const QUERIES_WAITING_MAX = 400;
-/** The thread looks words up for one query while the model reads for others: with eight it is never idle. */
+/** The thread looks up words for one query while the model reads others. With eight it is never idle. */
 const QUERIES_RUNNING_MAX = 8;
 
-/** A query reads all vectors that were added: 0.4 GB for a million passages. */
 const VECTORS_EVERY_MS = 30_000;
 
-/** Interval of looking for vectors of another process on the folder: 1 s at first, doubled each time up to this. */
+/** Maximum interval between checks for vectors of another process. The first is 1 s, and each is twice the previous one. */
 const OTHERS_EVERY_MS_MAX = 30_000;
-/** Two processes that embed one release write the same rows. */
 const OTHERS_SILENT_MS = 120_000;
 
-/** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
+/** A batch takes 80 ms. Loading a model or scanning a million passages takes longer and is terminated. */
 const ENDING_MS_MAX = 2_000;
-/** The thread of queries may hold a model, and is not terminated in it. A shorter `server.shutdownTimeout` (20 s) comes first. */
+/** The query thread may hold a model, which must not be terminated while it runs. `server.shutdownTimeout` (20 s) usually comes first. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 /**
- * Indexes in the releases' folders, for all sites of a daemon. One thread answers all queries. One process at a time builds or
- * embeds; a second process builds for smaller sites if that takes long. Both have low priority and bounded
- * memory, and the kernel ends them first.
+ * Manages the indexes of all sites of a daemon. One thread runs all queries. One process at a time builds or embeds; a second one builds
+ * smaller sites during a long build. The kernel kills these processes first if memory is short.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
@@ -69,7 +61,6 @@ export class EmbeddedEngine {
   readonly #indexing: IndexBuilds;
   readonly #embedding: Thread<SearchCalls>;
   readonly #lanes: EmbedLanes;
-  /** Queries of all sites go to one thread. */
   readonly #queryScheduler = new Scheduler({
     max: QUERIES_RUNNING_MAX,
     waitingMax: QUERIES_WAITING_MAX,
@@ -80,11 +71,10 @@ export class EmbeddedEngine {
       }),
   });
   readonly #turns: IndexTurns;
-  /** Joins the builds of one release, if two sites find its index damaged. `#turns` bounds the number of builds. */
+  /** Joins the builds of one release if two sites find its index damaged. `#turns` limits the number of builds. */
   readonly #builds = new Scheduler(Number.POSITIVE_INFINITY);
-  /** One at a time, so that queries are answered between the checks of a hundred sites that start together. */
+  /** Checks run one at a time, so that queries run between the checks of a hundred sites that start together. */
   readonly #checkScheduler = new Scheduler(1);
-  /** By search folder. */
   readonly #held = new Map<string, Held>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
@@ -115,7 +105,7 @@ export class EmbeddedEngine {
     return this.#builds.run(build, { share: release.releaseDir, signal });
   }
 
-  /** Verifies the index again if this site has it open already: the site doubts it. */
+  /** Verifies an open index again, because the caller doubts it. */
   async open(release: IndexedRelease, site: EmbeddedIndex, isAsked: boolean): Promise<IndexFacts> {
     this.#stopping.signal.throwIfAborted();
     const searchDir = searchDirOf(release);
@@ -138,7 +128,7 @@ export class EmbeddedEngine {
     return facts;
   }
 
-  /** @param onVectors called soon after the first vectors exist, at intervals while more are computed, and with the last */
+  /** @param onVectors called soon after the first vectors exist, at intervals, and with the last */
   async embed(
     release: IndexedRelease,
     onProgress: (progress: EmbedProgress) => void,
@@ -166,7 +156,7 @@ export class EmbeddedEngine {
       try {
         return await this.#embedding.call('embed', { ...request, ignoresOthers }, { onProgress: told, signal: turn });
       } finally {
-        // Within the turn, so that the next task starts another process. A build has the memory for itself.
+        // End it within the turn, so that a build gets all the memory and the next task a new process.
         if (this.#turns.waiting === 0 || this.#turns.builds > 0) await this.#embedding.terminate();
       }
     };
@@ -176,7 +166,6 @@ export class EmbeddedEngine {
     await this.#task(untilWhole(inTurn, silentMs, either));
   }
 
-  /** Called for each request of a reader: embedding then leaves the cores to readers. */
   noteRead(): void {
     this.#lanes.noteRead();
   }
@@ -195,7 +184,6 @@ export class EmbeddedEngine {
     await this.#queries.call('close', searchDir, URGENT);
   }
 
-  /** Ends all tasks in progress with `stopping`. */
   async stop(): Promise<void> {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
     await Promise.allSettled(this.#tasks);
@@ -235,7 +223,7 @@ export class EmbeddedEngine {
   }
 }
 
-/** @param embed returns null, or the number of vectors while another process computes the rest @throws the signal's reason */
+/** Repeats until no other process computes the rest. `embed` returns null once all vectors exist, else their number. */
 async function untilWhole(
   embed: (ignoresOthers: boolean) => Promise<number | null>,
   silentMs: number,
@@ -253,10 +241,8 @@ async function untilWhole(
   }
 }
 
-/** The indexes of one site. After the end of the engine every call throws `stopping`. */
 export class EmbeddedIndex {
   readonly #engine: EmbeddedEngine;
-  /** Vectors by search folder. Null before the first vectors exist. */
   readonly #opened = new Map<string, UsableVectors | null>();
 
   constructor(engine: EmbeddedEngine) {
@@ -264,7 +250,7 @@ export class EmbeddedIndex {
   }
 
   /**
-   * Replaces an existing index, unless another process on the folder does. A fault in the text of a page is no failure.
+   * Replaces an existing index, unless another process does. Invalid pages are not an error.
    * @throws the signal's reason
    */
   build(release: IndexedRelease, signal: AbortSignal, tell: ReportBuild = () => undefined): Promise<IndexFacts> {
@@ -272,9 +258,8 @@ export class EmbeddedIndex {
   }
 
   /**
-   * Verifies the index; also if it is open already, since the caller doubts it.
-   * @param isAsked readers are searching the site: the index stays in memory for the next query
-   * @throws DocshelfError `index_damaged` if there is no sound index of this version
+   * Verifies the index, even if it is open. `isAsked` keeps it open for the next query.
+   * @throws DocshelfError `index_damaged` if no valid index of this version exists
    */
   async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {
     const facts = await this.#engine.open(release, this, isAsked);
@@ -283,7 +268,7 @@ export class EmbeddedIndex {
   }
 
   /**
-   * Computes the missing vectors at low priority. Queries use each vector soon after. If interrupted, it resumes from there.
+   * Computes the missing vectors. Queries use each vector soon after.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
    */
   async embed(
@@ -299,8 +284,7 @@ export class EmbeddedIndex {
   }
 
   /**
-   * Best results first.
-   * @param label version of the release. `filter.version` finds by it the pages that name no version
+   * @param label version that `filter.version` matches for pages without a version
    * @throws DocshelfError `index_damaged`, `queue_full`
    */
   async search(
@@ -316,35 +300,29 @@ export class EmbeddedIndex {
     return new WrittenAnswer(await this.#engine.search({ searchDir, request, label, form, vectors }, this));
   }
 
-  /** Closes it for this site; other sites may have it open. Queries in progress may fail with `index_damaged`. */
   async close(release: IndexedRelease): Promise<void> {
     if (this.#opened.delete(searchDirOf(release))) await this.#engine.close(release, this);
   }
 }
 
-/** The part of an index that `SiteSearch` uses. */
 export type SearchIndex = Pick<EmbeddedIndex, 'build' | 'open' | 'embed' | 'search' | 'close'>;
 
 const MIB = 1024 ** 2;
-/** The process with one model takes 213 MiB, each further one 75 MiB (measured, all-MiniLM-L6-v2 int8); some of it is the tables'. */
+/** Measured with all-MiniLM-L6-v2 int8: the first model takes 213 MiB, each further one 75 MiB. */
 const FIRST_BYTES = 240 * MIB;
 const NEXT_BYTES = 80 * MIB;
-/** For so long after a request somebody is taken to read on. */
 const READING_MS = 30_000;
 
-/** Texts that are embedded at once: on all cores but one when nobody reads, on one when someone does. */
+/** Number of texts to embed concurrently: all cores but one if nobody reads, else one. */
 export class EmbedLanes {
-  /** By cores and memory. */
   readonly max: number;
   #readMs = Number.NEGATIVE_INFINITY;
 
-  /** @param memoryBytes of the process that embeds */
   constructor(cores: number, memoryBytes: number) {
     const models = 1 + Math.max(0, Math.floor((memoryBytes - FIRST_BYTES) / NEXT_BYTES));
     this.max = Math.max(1, Math.min(cores - 1, models));
   }
 
-  /** For each request of a reader. */
   noteRead(nowMs = performance.now()): void {
     this.#readMs = nowMs;
   }

@@ -10,23 +10,18 @@ interface HostedSearchSettings {
 }
 
 export interface HostedSearchOptions {
-  /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
   readonly settings: HostedSearchSettings;
-  /** Reports why the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
   readonly onFault: (error: DocshelfError) => void;
   readonly now?: () => number;
   readonly timeoutMs?: number;
 }
 
-/** Beyond this the local engine's answer is worth more. */
 const TIMEOUT_MS = 2_000;
-/** At one that is down, five people wait 2 s each half minute. */
+/** If the service is down, five readers wait 2 s each half minute. */
 const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
-/** 50 sections of 80 KB. */
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 
-/** The client of a hosted search. */
 export class HostedSearch {
   readonly #options: HostedSearchOptions;
   readonly #url: string;
@@ -39,9 +34,8 @@ export class HostedSearch {
     this.#circuit = new CircuitBreaker(CIRCUIT, now);
   }
 
-  /** @returns null if the local engine has to answer @throws the signal's reason */
   async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
-    // The hosted search knows no prefixes, and each letter typed would count against its rate limit.
+    // Hosted search has no prefix search, and each typed letter would count against its rate limit.
     if (request.prefixLast || !this.#circuit.admits()) return null;
     try {
       const results = await this.#ask(request, signal);
@@ -101,10 +95,7 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
   return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
 }
 
-/**
- * Null if it is no list of results. The published contract fixes `content`, `path` and `score`: without those a
- * result is none. All else is as each service has it, and what is missing or of another form is empty.
- */
+/** Returns null for anything but a list. Only `content`, `path` and `score` are required, because services differ in the other keys. */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
   const answer = parseJson(text);
   if (!Array.isArray(answer)) return null;
@@ -171,7 +162,7 @@ interface CircuitSettings {
   readonly openMs: number;
 }
 
-/** Open after failures in a row; then one trial decides. */
+/** Opens after consecutive failures. One trial call then decides. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;
@@ -184,7 +175,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** True if the call may be made. Its caller then always reports `succeeded`, `failed` or `givenUp`. */
+  /** If true, the caller must report `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

@@ -6,23 +6,20 @@ export interface SearchedSite {
   readonly search: Search;
 }
 
-/** A result with the domain of the site whose page it is. */
 export type ShelfResult = SearchResult & { readonly site: string };
 
 interface ShelfAnswer extends SearchAnswer {
   readonly results: readonly ShelfResult[];
 }
 
-/** One search over several sites, merged by rank. A site that has no index yet, or a fault, is left out. */
+/** Merges searches of several sites by rank. Sites without an index or with an error are left out. */
 export class ShelfSearch implements Search {
   readonly #sites: () => readonly SearchedSite[];
 
-  /** @param sites those that the reader may search, as they are now */
   constructor(sites: () => readonly SearchedSite[]) {
     this.#sites = sites;
   }
 
-  /** @throws the error of the first site if every site fails; the signal's reason */
   async search(request: SearchRequest, signal: AbortSignal): Promise<ShelfAnswer> {
     const sites = this.#sites();
     const answers = await Promise.allSettled(sites.map(({ search }) => search.search(request, signal)));
@@ -37,7 +34,7 @@ export class ShelfSearch implements Search {
   }
 }
 
-/** Versions and tags are left out: the same word means another thing in each site. */
+/** Versions and tags are missing, because they mean different things per site. */
 function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   return {
     corrected: facts.find(({ corrected }) => corrected !== null)?.corrected ?? null,
@@ -46,17 +43,14 @@ function joinFacts(facts: readonly SearchFacts[]): SearchFacts {
   };
 }
 
-/** The results of one site, best first. */
 interface SiteResults {
   readonly site: string;
   readonly results: readonly SearchResult[];
 }
 
 /**
- * One list of several (contract, section 2.1): every site's best, then every site's second best, and so on. Those of one rank
- * stand by descending score, and where that is the same in the order of the sites.
- *
- * @param resultsMax the best of all that are kept
+ * Merges every site's best result, then every second best, and so on (contract, section 2.1). Equal ranks are sorted by descending score,
+ * then by site order.
  */
 export function mergeByRank(lists: readonly SiteResults[], resultsMax: number): ShelfResult[] {
   const ranks = Math.max(0, ...lists.map(({ results }) => results.length));

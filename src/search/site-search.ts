@@ -17,16 +17,14 @@ export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
   | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
-  /** The vectors that a bundle carries are damaged. docshelf computes them again. */
   | { readonly kind: 'refused'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
 
 interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
-  /** Delay between a swap and embedding. */
   readonly embedAfterMs: number;
-  /** Delay before a retry, doubled each time up to ten minutes. Default: 1 s. */
+  /** Delay before a retry, doubled up to ten minutes. Default: 1 s. */
   readonly againAfterMs?: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
@@ -38,14 +36,12 @@ interface Served {
   readonly opened: Promise<void>;
 }
 
-/** Maximum number of pages that a notice names. */
 const NAMED_MAX = 20;
 const SOUND = { refused: null, leftOut: [] };
 const AGAIN_AFTER_MS_MAX = 600_000;
-/** Errors that a retry cannot fix. */
+/** A retry cannot fix these errors. */
 const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
 
-/** The search of one release at a time. After a swap only the index of the new release answers. */
 export class SiteSearch {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
@@ -55,7 +51,7 @@ export class SiteSearch {
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
   #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = SOUND;
   #failure: DocshelfError | null = null;
-  /** True once readers have searched the site: then the index of the next version stays open. */
+  /** True after the first search: the index of the next version then stays open. */
   #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
@@ -74,7 +70,6 @@ export class SiteSearch {
     };
   }
 
-  /** Notices for operators about the served version, one sentence each. */
   get notices(): string[] {
     const { refused, leftOut } = this.#flaws;
     const faults = [this.#failure, refused].filter((fault) => fault !== null);
@@ -89,7 +84,6 @@ export class SiteSearch {
     ];
   }
 
-  /** Indexes a bundle during its import. A failure is reported, and does not reject the bundle. */
   async index(release: IndexedRelease, signal: AbortSignal, tell?: ReportBuild): Promise<void> {
     try {
       await this.#build(release, signal, tell);
@@ -117,13 +111,12 @@ export class SiteSearch {
     this.#flaws = SOUND;
     this.#failure = null;
     const opened = this.#open(release, abort.signal);
-    // `search` reports it. Without this it would be an unhandled rejection.
+    // `search` reports the error. Prevent an unhandled rejection.
     opened.catch(() => undefined);
     this.#served = { release, label, abort, opened };
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
   }
 
-  /** Closes the index of a site that is turned off or removed. */
   close(): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
@@ -137,12 +130,10 @@ export class SiteSearch {
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
 
-  /** @throws as `Search.search` */
   async search(request: SearchRequest, form: ResultForm = PLAIN_FORM): Promise<SearchAnswer> {
     this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    // Opening an index takes some 10 ms. Building one takes too long to wait for.
     const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
@@ -151,7 +142,6 @@ export class SiteSearch {
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }
-    // Another version became active in the meantime. Each further turn needs another swap.
     return this.search(request, form);
   }
 
@@ -164,7 +154,7 @@ export class SiteSearch {
     return building('it was damaged and is being built anew');
   }
 
-  /** Retries in the background. Callers wait for the first attempt only. */
+  /** Retries in the background. Callers wait only for the first attempt. */
   async #open(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
     const { index, onEvent } = this.#options;
     try {
@@ -201,7 +191,6 @@ export class SiteSearch {
     const startedMs = performance.now();
     try {
       const { embedAfterMs } = this.#options;
-      // If versions change quickly, each would load the model for nothing.
       if (embedAfterMs > 0) await sleep(embedAfterMs, undefined, { signal, ref: false });
       const onProgress = (progress: EmbedProgress): void => {
         if (!signal.aborted) this.#progress = progress;
@@ -222,7 +211,7 @@ export class SiteSearch {
     }
   }
 
-  /** Retries after a process died, a model did not answer or a volume was full. */
+  /** Retries after a dead process, a timeout of the model or a full volume. */
   async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
     if (LASTING.has(toDocshelfError(cause).code)) return;
     const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
@@ -230,11 +219,11 @@ export class SiteSearch {
       await sleep(afterMs, undefined, { signal, ref: false });
       await act();
     } catch {
-      // The attempt has reported it, or another version is served.
+      // The attempt already reported the error, or another version is active.
     }
   }
 
-  /** Does not report that the daemon stops: that is no error of a site. */
+  /** Stopping the daemon is not an error of the site. */
   #tellFailure(step: 'index' | 'embed', cause: unknown): void {
     const error = toDocshelfError(cause);
     if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });

@@ -6,8 +6,6 @@ import type { Embedder, EmbedProgress, KnownModel, ModelChoice } from './ports.t
 import { type OpenIndexRequest, type QueryRequest, QueryThread } from './query/query-thread.ts';
 import { type EmbedParentCalls, ModelThreads, ParentEmbedder } from './semantic/embedders.ts';
 
-/** A thread for all queries; a process for builds, for embedding, and for each bundle that is made. */
-
 const queries = new QueryThread(queryModelOf);
 const embedding = new EmbedProcess(modelOf, () => parent.call('lanes', null));
 
@@ -16,14 +14,13 @@ const handlers = {
     yieldToReaders();
     return buildIndex(order, (page) => {
       context.progress(page);
-      // Flush now: this page may end the process.
+      // Flush now, because this page may kill the process.
       context.flush();
     });
   },
   embed: (order: EmbedIndexRequest, { progress, signal }: CallContext<EmbedProgressOf>) =>
     embedding.embed(order, progress, signal),
   makeForBundle: async (order: BundleSearchRequest, { progress, signal }: CallContext<EmbedProgress>) => {
-    // Loaded on demand: only exports need it, and loading takes 65 ms, half of that for ajv.
     const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     return makeBundleSearch(order, await modelOf(order.model, order.lanesMax), progress, signal);
   },
@@ -39,7 +36,7 @@ async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
   return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThreads.load(choice.folder);
 }
 
-/** The runtime, 45 MB of code, comes with `load`. */
+/** `load` imports the runtime, 45 MB of code. */
 async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, parent.call);

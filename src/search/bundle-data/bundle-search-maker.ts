@@ -9,14 +9,12 @@ export interface BundleSearchMakerOptions {
   readonly model: () => Promise<Model>;
   readonly cacheDir: string;
   readonly heap?: Heap;
-  /** Texts that are embedded at once. Default 1. */
   readonly lanesMax?: number;
 }
 
-/** The process ends between two batches; one that reads pages or loads its model when it is told to stop is ended. */
+/** Time to end between two batches. A process that reads pages or loads its model is killed after it. */
 const ENDING_MS_MAX = 1_000;
 
-/** The longest that a timer runs. */
 const VECTORS_MS_MAX = 2 ** 31 - 1;
 
 export class BundleSearchMaker {
@@ -27,9 +25,7 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Writes the vectors of a site's passages. Progress counts passages that have a vector.
-   * @param vectorsWithinMs after this time it gives up. Vectors computed so far stay in the cache
-   * @returns false if it gave up
+   * Writes the vectors of a site's passages and returns false after `vectorsWithinMs`. The cache keeps the vectors computed so far.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason once the process has ended
    */
   async make(
@@ -40,7 +36,6 @@ export class BundleSearchMaker {
     vectorsWithinMs = VECTORS_MS_MAX,
   ): Promise<boolean> {
     const { cacheDir, heap = HEAPS.bundleSearch, lanesMax = 1 } = this.#options;
-    // A hosted model may not answer for minutes.
     const model = await unlessAborted(this.#options.model(), signal);
     const thread = new Thread<SearchCalls>({
       task: 'make the search data',

@@ -8,23 +8,21 @@ import { SEARCH_FOLDER } from '../indexing/index-files.ts';
 import type { VectorRecord } from '../semantic/vector-cache.ts';
 import { ROWS_MAX } from '../semantic/vector-table.ts';
 
-/** Version of the files in `_docshelf/search/` (docs/search-format.md). */
+/** Documented in docs/search-format.md. */
 const SEARCH_FORMAT_VERSION = 3;
 
 const HEADER_NAME = 'header.json';
 const shardName = (at: number): string => `vectors-${at + 1}.bin`;
 
-/** The header lists all shards. */
 const HEADER_BYTES_MAX = 1024 ** 2;
 const SHARD_BYTES_MAX = 32 * 1024 ** 2;
 const SHARDS_MAX = 4_096;
 const DIMS_MAX = 4096;
-/** SHA-256 of the embedded text, before each vector. */
 const KEY_BYTES = 32;
 
 const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 
-/** Unknown keys are allowed: a later writer may add some. */
+/** Unknown keys are allowed, because a later format may add some. */
 const HEADER = {
   type: 'object',
   required: ['formatVersion', 'count', 'shards', 'modelDigest', 'dims'],
@@ -45,10 +43,8 @@ const HEADER = {
   },
 } as const;
 type Header = ShapeOf<typeof HEADER>;
-// Compiled once: that took 17 ms.
 const checkHeader = checkerOf<Header>(HEADER);
 
-/** Null for a header of an older format. @throws DocshelfError `bad_search_data` */
 function parseHeader(bytes: Uint8Array): Header | null {
   if (bytes.length > HEADER_BYTES_MAX) throw bad(HEADER_NAME, `it has more than ${HEADER_BYTES_MAX} bytes`);
   const faultOf: DocumentFault = (state, { cause } = {}) => bad(HEADER_NAME, state, cause);
@@ -68,7 +64,6 @@ function bad(name: string, state: string, cause?: unknown): DocshelfError {
 
 const RECORDS_A_READ = 1024;
 
-/** Vectors of a bundle by the digest of their text. Only the release of that bundle uses them. */
 export class BundleVectors {
   readonly header: Header;
   readonly #folder: string;
@@ -79,7 +74,7 @@ export class BundleVectors {
   }
 
   /**
-   * Verifies all shards. Null if the bundle has no search data, or data of an older format.
+   * Verifies all shards. Returns null if the bundle has no search data, or data of an older format.
    * @throws DocshelfError `bad_search_data`
    */
   static open(releaseDir: string): BundleVectors | null {
@@ -120,7 +115,6 @@ export class BundleVectors {
     }
   }
 
-  /** Whole records. Each chunk is valid until the next step. */
   *#chunks(at: number): Generator<Buffer> {
     const name = shardName(at);
     const bytes = this.header.shards[at]?.bytes ?? 0;
@@ -146,7 +140,6 @@ export class BundleVectors {
   }
 }
 
-/** Null if the bundle has no header. */
 function readHeader(file: string): Buffer | null {
   let fd: number;
   try {
@@ -157,7 +150,6 @@ function readHeader(file: string): Buffer | null {
   }
   try {
     if (!fstatSync(fd).isFile()) throw bad(HEADER_NAME, 'it is not a file');
-    // One byte more than is allowed.
     const bytes = Buffer.alloc(HEADER_BYTES_MAX + 1);
     return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   } finally {
@@ -173,7 +165,7 @@ function openShard(file: string, name: string): number {
   }
 }
 
-/** Writes the files of `_docshelf/search/`, the header last. The same input gives the same bytes. */
+/** Writes the files of `_docshelf/search/`, the header last, so that a partial export has none. */
 export class BundleVectorWriter implements Disposable {
   readonly #folder: string;
   readonly #model: Pick<Header, 'modelDigest' | 'dims'>;

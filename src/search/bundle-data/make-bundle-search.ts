@@ -19,21 +19,17 @@ export interface BundleSearchRequest {
   readonly into: string;
   readonly cacheDir: string;
   readonly model: ModelChoice;
-  /** After this time the export gives up: the bundle has no vectors. */
   readonly vectorsWithinMs: number;
-  /** Texts that are embedded at once. */
   readonly lanesMax: number;
 }
 
-/** Prefix of the lists of vectors that exports use. */
 const USE_PREFIX = 'export-';
-/** The newest lists are kept. Each is of one state of one site, and the vectors of 20,000 passages take 8 MB. */
+/** The list of one site state with 20,000 passages takes 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
- * Writes the vectors that the deployment would compute. The same site gives the same bytes. An interrupted export continues from
- * the cache. Memory: 60 bytes per section, and as many per passage.
- * @returns false if the time was over
+ * Writes the vectors that the deployment would compute, and returns false if the time was over. Uses 120 bytes of memory per section with
+ * one passage.
  * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
  */
 export async function makeBundleSearch(
@@ -57,7 +53,6 @@ export async function makeBundleSearch(
   }
 }
 
-/** One record for each different text, in the order of passages. Passages beyond the bound of a table have none. */
 function writeVectors(into: string, file: string, embedder: Embedder, passages: Iterable<PassageText>): void {
   const { digest: modelDigest, dims } = embedder;
   const table = VectorTable.open(file, modelDigest);
@@ -92,7 +87,6 @@ function isRead({ language }: { readonly language: string | null }, embedder: Em
   return language === null || embedder.reads(language);
 }
 
-/** As decided when the bundle is unpacked: the paths of sections depend on it. */
 async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileEntry>): Promise<TrailingSlash> {
   const votes = new TrailingSlashVotes(files);
   for (const path of files.keys()) {
@@ -101,7 +95,6 @@ async function trailingSlashOf(siteDir: string, files: ReadonlyMap<string, FileE
   return votes.decide();
 }
 
-/** False if the time was over. Vectors computed so far are in the cache. */
 async function embed(
   { files, cacheDir, lanesMax }: BundleSearchRequest,
   sections: SiteSections,
@@ -143,7 +136,7 @@ async function sweepCache(folder: string, dims: number): Promise<void> {
   const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
   const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
   const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
-  // Lists of releases are not ours to judge.
+  // Only releases decide whether their lists are still needed.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }
 

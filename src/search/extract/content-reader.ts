@@ -16,7 +16,6 @@ import { decodeOrKeep } from '../../web/escape.ts';
 import type { PageAddress } from './reader-url.ts';
 
 export interface ContentPart {
-  /** 1 to 6; 0 for the text before the first heading. */
   readonly level: number;
   readonly heading: string;
   readonly fragment: string | null;
@@ -24,10 +23,10 @@ export interface ContentPart {
   readonly childPages: TextWriter;
 }
 
-/** UTF-16 code units of one section: a thousand passages. */
+/** In UTF-16 code units: a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Real change logs have 3,000 headings. What comes after stays in the last section. */
+/** Real change logs have 3,000 headings. The last section keeps the rest. */
 const PARTS_MAX = 10_000;
 
 const BLOCKS = new Set(
@@ -37,18 +36,15 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** Distances of two pieces of text; the wider one wins. */
 const GAP = { none: 0, space: 1, line: 2, block: 3 } as const;
 
 type Gap = (typeof GAP)[keyof typeof GAP];
 
 interface Place {
   readonly depth: number;
-  /** The widest gap that may be written here: items hold lines, cells hold words. */
+  /** Widest gap allowed here: list items contain lines, table cells contain words. */
   readonly gapMax: Gap;
-  /** Inside a note or a card: a heading there is text of the section. */
   readonly isInset: boolean;
-  /** True in the element around a title, which also has bylines, dates and authors. */
   readonly headingsOnly: boolean;
   readonly isInHeader: boolean;
 }
@@ -70,7 +66,7 @@ export class ContentReader {
   }
 
   read(): readonly ContentPart[] {
-    // A container found by density is often the heading's own, as in DocBook; a landmark's id is the layout's.
+    // A container found by density often has the heading's id, as in DocBook. The id of a landmark belongs to the layout.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);
     return this.parts;
@@ -89,7 +85,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Adjacent links are buttons and labels are tabs: the page's style separates them.
+        // The page's style separates adjacent links (buttons) and labels (tabs).
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -190,7 +186,6 @@ export class ContentReader {
     this.#apart(GAP.line, inner);
   }
 
-  /** A row of data is one line, its cells parted by bars; rows that lay out code or headings are none. */
   #row(element: Element, place: Place): void {
     const cells = element.childNodes.filter(isElement);
     if (cells.some(isLayoutCell)) {
@@ -218,9 +213,7 @@ function isByline(header: Element): boolean {
   return findElement(header, ({ tagName }) => tagName === 'time') !== null;
 }
 
-/** Real pages have at most a handful before a heading. */
 const PENDING_MAX = 20;
-/** UTF-16 code units. */
 const ANCHOR_LENGTH_MAX = 1_000;
 
 function anchorOf(element: Element): string | null {
@@ -229,8 +222,8 @@ function anchorOf(element: Element): string | null {
 }
 
 /**
- * Fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before
- * it. Takes every element and all text in the page's order.
+ * Finds the fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before it.
+ * Needs every element and all text in page order.
  */
 class Anchors {
   readonly #document: Parent;
@@ -251,7 +244,6 @@ class Anchors {
     if (this.#pending.length > 0) this.#pending = [];
   }
 
-  /** Fragment without `#`. Null if no anchor leads to the heading. */
   fragmentOf(heading: Element): string | null {
     const own = anchorOf(heading);
     if (own !== null) return own;
@@ -262,7 +254,6 @@ class Anchors {
       const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
       if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
     }
-    // The page's own permalink says which of several anchors it uses.
     if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
     return this.#pending.at(-1) ?? null;
   }
@@ -275,10 +266,10 @@ class Anchors {
 
 const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
 
-/** Zero-width characters and soft hyphens would split a word in two for an index. */
+/** Zero-width characters and soft hyphens would split a word in the index. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/** Text as a browser lays it out: white space collapses, blank lines part blocks, new lines items and rows. */
+/** Writes text as a browser lays it out: collapses white space, and separates blocks, items and rows. */
 class TextWriter {
   readonly #lengthMax: number;
   #text = '';
@@ -286,7 +277,6 @@ class TextWriter {
   #isBound = false;
   #bullet = false;
 
-  /** @param lengthMax UTF-16 code units; what comes after is left out */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -299,7 +289,6 @@ class TextWriter {
     if (gap > this.#gap && !this.#isBound) this.#gap = gap;
   }
 
-  /** The next block begins on the next line: a definition stays with its term. */
   bind(): void {
     this.#gap = GAP.line;
     this.#isBound = true;
@@ -326,7 +315,6 @@ class TextWriter {
     return true;
   }
 
-  /** Code: line breaks and indentation count. */
   verbatim(text: string): void {
     const code = text
       .replace(INVISIBLE, '')

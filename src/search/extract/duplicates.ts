@@ -3,36 +3,28 @@ import type { Section } from '../ports.ts';
 
 export interface PageRank {
   readonly page: string;
-  /** Folders before it in its canonical address; 64 without one, 65 if that address is another page's. */
   readonly distance: number;
 }
 
-type Verdict =
-  | { readonly kept: false }
-  /** `replaced`: handle of an equal section that goes. */
-  | { readonly kept: true; readonly replaced: number | null };
+type Verdict = { readonly kept: false } | { readonly kept: true; readonly replaced: number | null };
 
 const NO_CANONICAL = 64;
 const ELSEWHERE = 65;
 
-/** Fingerprint of the text of a section, whatever its address. */
 export function fingerprintOf({ version, language, title, headings, text }: Section): Uint8Array {
   return fingerprint(JSON.stringify([version, language, title, headings, text]));
 }
 
 /**
- * Sections under two paths: equal title, headings and text within one version and language. The page that is its own
- * canonical wins, else the shorter and then the first path, in whatever order they come.
+ * Finds sections with equal title, headings and text within one version and language. The page that is its own canonical wins, else the
+ * shorter and then the first path. The order of calls does not matter.
  */
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();
-  /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
   readonly #kept = new GrowableUint32Array();
   readonly #ranks: PageRank[] = [];
-  /** Rank of the page that is being added. */
   #rank: PageRank | null = null;
 
-  /** @param rank the same object for all sections of a page @param prints have the result of `fingerprintOf` at `at` @param handle 32 bits, the caller's own */
   add(rank: PageRank, prints: Uint8Array, handle: number, at = 0): Verdict {
     if (this.#rank !== rank) this.#ranks.push({ page: rank.page, distance: rank.distance });
     this.#rank = rank;
@@ -62,7 +54,6 @@ function isBetter(candidate: PageRank, rival: PageRank): boolean {
   return candidate.page < rival.page;
 }
 
-/** A site may be published under a prefix (`/en/latest`). */
 function canonicalDistance(page: string, canonical: string | null): number {
   if (canonical === null) return NO_CANONICAL;
   const own = plainPath(page);

@@ -8,9 +8,7 @@ import { PageAddress, withFragment } from './reader-url.ts';
 interface PageInput {
   readonly path: string;
   readonly html: string;
-  /** From `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
   readonly url: string;
-  /** For a page that says none: the bundle's manifest's, or that of Sphinx's options file. */
   readonly version?: string | null;
   readonly tags?: readonly string[];
 }
@@ -22,13 +20,11 @@ export interface ExtractedPage {
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
-  /** At least one; two may share a path. */
   readonly sections: readonly Section[];
-  /** Paths on this site that the content (not the navigation) links to, each once. */
   readonly links: readonly string[];
 }
 
-/** Null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
+/** Returns null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
   const tree = readPageTree(input.path, input.html);
   if (tree === null || isUnlisted(input, tree.html, tree.facts)) return null;
@@ -52,14 +48,13 @@ export function extractPage(input: PageInput): ExtractedPage | null {
 interface Placed {
   readonly part: ContentPart;
   readonly headings: readonly string[];
-  /** Its own, else the nearest above. */
   readonly fragment: string | null;
   readonly children: string[];
 }
 
 /**
- * A heading without text says what is below it, pages or headings, or is no section; the page's first one says its
- * description or title. Text above the page's own heading (a notice, a category) comes last in it.
+ * A heading without text gets the names of the pages or headings below it, or is dropped. The first one gets the description or title. Text
+ * above the page's heading (a notice, a category) moves to its end.
  */
 function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
@@ -88,7 +83,7 @@ function placeParts(parts: readonly ContentPart[], title: string): Placed[] {
   const above: { level: number; placed: Placed }[] = [];
   const first = parts.find(({ level }) => level > 0);
   return parts.map((part) => {
-    // DocBook's pages begin at a lower level; their title's heading is above all others all the same.
+    // DocBook pages start at a lower level, but their title is above all other headings.
     const level = part === first && part.heading === title ? 1 : part.level;
     while ((above.at(-1)?.level ?? -1) >= level) above.pop();
     const parent = above.at(-1)?.placed;

@@ -3,9 +3,9 @@ import type { Passage } from '../ports.ts';
 type CountTokens = (text: string) => number;
 
 interface PassageOptions {
-  /** Less than a model's window of 256, since title and headings are put in front. */
+  /** Below a model's window of 256, because title and headings precede the text. */
   readonly tokensMax?: number;
-  /** Maximum size of the sentence that two passages share. A longer sentence is not repeated. */
+  /** Maximum size of the sentence that two passages share. A longer one is not repeated. */
   readonly overlapTokensMax?: number;
 }
 
@@ -17,22 +17,20 @@ interface Part extends Passage {
 }
 
 interface Piece extends Part {
-  /** True if a blank line follows: the best place for a cut. */
   readonly endsParagraph: boolean;
 }
 
 const BLANK_LINE = /\n[ \t]*\n\s*/g;
 
 /**
- * A sentence's end: full stop, question or exclamation mark with closing quotes before white space; its Chinese and Japanese kin
- * without; Devanagari's danda, Arabic's question mark; a new line, which parts items and lines of code.
+ * Ends of sentences: Latin marks with closing quotes before white space, Chinese and Japanese marks without it, the Devanagari danda, the
+ * Arabic question mark, and line breaks.
  */
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts at paragraph borders, else between sentences, else inside one. A passage that continues a paragraph begins
- * with the sentence before it.
- * @param countTokens called a few times for each sentence; its sums count as the whole's
+ * Cuts between paragraphs, else between sentences, else inside one. A passage that continues a paragraph repeats the sentence before it.
+ * `countTokens` must be nearly additive.
  */
 export function cutPassages(
   text: string,
@@ -96,7 +94,6 @@ function sentences(text: string, paragraph: Passage, count: CountTokens, tokensM
   return pieces.map((piece, index) => ({ ...piece, endsParagraph: index === pieces.length - 1 }));
 }
 
-/** Halves a sentence that is longer than a passage, at white space near the middle if there is some, until all parts fit. */
 function fitting(text: string, { start, end }: Passage, count: CountTokens, tokensMax: number): Part[] {
   const tokens = count(text.slice(start, end));
   const middle = tokens <= tokensMax ? null : cutNearMiddle(text, start, end);
@@ -105,7 +102,6 @@ function fitting(text: string, { start, end }: Passage, count: CountTokens, toke
   return halves.flatMap((half) => fitting(text, half, count, tokensMax));
 }
 
-/** Never inside a surrogate pair; null where one character is left. */
 function cutNearMiddle(text: string, start: number, end: number): number | null {
   const middle = (start + end) >> 1;
   const quarter = (end - start) >> 2;

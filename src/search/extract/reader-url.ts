@@ -5,7 +5,6 @@ import { resolvePath } from '../../web/resolve.ts';
 
 export interface ReaderForm {
   readonly trailingSlash: TrailingSlash;
-  /** `/guides/start.html`, or `/guides/start`. */
   readonly extension: 'keep' | 'drop';
 }
 
@@ -14,13 +13,11 @@ type FileTable = Parameters<typeof resolvePath>[0];
 const EXTENSION = /\.(?:html|htm|xhtml)$/i;
 const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 
-/** A canonical is the page's word about itself; a link may be anybody's. */
+/** A canonical is written by the page itself, a link by anybody. */
 const CANONICAL_WEIGHT = 20;
 
-/** The site's own host, which a bundle does not name. */
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** In the site's form, if that address leads to this file; else the file's own path. */
 export function readerUrl(path: string, form: ReaderForm, files: FileTable): string {
   const stem = path.replace(INDEX, '');
   const folder = form.trailingSlash === 'always' && stem !== '' ? `${stem}/` : stem;
@@ -33,7 +30,6 @@ export function readerUrl(path: string, form: ReaderForm, files: FileTable): str
     .replaceAll('#', '%23')}`;
 }
 
-/** How a site's canonicals and links write pages that are files, by a sample of its pages. */
 export class PageForms {
   readonly #files: FileTable;
   #kept = 0;
@@ -85,7 +81,6 @@ export class PageAddress {
     this.canonical = target === null ? null : decodeOrKeep(target.pathname);
   }
 
-  /** Paths of other pages of the site, each once, without query and fragment. */
   get links(): readonly string[] {
     return [...this.#links];
   }
@@ -99,12 +94,12 @@ export class PageAddress {
   }
 }
 
-/** Only what a URL cannot hold is encoded: readers see their own letters. */
+/** Encodes only characters that are invalid in a URL, so that readers see their letters. */
 export function withFragment(page: string, fragment: string | null): string {
   return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
 }
 
-/** URL standard, fragment percent-encode set, and `#`, `%`, `\\`. */
+/** Fragment percent-encode set of the URL standard, and `#`, `%`, `\\`. */
 export function encodeUnsafe(text: string): string {
   return text.replace(
     /[\u0000-\u0020"#<>`%\\\u007f]/g,

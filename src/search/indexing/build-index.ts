@@ -10,17 +10,12 @@ import { LARGE_PAGE_BYTES, readSections, type SiteFiles } from './read-sections.
 export interface BuildIndexRequest {
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Folder that does not exist. */
   readonly searchDir: string;
-  /** Paths of pages that ended the process before. */
   readonly leftOut: readonly string[];
-  /** True if too many of its large pages ended the process: none of them is read. */
   readonly leavesOutLarge?: boolean;
-  /** Maximum number of threads that read pages, in addition to this one. */
   readonly threadsMax: number;
 }
 
-/** Builds the keyword index from the pages. Vectors follow later. @returns the number of sections */
 export async function buildIndex(
   order: BuildIndexRequest,
   onLargePage: (path: string | null) => void = () => undefined,
@@ -44,10 +39,9 @@ function largePagesOf(files: SiteFiles): string[] {
   return Array.from(large, ({ path }) => path);
 }
 
-/** Verifies the vectors that the bundle carries. If they are damaged, embedding ignores them. */
 async function checkCarried(releaseDir: string, searchDir: string): Promise<void> {
   if ((await stat(join(releaseDir, SEARCH_FOLDER)).catch(() => null)) === null) return;
-  // Few bundles carry vectors, and ajv takes 35 ms to load.
+  // Few bundles have vectors, and ajv takes 35 ms to load.
   const { BundleVectors } = await import('../bundle-data/bundle-vectors.ts');
   try {
     BundleVectors.open(releaseDir);

@@ -17,24 +17,20 @@ export interface EmbedIndexRequest {
   readonly release: string;
   readonly cacheDir: string;
   readonly model: ModelChoice;
-  /** Texts that may be embedded at once. */
   readonly lanesMax: number;
-  /** True to embed even if another process on the folder embeds the release. */
   readonly ignoresOthers: boolean;
 }
 
-/** Progress with the digest of the model. */
 export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
 const LANES_EVERY_MS = 1_000;
 
-/** Embeds one release after another by a model that is loaded once: it takes 0.3 s, and a small release needs no more. */
+/** Embeds releases with one model, because loading takes 0.3 s and a small release needs no more. */
 export class EmbedProcess {
   readonly #modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>;
   readonly #askLanes: () => Promise<number>;
   readonly #models = new Map<string, Promise<LoadedOnce>>();
 
-  /** @param askLanes texts to be embedded at once, now */
   constructor(
     modelOf: (choice: ModelChoice, modelsMax: number) => Promise<KnownModel>,
     askLanes: () => Promise<number>,
@@ -43,10 +39,7 @@ export class EmbedProcess {
     this.#askLanes = askLanes;
   }
 
-  /**
-   * Vectors that are there for this model are kept.
-   * @returns how many there are; null: all. Another process makes the rest
-   */
+  /** Keeps existing vectors of this model. Returns null if all exist, else their number, and another process computes the rest. */
   async embed(
     order: EmbedIndexRequest,
     tell: (progress: EmbedProgressOf) => void,
@@ -118,7 +111,6 @@ export class EmbedProcess {
   }
 }
 
-/** Usable vectors that the bundle of this release carries. */
 async function carriedVectors(searchDir: string, { digest, dims }: Embedder): Promise<BundleVectors | null> {
   const releaseDir = dirname(searchDir);
   const isUsable = existsSync(join(releaseDir, SEARCH_FOLDER)) && !existsSync(join(searchDir, REFUSED_FILE));
@@ -128,7 +120,6 @@ async function carriedVectors(searchDir: string, { digest, dims }: Embedder): Pr
     const carried = Vectors.open(releaseDir);
     return carried?.header.modelDigest === digest && carried.header.dims === dims ? carried : null;
   } catch {
-    // Damaged since the index was built.
     return null;
   }
 }
@@ -156,14 +147,13 @@ class LoadedOnce {
   }
 }
 
-/** Bounded by the releases that are stored. A sweep that fails is made good after the next release. */
 async function sweepCache(searchDir: string, folder: string, dims: number): Promise<void> {
   const releasesDir = dirname(dirname(searchDir));
   const stored = await readdir(releasesDir).catch(() => null);
   if (stored !== null) await sweepVectors(folder, dims, new Set(stored), Date.now()).catch(() => undefined);
 }
 
-/** `passages` null: there is no table of this model. */
+/** `passages` is null if no table of this model exists. */
 function vectorsIn(file: string, modelDigest: string): { readonly passages: number | null; readonly embedded: number } {
   const table = openSound(file, modelDigest);
   if (table === null) return { passages: null, embedded: 0 };
@@ -176,7 +166,6 @@ function vectorsIn(file: string, modelDigest: string): { readonly passages: numb
   }
 }
 
-/** Null if it is damaged: it is computed again. */
 function openSound(file: string, modelDigest: string): VectorTable | null {
   try {
     return VectorTable.open(file, modelDigest);
@@ -187,7 +176,6 @@ function openSound(file: string, modelDigest: string): VectorTable | null {
 
 const upTo = (count: number): Uint32Array => new Uint32Array(count).map((_, number) => number);
 
-/** Sections of pages that many others link to first. */
 function byPrior(keyword: KeywordIndex): Uint32Array {
   const { priors } = keyword;
   const priorOf = (section: number): number => priors[section] ?? 0;

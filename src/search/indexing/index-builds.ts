@@ -14,38 +14,33 @@ import { KEYWORD_FILE } from './index-files.ts';
 
 const DERIVED = 'search';
 
-/** Share of the memory of an indexing process for the second one. A small site takes a third (measured). A site that needs more waits. */
+/** Share of memory for the second indexing process. A small site takes a third (measured); larger sites wait. */
 const ASIDE_PART = 0.5;
 const MIB = 1024 ** 2;
-/** Memory for 100,000 pages, and for each thread that reads pages (measured: 50 to 65 MiB). */
+/** Measured for 100,000 pages, and 50 to 65 MiB for each thread that reads pages. */
 const FIRST_BYTES = 256 * MIB;
 const READER_BYTES = 64 * MIB;
-/** A file of 8 KiB takes some 80 bytes of a file table. */
+/** A file of 8 KiB takes about 80 bytes of a file table. */
 const BYTES_A_TABLE_BYTE = 100;
-/** Processor time. The largest pages take 3 s, and as long again in threads that read at the same time (measured). */
+/** Processor time. The largest pages take 3 s, twice that if other threads read too (measured). */
 const PAGE_MS_MAX = 20_000;
-/** Maximum per release: each such page ends a process. After so many, all its large pages are left out. */
+/** Each such page kills a process. After so many, docshelf skips all large pages. */
 const LEFT_OUT_MAX = 3;
-/** Replicas may share the folder. A process that builds for longer counts as dead. Two builds use different folders. */
+/** Replicas may share the folder. A process that builds for longer counts as dead, and a second build uses another folder. */
 const OTHERS_MS_MAX = 600_000;
 
-/** The site that wants an index. */
 export interface BuildAsked {
-  /** Takes turns with other sites. */
   readonly site: unknown;
   readonly tell: ReportBuild;
 }
 
 interface IndexBuildsOptions {
   readonly turns: IndexTurns;
-  /** Maximum of one process. */
   readonly memoryBytesMax: number;
   readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
-  /** A page that takes more processor time ends the process, and is left out. Default: 20 s. */
   readonly pageMsMax?: number;
 }
 
-/** Builds indexes in processes that may die. Each writes to a temporary folder until the index is complete. */
 export class IndexBuilds {
   readonly #options: IndexBuildsOptions;
   readonly #threads: Readonly<Record<BuildPlace, Thread<SearchCalls>>>;
@@ -60,7 +55,6 @@ export class IndexBuilds {
     this.#threads = { main: threadOf(memoryBytesMax), aside: threadOf(memoryBytesMax * ASIDE_PART) };
   }
 
-  /** @returns the number of sections. Null: another process built the index in the meantime @throws the signal's reason */
   async build(
     release: IndexedRelease,
     signal: AbortSignal,
@@ -75,7 +69,6 @@ export class IndexBuilds {
         if (!isTaken) await sweep(release.releaseDir);
         return await this.#inTurn(release, signal, asked);
       } finally {
-        // A process that waits for the lock creates it again, and finds the index built.
         if (!isTaken) await rm(lock, { force: true });
       }
     });
@@ -87,7 +80,7 @@ export class IndexBuilds {
 
   async #inTurn(release: IndexedRelease, signal: AbortSignal, { site, tell }: BuildAsked): Promise<number> {
     const { turns } = this.#options;
-    // The size of the table depends on the files. It exists before the release is sealed.
+    // The file table exists before the release is sealed, and grows with the files.
     const table = await stat(join(release.releaseDir, TABLE_FILE)).catch(() => null);
     const size = release.bytes ?? (table?.size ?? 0) * BYTES_A_TABLE_BYTE;
     let place: BuildPlace = 'main';
@@ -126,7 +119,6 @@ export class IndexBuilds {
     }
   }
 
-  /** Retries without the pages that end the process, until the index is complete. */
   async #attempt(order: BuildIndexRequest, place: BuildPlace, signal: AbortSignal, tell: ReportBuild): Promise<number> {
     const thread = this.#threads[place];
     let page: string | null = null;
@@ -150,21 +142,18 @@ export class IndexBuilds {
   }
 }
 
-/** The next attempt leaves out the page that ended the process, at last all large pages. Null if no page ended it. */
 function nextAttempt(order: BuildIndexRequest, page: string | null): BuildIndexRequest | null {
   if (page === null || order.leavesOutLarge) return null;
   const leftOut = [...order.leftOut, page];
   return { ...order, leftOut, leavesOutLarge: leftOut.length === LEFT_OUT_MAX };
 }
 
-/** Number of additional threads: on all cores, as far as the memory allows. */
 function readersWithin(bytes: number): number {
   return Math.max(0, Math.min(availableParallelism() - 1, Math.floor((bytes - FIRST_BYTES) / READER_BYTES)));
 }
 
 export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
 
-/** Identity of the index file. It changes with each build. */
 async function indexIn(release: IndexedRelease): Promise<string | null> {
   return stat(join(searchDirOf(release), KEYWORD_FILE), { bigint: true }).then(
     ({ ino, mtimeNs }) => `${ino} ${mtimeNs}`,
@@ -178,7 +167,7 @@ async function sweep(releaseDir: string): Promise<void> {
   }
 }
 
-/** A crash between the two renames leaves no index: then it is built again. */
+/** A crash between the two renames leaves no index, so that it is built again. */
 async function replaceFolder(from: string, to: string): Promise<void> {
   const former = `${from}-former`;
   await rename(to, former).catch((error: NodeJS.ErrnoException) => {
@@ -188,16 +177,14 @@ async function replaceFolder(from: string, to: string): Promise<void> {
   await rm(former, { recursive: true, force: true });
 }
 
-/** Far longer than resuming a release takes: 100,000 passages are looked up in 3 s. A small release needs no more. */
+/** Far longer than resuming takes: 3 s for 100,000 passages. */
 const TURN_MS = 60_000;
 
-/** A swap waits for its index. Most sites need a tenth of this time; while a larger one is indexed, others do not wait for longer. */
 const LONG_BUILD_MS = 5_000;
 
 const BUILDING = 0;
 const EMBEDDING = 1;
 
-/** `aside`: in a second process, while another build takes long. */
 type BuildPlace = 'main' | 'aside';
 
 interface Times {
@@ -211,10 +198,9 @@ interface Build {
 }
 
 /**
- * One at a time, so that one bound holds for the memory of all: builds come first, since a version waits for its index, and end the
- * turn of the release that is being embedded, which resumes after them. Embedding that takes longer than its turn makes
- * room for other releases. Sites take turns; after as many turns the smallest build is next. Builds of smaller sites run next to a
- * long build.
+ * Runs one task at a time, so that one memory limit holds for all. Builds come first, because a version waits for its index; they
+ * interrupt embedding, which resumes later. Embedding yields to other releases after its turn. Sites take turns, then the smallest
+ * build is next. Smaller sites also build next to a long build.
  */
 export class IndexTurns {
   readonly #scheduler = new Scheduler({ max: () => (this.#mayBuildAside() ? 2 : 1) });
@@ -229,20 +215,17 @@ export class IndexTurns {
     this.#longBuildMs = longBuildMs;
   }
 
-  /** Number of builds that run or wait. */
   get builds(): number {
     return this.#waiting.size + this.#running.size;
   }
 
-  /** Number of builds and releases to embed that wait for their turn. */
   get waiting(): number {
     return this.#scheduler.waiting;
   }
 
   /**
-   * @param size in any unit, to be compared with others'
-   * @param site takes turns with other sites. Default: a site of its own
-   * @throws what the work throws; the signal's reason
+   * @param size in any unit, for comparison @param site takes turns with other sites
+   * @throws errors of `work`; the signal's reason
    */
   async build<Result>(
     size: number,
@@ -278,9 +261,8 @@ export class IndexTurns {
   }
 
   /**
-   * @param work goes on from where it was when it is called again; its signal is aborted at the end of the turn. The turn counts
-   *   from `onBegun`: what it takes to go on is none of it, so that each turn gets further
-   * @throws what the work throws; the signal's reason
+   * @param work resumes on each call. Its signal aborts at the end of the turn, which starts at `onBegun`, so that each turn makes progress
+   * @throws errors of `work`; the signal's reason
    */
   async embed<Result>(
     work: (signal: AbortSignal, onBegun: () => void) => Promise<Result>,

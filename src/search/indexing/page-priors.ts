@@ -1,17 +1,14 @@
 import { FINGERPRINT_BYTES, Fingerprints, fingerprint, joined } from '../compact.ts';
 
-/** By the links to a page in the text of others: 0 to 1, by the logarithm. */
+/** Importance of pages from 0 to 1, by the logarithm of the links to them in the text of others. */
 export class PagePriors {
   readonly #pages: readonly string[];
   readonly #addresses: Fingerprints;
-  /** By page: the number of its address. */
   readonly #addressOf: Uint32Array;
-  /** By the number of an address: links to it, and how many of them are its page's own. */
   readonly #links: Uint32Array;
   readonly #ownLinks: Uint32Array;
   readonly #pageOf = new Map<number, string>();
 
-  /** @param pages all of the site, whether they are searched or not */
   constructor(pages: readonly string[]) {
     this.#pages = pages;
     this.#addresses = new Fingerprints(pages.length);
@@ -20,7 +17,6 @@ export class PagePriors {
     this.#ownLinks = new Uint32Array(this.#addresses.count);
   }
 
-  /** @param number of the page among all @param links of `linkPrints` */
   add(number: number, links: Uint8Array): void {
     const own = this.#addressOf[number] as number;
     this.#pageOf.set(own, this.#pages[number] as string);
@@ -33,7 +29,6 @@ export class PagePriors {
     }
   }
 
-  /** Priors by page. If two pages share an address, its links count for the last one. */
   decide(): Map<string, number> {
     const links = new Map<string, number>();
     for (const [address, page] of this.#pageOf) {
@@ -46,7 +41,7 @@ export class PagePriors {
   }
 }
 
-/** A fingerprint of each, the same of all ways to write an address: as strings they took longer to look up than all else of a page that is kept. */
+/** One fingerprint per link, equal for all spellings of an address. Strings took longer to look up than the rest of a page. */
 export function linkPrints(links: readonly string[]): Uint8Array {
   return joined(links.map(printOf));
 }

@@ -11,7 +11,6 @@ import { linkPrints } from './page-priors.ts';
 
 export interface PagesFrom {
   readonly siteDir: string;
-  /** For pages that say none. */
   readonly version: string | null;
 }
 
@@ -19,19 +18,13 @@ export interface PageToRead extends Pick<FileEntry, 'path' | 'type'> {
   readonly url: string;
 }
 
-/** The parts of a page that indexing needs, as plain data for another thread. */
 export interface PageForIndex {
-  /** Distance of `PageRank`. */
   readonly distance: number;
-  /** Result of `linkPrints`. */
   readonly links: Uint8Array;
-  /** Fingerprint of each section, one after the other. */
   readonly fingerprints: Uint8Array;
-  /** Each section, cut, as JSON. */
   readonly sections: readonly string[];
 }
 
-/** Null for a page that is not searched. */
 export function readPage(from: PagesFrom, page: PageToRead): PageForIndex | null {
   const read = extractFrom(from, page);
   if (read === null) return null;
@@ -56,13 +49,13 @@ function cutSection(section: Section): SectionInPassages {
   return { section, passages: cutPassages(section.text, estimateTokens) };
 }
 
-/** Scripts without spaces, about one character a token. */
+/** Scripts without spaces have about one character per token. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
 
-/** Latin text has 4.4 characters a token with MiniLM's vocabulary, code and other alphabets fewer; 3.8 errs to the safe side. */
+/** Latin text has 4.4 characters per token with MiniLM's vocabulary, code and other alphabets fewer. 3.8 is on the safe side. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/** About a text's tokens. The model's own count would cost as much as all of indexing; it reads 256, and passages have 220. */
+/** Approximate, because the model's own count takes as long as indexing. The model reads 256 tokens, passages have 220. */
 function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

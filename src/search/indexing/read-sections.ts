@@ -19,21 +19,19 @@ import {
 } from './read-page.ts';
 import type { ReadCalls } from './worker.ts';
 
-/** A release's table, or a map by path in the order of the paths. Entries are made as they are gone through: 100,000 take 30 MiB. */
+/** Must iterate in path order. The table creates entries on demand, because 100,000 take 30 MiB. */
 export type SiteFiles = Pick<FileTable, 'has' | 'get' | 'values'>;
 
 interface PagesOfSite extends Pick<ReadersOptions, 'onLargePage'> {
   readonly siteDir: string;
   readonly files: SiteFiles;
   readonly trailingSlash: TrailingSlash;
-  /** Paths of pages that are not read. */
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Pages that show how the site writes its addresses: from all over it, since languages may differ. */
+/** Sample of pages that shows how the site writes addresses. Taken from the whole site, because languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
-/** Reads each section once, in the order of pages. */
 export async function readSections(
   { siteDir, files, trailingSlash, leftOut, onLargePage }: PagesOfSite,
   spoolFile: string,
@@ -71,7 +69,6 @@ export async function readSections(
   return sections;
 }
 
-/** Each once so many after it have been made. */
 function* ahead<Item>(items: Iterable<Item>, count: number): Generator<Item> {
   const made: Item[] = [];
   for (const item of items) {
@@ -96,7 +93,7 @@ async function extensionOf(siteDir: string, files: SiteFiles) {
   return forms.extension();
 }
 
-/** From version 7 on, Sphinx writes its version to a file. */
+/** Sphinx writes its version to a file since version 7. */
 function siteVersion(siteDir: string, files: SiteFiles): string | null {
   const options = files.get('_static/documentation_options.js');
   return options === undefined ? null : sphinxVersion(textOf(siteDir, options));
@@ -107,12 +104,11 @@ interface SiteSection {
   readonly passages: readonly Passage[];
 }
 
-/** The sections of a site, in a temporary file: 20,000 pages have hundreds of megabytes of them. */
+/** Sections of a site in a temporary file, because 20,000 pages have hundreds of megabytes. */
 export class SiteSections {
   readonly #spool: LineSpool;
   readonly #dropped = new Set<number>();
   readonly #pages: string[] = [];
-  /** Page of each section. */
   readonly #pageOf = new GrowableUint32Array();
   #priors: ReadonlyMap<string, number> = new Map();
 
@@ -132,7 +128,6 @@ export class SiteSections {
     this.#pages.push(page);
   }
 
-  /** @param json a section of the page that was begun last, with its passages */
   add(json: string): void {
     this.#spool.add(json);
     this.#pageOf.push(this.#pages.length - 1);
@@ -142,7 +137,6 @@ export class SiteSections {
     this.#dropped.add(number);
   }
 
-  /** @param priors importance by page, 0 to 1. Default: 0 */
   weigh(priors: ReadonlyMap<string, number>): void {
     this.#priors = priors;
   }
@@ -164,15 +158,13 @@ export class SiteSections {
 }
 
 interface ReadersOptions {
-  /** Maximum number of threads that read pages, in addition to this one. */
   readonly threadsMax?: number;
-  /** Called with the path of each page that may take the process along, before it is read, and with null after it. */
+  /** Called with the path of each large page before it is read, because it may kill the process, and with null after it. */
   readonly onLargePage?: ((path: string | null) => void) | undefined;
 }
 
 /** A page of tags or attributes alone takes up to a hundred times its size (measured). Smaller pages always fit. */
 export const LARGE_PAGE_BYTES = 256 * 1024;
-/** Needs the memory that the threads have. */
 const HUGE_PAGE_BYTES = 1024 * 1024;
 /** A thread starts in 80 ms of a processor, which 120 pages take, and its first 200 pages take 1.6 times as long as later ones (measured). */
 const PAGES_BEFORE_THREADS = 1_000;
@@ -194,12 +186,10 @@ class PageReaders implements AsyncDisposable {
     this.#threads = Array.from({ length: threadsMax }, () => new Thread<ReadCalls>(options));
   }
 
-  /** Number of pages to begin before the result of the first is needed. */
   get ahead(): number {
     return PAGES_AHEAD * (this.#threads.length + 1);
   }
 
-  /** @returns what gives it, null for one that is not searched */
   begin({ path, type, size }: FileEntry, url: string): () => Promise<PageForIndex | null> {
     const page = { path, type, url };
     const here = () => this.#here(page, size);
@@ -209,7 +199,6 @@ class PageReaders implements AsyncDisposable {
     if (thread === undefined) return here;
     const answer = thread.call('read', page);
     answer.catch(() => undefined);
-    // This thread reads a page that ended another thread, and reports it like all large pages.
     return () => answer.catch(here);
   }
 
@@ -217,12 +206,10 @@ class PageReaders implements AsyncDisposable {
     await this.#endThreads();
   }
 
-  /** A later call restarts them. */
   async #endThreads(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
 
-  /** Yields between two pages, so that this thread receives messages. */
   async #here(page: PageToRead, size: number): Promise<PageForIndex | null> {
     await setImmediate();
     if (size > HUGE_PAGE_BYTES) {

@@ -6,5 +6,5 @@ const from = workerData as PagesFrom;
 const handlers = { read: (page: PageToRead) => readPage(from, page) };
 export type ReadCalls = typeof handlers;
 
-// Half of what it has before it: it reads the other half while this goes.
+// Half of PAGES_AHEAD, so that the parent reads one half while this thread works on the other.
 serve(handlers, { answersAtOnce: 8 });

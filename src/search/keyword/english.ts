@@ -1,4 +1,3 @@
-/** English words that say nothing of what is looked for. They are in the index, for phrases; a query leaves them out. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     'a about above after again against all am an and any are as at be because been before being below between both ' +
@@ -10,14 +9,13 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** `IT` and `US` in capitals are no stop words. */
 export function isStopWord(folded: string, typed: string): boolean {
   return STOP_WORDS.has(folded) && !(typed.length > 1 && typed === typed.toUpperCase());
 }
 
 /**
- * The stem of an English word (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980): `connections` and
- * `connected` are both `connect`. A stem is a key, not a word: `happy` is `happi`.
+ * Stems an English word (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980). A stem is a key, not a word: `happy`
+ * becomes `happi`.
  */
 export function stem(word: string): string {
   if (word.length < 3 || !LETTERS.test(word)) return word;
@@ -26,7 +24,6 @@ export function stem(word: string): string {
 
 const LETTERS = /^[a-z]+$/;
 
-/** Pairs of suffix and replacement, the longest suffix first: of several that fit, the longest counts. */
 type Rules = readonly (readonly [suffix: string, replacement: string])[];
 
 const rules = (...pairs: readonly string[]): Rules =>
@@ -43,7 +40,6 @@ const STEP_4 = rules(
   ...['ou:', 'ism:', 'ate:', 'iti:', 'ous:', 'ive:', 'ize:'],
 );
 
-/** Each letter as `v` or `c`; `y` is a vowel after a consonant. */
 function shapeOf(word: string): string {
   let shape = '';
   for (const letter of word) {
@@ -53,13 +49,13 @@ function shapeOf(word: string): string {
   return shape;
 }
 
-/** Porter's m: how often vowels are followed by consonants. */
+/** Porter's m: number of vowel-consonant sequences. */
 function measure(base: string): number {
   return shapeOf(base).match(/v+c/g)?.length ?? 0;
 }
 
 const hasVowel = (base: string) => shapeOf(base).includes('v');
-/** Porter's *o: consonant, vowel, consonant, the last not w, x or y. */
+/** Porter's *o: ends with consonant, vowel, consonant, the last not w, x or y. */
 const endsShort = (base: string) => shapeOf(base).endsWith('cvc') && !/[wxy]$/.test(base);
 
 function plural(word: string): string {

@@ -11,15 +11,12 @@ import { titleKey } from './words.ts';
 export const FORMAT_VERSION = 6;
 
 /**
- * An index is one SQLite file. Sections are numbered from 0 in the order of pages.
- *
- * - `words`: FTS5 with four columns of terms separated by spaces. It answers phrases. Its own ranking is not used: bm25() has no
- *   column lengths, and an OR of common words over 100,000 sections took 30 times as long.
- * - `postings`: the sections of each term, for ranking. A run contains the sections that were added between two flushes. Lists of
- *   sections by title, document title (a page's first section), language, version and tag are stored like terms, under names with
- *   a space.
+ * An index is one SQLite file. Sections are numbered from 0 in page order.
+ * - `words`: FTS5 with four columns of terms, for phrases. Its ranking is unused: bm25() has no column lengths, and an OR of common words
+ * over 100,000 sections took 30 times as long.
+ * - `postings`: sections of each term, one run per flush. Lists by title, language and so on are stored under names with a space.
  * - `sequences`: the terms of each section in order, hashed to 16 bits, for proximity.
- * - `arrays`: by section, column lengths, priors, languages and passages; and the vocabulary for misspellings and prefixes.
+ * - `arrays`: column lengths, priors, languages and passages by section, and the vocabulary.
  */
 export const SCHEMA = `
   CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
@@ -30,16 +27,15 @@ export const SCHEMA = `
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
 
-/** CRC-32 of the file, itself as zero, in SQLite's application_id. Written last: without it a file is unfinished. */
+/** CRC-32 of the file with this field as zero, in SQLite's application_id. Written last, so that an unfinished file is invalid. */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** SQLite's header: its first bytes, and PRAGMA user_version (sqlite.org/fileformat2.html). */
+/** Fields of SQLite's header (sqlite.org/fileformat2.html). */
 const MAGIC = 'SQLite format 3\0';
 const VERSION_OFFSET = 60;
 
-/** @param isSealKnown skips the checksum: the file was verified before @throws DocshelfError `index_damaged` */
 export function openVerified(path: string, isSealKnown: boolean): DatabaseSync {
   const version = versionOf(path);
   if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
@@ -66,7 +62,7 @@ export function seal(path: string): void {
   });
 }
 
-/** Verifies the checksum. Reads the whole file: 0.2 s for 100,000 sections. */
+/** Reads the whole file: 0.2 s for 100,000 sections. */
 function isSealed(path: string): boolean {
   return withFile(path, 'r', (file) => readSeal(file) === checksumOf(file));
 }
@@ -119,18 +115,16 @@ export function asDamaged(path: string, error: unknown): unknown {
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
 }
 
-/** Lists of sections besides those of words. `unsaid` has one key, `version`: the sections that name none. */
+/** Lists of sections other than terms. `unsaid` has one key, `version`, for sections without a version. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag' | 'language';
 
-/** Between a document title and the title of a page under it; neither has it. */
+/** Separates the document title from the page title, and occurs in neither. */
 export const UNDER = '\t';
 
-/** The name of a list among the terms, none of which has a space. */
 export function listName(kind: ListKind, key: string): string {
   return `${kind} ${key}`;
 }
 
-/** The lists that contain a section. @param isOfPage true for the first section of its page, which represents the page's titles */
 export function listsOf(
   { title, documentTitle = '', language, version, tags }: Section,
   isOfPage: boolean,
@@ -149,16 +143,13 @@ export function languageKey(language: string): string {
   return language.toLowerCase().replaceAll('_', '-');
 }
 
-/** Language and passages of each section, in memory while an index is open. */
 export class SectionFacts {
   readonly count: number;
   readonly #languages: readonly (string | null)[];
   readonly #languageOf: Uint32Array;
-  /** First passage of each section, and the number of passages at the end. */
   readonly #firsts: Uint32Array;
   readonly #borders: Uint32Array;
 
-  /** @param array reads an array of the index file @throws what `array` throws */
   constructor(array: (name: string) => Uint8Array<ArrayBuffer>) {
     this.#languages = JSON.parse(Buffer.from(array('languages')).toString()) as (string | null)[];
     this.#languageOf = new Uint32Array(array('language numbers').buffer);
@@ -183,7 +174,6 @@ export class SectionFacts {
   }
 }
 
-/** Collects the facts of sections in the order of their numbers. */
 export class SectionFactsBuilder {
   readonly #numberOf = new Map<string | null, number>();
   readonly #languageOf = new GrowableUint32Array();
@@ -201,7 +191,6 @@ export class SectionFactsBuilder {
     }
   }
 
-  /** Arrays of the index file, by name. */
   arrays(): readonly (readonly [name: string, bytes: Uint8Array])[] {
     this.#firsts.push(this.#borders.length / 2);
     const bytesOf = ({ view }: GrowableUint32Array): Uint8Array =>

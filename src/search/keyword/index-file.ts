@@ -19,19 +19,16 @@ import { impactOf, type Mask, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import { readCountedWords, Vocabulary } from './vocabulary.ts';
 import type { COLUMNS } from './words.ts';
 
-/** Cache of postings: the common words of a site with 100,000 sections are 10 MB. */
+/** The common words of a site with 100,000 sections have 10 MB of postings. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** Terms in order of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
+/** Enough for 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
-/** Terms whose frequency is cached: 0.4 MB. Most are unstemmed words, which no section contains. */
 const FREQUENCIES_MAX = 4_000;
-/** Lengths of four columns, prior and lift of a section. */
 const BYTES_PER_SECTION = 16;
-/** SQLite's page cache, by its default cache_size of -2000 KiB (sqlite.org/pragma.html); a smaller file is in it whole. */
+/** SQLite's default cache_size of -2000 KiB (sqlite.org/pragma.html). */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
-/** Prepared statements and the caches' own tables (measured). */
 const OWN_BYTES = 300_000;
 
 interface Run {
@@ -86,7 +83,6 @@ export class IndexFile {
     }
   }
 
-  /** Approximate memory. It grows with the queries, to some 30 MB. */
   get bytes(): number {
     const caches = this.#cache.calculatedSize + this.#sequences.calculatedSize + (this.#vocabulary?.bytes ?? 0);
     return OWN_BYTES + this.#pageCacheBytes + this.sections * BYTES_PER_SECTION + caches;
@@ -109,19 +105,17 @@ export class IndexFile {
     return postings;
   }
 
-  /** Sections of a title (the page's first one), a version or a tag, rising. */
   list(kind: ListKind, key: string): Uint32Array {
     return this.#sectionsOf(listName(kind, key));
   }
 
-  /** Sections of pages with this title or document title. A document title that pages of different titles share is the site's. */
+  /** If pages with different titles share a document title, it names the site, and does not count. */
   titled(key: string): number[] {
     const [ofDocument, another] = this.#terms(listName('documentTitle', key + UNDER));
     const isOfPages = ofDocument !== undefined && another === undefined;
     return [...this.list('title', key), ...(isOfPages ? this.#sectionsOf(ofDocument[0]) : [])];
   }
 
-  /** Sections of a language and of its parts (`pt-br` under `pt`), in no order. */
   language(key: string): Uint32Array {
     const parts = Array.from(this.#terms(listName('language', `${key}-`)), ([term]) => this.#sectionsOf(term));
     return Uint32Array.from([this.list('language', key), ...parts].flatMap((list) => [...list]));
@@ -132,7 +126,6 @@ export class IndexFile {
     return JSON.parse(row.sections) as number[];
   }
 
-  /** Read at the first that asks. */
   get facets(): Facets {
     this.#facets ??= facetsOf((kind) => {
       const start = listName(kind, '');
@@ -173,7 +166,6 @@ export class IndexFile {
     return this.#impact(n, 0, 0, count, 0);
   }
 
-  /** Read at the first misspelling or prefix: 10 ms for 200,000 words. */
   get vocabulary(): Vocabulary {
     this.#vocabulary ??= new Vocabulary(readCountedWords(this.#array('vocabulary'), this.#array('vocabulary counts')));
     return this.#vocabulary;
@@ -188,7 +180,6 @@ export class IndexFile {
     return readPostings(runs, this.sections, () => 0).sections;
   }
 
-  /** Terms with this prefix, ascending, with their number of sections. @param start ends with an ASCII character */
   *#terms(start: string): Generator<readonly [term: string, sections: number]> {
     const end = start.slice(0, -1) + String.fromCharCode(start.charCodeAt(start.length - 1) + 1);
     let term: string | null = null;
@@ -222,39 +213,33 @@ function prepareStatements(database: DatabaseSync) {
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
-    // Ascending, so that a caller can stop early: a site's title is the document title of all its pages.
+    // The order lets a caller stop early, because all pages may share the site's title.
     terms: database.prepare('SELECT term, sections FROM postings WHERE term >= ? AND term < ? ORDER BY term'),
-    // One row of JSON: 50,000 rows of one number take ten times as long.
+    // 50,000 rows of one number take ten times as long as one row of JSON.
     matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
   };
 }
 
-/** Choices of one kind at the most. */
 const FACET_MAX = 50;
 
 export type Facets = Readonly<Record<SearchFacet, readonly string[]>>;
 
-/** Kinds of the lists that an index keeps. */
 const KINDS = { languages: 'language', versions: 'version', tags: 'tag' } as const;
 
-/**
- * Choices for readers. Empty if all sections have the same value.
- * @param keysOf of a list, the most frequent first
- */
+/** Returns no choices if all sections have the same value. @param keysOf returns the keys of a list, the most frequent first */
 function facetsOf(keysOf: (kind: (typeof KINDS)[SearchFacet]) => readonly string[]): Facets {
   const of = (facet: SearchFacet, shown: (key: string) => string = (key) => key): readonly string[] => {
     const keys = keysOf(KINDS[facet]).slice(0, FACET_MAX);
     return keys.length > 1 ? keys.map(shown) : [];
   };
-  // Languages are kept in lower case.
   return { languages: of('languages', (key) => languageTag(key) ?? key), versions: of('versions'), tags: of('tags') };
 }
 
 export interface Filter {
   readonly version?: string;
-  /** With `version`: sections that say no version of themselves may be found too. Default false. */
+  /** If true, `version` also matches sections without a version. */
   readonly orUnsaid?: boolean;
-  /** BCP 47 in any case; `pt` also finds `pt-BR`. */
+  /** BCP 47 in any case. `pt` also matches `pt-BR`. */
   readonly language?: string;
   readonly tag?: string;
 }

@@ -9,16 +9,15 @@ import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, termsOf } from './words.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
-  /** Importance of the page, 0 to 1. Default: 0. */
   readonly prior?: number;
 }
 
-/** Occurrences of terms kept in memory before they are written, about 30 MB. A term takes as much as 8 occurrences. */
+/** Maximum in memory, about 30 MB. A term takes as much as 8 occurrences. */
 const OCCURRENCES_PER_RUN = 1_000_000;
 const OCCURRENCES_A_TERM = 8;
 const LENGTH_MAX = 0xffff;
 
-/** Writes an index file. Synchronous. A file without `finish` does not open. */
+/** Writes an index file synchronously. A file without `finish` does not open. */
 export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -35,7 +34,6 @@ export class KeywordIndexWriter implements Disposable {
   #occurrences = 0;
   #run = 0;
 
-  /** @param path of a file that does not exist, in an existing folder */
   constructor(path: string) {
     this.#path = path;
     // In defensive mode SQLite would keep a journal (sqlite.org/c3ref/c_dbconfig_defensive.html).
@@ -50,11 +48,9 @@ export class KeywordIndexWriter implements Disposable {
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
   }
 
-  /** Add a page's own section before the sections under its headings. @returns its number, from 0 */
   add(section: IndexedSection, passages: readonly Passage[] = []): number {
     const { page, path, title, documentTitle = null, headings, text, language, version, tags, prior = 0 } = section;
     const n = this.#priors.length;
-    // Sections of a page mostly follow each other.
     const isOfPage = page !== this.#page && !this.#pages.has(page);
     if (isOfPage) this.#pages.add(page);
     this.#page = page;
@@ -103,7 +99,7 @@ export class KeywordIndexWriter implements Disposable {
 
   #flush(): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    // The default order is by code units, as SQLite and `<` compare.
+    // `sort` compares code units, as SQLite does.
     for (const term of Array.from(this.#postings.keys()).sort()) {
       const builder = this.#postings.get(term) as PostingsBuilder;
       insert.run(term, this.#run, builder.sections, builder.bytes());
@@ -125,23 +121,18 @@ export class KeywordIndexWriter implements Disposable {
   }
 }
 
-/**
- * The terms of a section: for title, headings and text one term per position.
- * @param isOfPage true for the first section of its page, to which the document title belongs
- */
 function sectionTerms(
   { title, headings, text, documentTitle }: Section,
   isOfPage: boolean,
   termOf: (surface: string) => string,
 ) {
-  // The page's first heading is its title on most sites; a title counts once.
+  // On most sites the first heading is the title, which counts once.
   const below = [...(headings[0] === title ? headings.slice(1) : headings), isOfPage ? (documentTitle ?? '') : ''];
   const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
   const identifiers = columns.flatMap((column) => column.identifiers);
   return {
     sequences: columns.map(({ sequence }) => sequence),
     identifiers,
-    /** Calls `count` for each occurrence, with its column. */
     each(count: (term: string, column: number) => void): void {
       for (const [column, { sequence, characters }] of columns.entries()) {
         for (const term of sequence) count(term, column);

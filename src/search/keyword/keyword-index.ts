@@ -15,15 +15,15 @@ import {
 import { Accumulator, byScore, type Mask, Proximity, RANKING, type Ranked, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
 
-/** Sections whose words' nearness is looked at: 50 take 0.2 ms; with 100 the measures are the same. */
+/** Sections scored for proximity. 50 take 0.2 ms, and 100 give the same nDCG. */
 const NEAR_CANDIDATES = 50;
 const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
   readonly section: number;
-  /** BM25, lifted above all others if `exact` is not null. Comparable within one query. */
+  /** BM25, above all others if `exact` is not null. Comparable within one query. */
   readonly score: number;
-  /** BM25 without the lift, by the rarity of all that was looked for, found or not: comparable between queries, 0 to about 4. */
+  /** BM25 divided by the rarity of all words of the query: 0 to about 4, comparable between queries. */
   readonly normalised: number;
   readonly exact: Exact | null;
 }
@@ -32,21 +32,19 @@ export interface Findings {
   readonly hits: readonly KeywordHit[];
   readonly known: number;
   readonly allowed: Mask;
-  /** Terms of the query that a section contains. Computed on demand: few hits are shown. */
   readonly matchedIn: (section: number) => string[];
 }
 
-/** `title`: the query is the title of the section's page. `identifier`: the query is one name, and the section has it. */
+/** `title`: the query is the title of the page. `identifier`: the query is one name that the section contains. */
 export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
   readonly limit: number;
-  /** Search as you type: the last word also finds longer words, if the query ends with it. Default: false. */
+  /** For search as you type: the last word also matches longer words if it ends the query. */
   readonly prefixLast?: boolean;
   readonly filter?: Filter;
 }
 
-/** An open keyword index. Synchronous: to be used in a worker. */
 export class KeywordIndex {
   readonly #path: string;
   readonly #ranking: Ranking;
@@ -63,19 +61,17 @@ export class KeywordIndex {
   }
 
   /**
-   * @param isSealKnown skips the checksum, which takes 0.2 s for 100,000 sections: the file was verified before
+   * @param isSealKnown skips the checksum, which takes 0.2 s for 100,000 sections, if the file was verified
    * @throws DocshelfError `index_damaged` if the file is missing, unfinished, changed or of another version
    */
   static open(path: string, ranking: Ranking = RANKING, isSealKnown = false): KeywordIndex {
     return new KeywordIndex(path, ranking, isSealKnown);
   }
 
-  /** Approximate memory. */
   get bytes(): number {
     return this.#file.bytes + this.#scores.bytes + this.#alternatives.bytes;
   }
 
-  /** By section, 0 to 1. */
   get priors(): Float32Array {
     return this.#file.priors;
   }
@@ -88,7 +84,6 @@ export class KeywordIndex {
     return this.#file.facts;
   }
 
-  /** Any text is a query; one without words finds nothing. @throws DocshelfError `index_damaged` */
   search(query: string, options: SearchOptions): readonly KeywordHit[] {
     return this.find(query, options).hits;
   }
@@ -109,7 +104,6 @@ export class KeywordIndex {
     });
   }
 
-  /** Null if the site contains every word of the query, or no similar word. @param prefixLast as in `find` */
   corrected(query: string, prefixLast: boolean): string | null {
     return this.#read(() => correctedQuery(query, prefixLast && parseQuery(query).unfinished, this.#file));
   }
@@ -199,7 +193,6 @@ export class KeywordIndex {
   #takeScores(sections: Iterable<number>): Ranked[] {
     const taken: Ranked[] = [];
     for (const section of sections) {
-      // What the mask forbids has no score, nor what was taken before.
       const score = this.#scores.take(section);
       if (score > 0) taken.push({ section, score: score * (this.#file.lifts[section] ?? 1) });
     }

@@ -1,8 +1,8 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * The sections of one term as bytes, in ascending order: the distance from the previous one (from -1) times two, plus one if the
- * term occurs once, in the text alone; else its counts in title, headings, text and identifiers follow. All in LEB128.
+ * Encodes the ascending sections of one term in LEB128: the distance from the previous one (from -1) times two, plus one if the term occurs
+ * once, in the text. Else its counts in title, headings, text and identifiers follow.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];
@@ -44,14 +44,11 @@ function pushNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** Scores without the term's rarity. */
 export interface Postings {
-  /** Rising. */
   readonly sections: Uint32Array;
   readonly impacts: Float32Array;
 }
 
-/** @param count of all sections of the index @throws DocshelfError `index_damaged` if the bytes are malformed */
 export function readPostings(
   runs: readonly { sections: number; list: Uint8Array }[],
   count: number,

@@ -4,27 +4,23 @@ import type { Candidate, Vocabulary } from './vocabulary.ts';
 import { pairsOf, spellingsOf, type Word, wordsOf } from './words.ts';
 
 export interface ParsedQuery {
-  /** All words to rank by, those of phrases among them, as text. */
   readonly wanted: string;
-  /** In quotes: a section that lacks one is no hit, unless `isQuestion`. */
+  /** Quoted phrases. A hit contains each one, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /** True if more words are outside quotes than a search has. Then a quote stresses a word and requires nothing. */
+  /** True for a query longer than a keyword search. Its quotes then stress a word and require nothing. */
   readonly isQuestion: boolean;
   readonly unwanted: readonly string[];
   readonly unfinished: boolean;
 }
 
-/** The contract allows 1,000 characters; a character may be two code units. */
+/** The contract allows 1,000 characters of up to two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** More quotes or minuses than anybody types; each costs up to 20 ms at 100,000 sections. */
+/** Each operator costs up to 20 ms at 100,000 sections. */
 const OPERATORS_MAX = 6;
-/**
- * `retry "max attempts"` wants the phrase; `In which cases is a process "type correct" when it sends messages?` only
- * stresses it: to demand it there cost .03 of nDCG@10 on CACM.
- */
+/** Words outside quotes from which a query is a question. Requiring the phrases of questions lowered nDCG@10 on CACM by 0.03. */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
-/** A phrase in quotes, or a minus before one or before a word of two letters and more (`-g` and `--global` are looked for). */
+/** A phrase in quotes, or a minus before a phrase or a word of at least two letters, because readers search for `-g` and `--global`. */
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
@@ -52,14 +48,11 @@ export function parseQuery(text: string): ParsedQuery {
 }
 
 export interface Lookup {
-  /** Weight of each alternative, 1 for an exact hit; a section counts the best one that it has. */
   readonly alternatives: ReadonlyMap<string, number>;
   readonly weight: number;
 }
 
-/** A word of the query, without stop words, in the order of the query. */
 export interface Link extends QueryWord {
-  /** How well the site knows the word: 1 as typed, less if only by an alternative, 0 not at all. */
   readonly share: number;
 }
 
@@ -69,18 +62,18 @@ interface Dictionary {
   sectionsWith(term: string): number;
 }
 
-/** The rarest count: a question has 10, the longest topics of the development sets 40. */
+/** The rarest words count. A question has 10, the longest topics of the development sets 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
-/** Words of a query that are looked up as misspellings; one costs up to 5 ms. */
+/** One misspelling costs up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
-/** A word in so few sections may itself be a misspelling, of one that is so many times as frequent. */
+/** A word in so few sections may be a misspelling of a word that is `OFTENER` times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
 const DIGIT = /\p{N}/u;
 
-/** Terms to look for, the rarest first, and the words in their order. @param unfinished the last word may go on */
+/** Returns the terms, the rarest first, and the words in order. @param unfinished the last word may be a prefix */
 export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking) {
   const wishes = new Map<string, Lookup>();
   const links: Link[] = [];
@@ -96,7 +89,6 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
     }
     const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
-    // A word that a question repeats is what it is about: its weights add up.
     wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
     return { terms: [...alternatives.keys()], rarity: rare, share: Math.max(0, ...alternatives.values()) };
   }
@@ -114,7 +106,6 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
     const sections = spellings.reduce((sum, term) => sum + dictionary.sectionsWith(term), 0);
     const also = sections > NEXT_TO_NOTHING ? new Map<string, number>() : corrections(surface, sections);
     if (sections === 0) return wish(spellings, weight, also);
-    // The typed word exists in the index. Score its alternatives separately, each by its own rarity.
     if (also.size > 0) wish([], weight, also);
     return wish(spellings, weight);
   }
@@ -158,7 +149,6 @@ function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: 
   return alternatives;
 }
 
-/** Null unless the query is one camelCase, snake_case, dotted or hyphenated name. */
 export function onlyIdentifier(text: string): string | null {
   const [first, ...rest] = wordsOf(text);
   if (first === undefined || rest.some((word) => word.end > first.end)) return null;
@@ -166,7 +156,7 @@ export function onlyIdentifier(text: string): string | null {
   return first.parts.length > 0 ? (spellingsOf(first.folded)[0] ?? null) : null;
 }
 
-/** FTS5's expression of a phrase: its words side by side in one column, stemmed (English sections) or not. Null without words. */
+/** Builds an FTS5 phrase in one column, stemmed (English sections) or unstemmed. Returns null without words. */
 export function phraseExpression(phrase: string): string | null {
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
@@ -194,7 +184,6 @@ export function phraseExpression(phrase: string): string | null {
   return [...variants].join(' OR ');
 }
 
-/** The query with each unknown word replaced by the nearest word of the site. @param unfinished the last word may go on */
 export function correctedQuery(
   query: string,
   unfinished: boolean,

@@ -1,24 +1,19 @@
 import type { Postings } from './postings.ts';
 
 /**
- * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with title, headings and body each saturating on
- * their own, so that a word in the title counts however often the text says it. Text and identifiers are one body (BM25F).
+ * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). Title, headings and body saturate separately, so that a
+ * title word counts however often the text repeats it. Text and identifiers are one body (BM25F).
  */
 export interface Ranking {
-  /** BM25's k1: how fast a second and third occurrence stop counting. */
+  /** BM25's k1: how fast repeated occurrences stop counting. */
   readonly saturation: number;
   readonly weights: Columns;
-  /** BM25's b: 0, a long column is as good as a short one; 1, a word counts by its share of the column. */
+  /** BM25's b. With 0 the length of a column does not matter; with 1 a word counts by its share of the column. */
   readonly lengths: Columns;
-  /** Weight of a stop word in a query with other words. */
   readonly stopWord: number;
-  /** Weight of each part of a camelCase or snake_case word. */
   readonly part: number;
-  /** Weight of a phrase in a question, in addition to its words. */
   readonly phrase: number;
-  /** Weight of neighbouring words of the query that are near each other in a section. */
   readonly proximity: number;
-  /** Weight of a word that the last one is the beginning of. */
   readonly prefix: number;
   readonly misspelled: readonly number[];
 }
@@ -43,17 +38,15 @@ export const RANKING: Ranking = {
   misspelled: [1, 0.7, 0.5],
 };
 
-/** Lift of a page prior of 1: enough to decide among equals. */
 export const PRIOR_WEIGHT = 0.05;
 
-/** BM25's inverse document frequency, above 0. */
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
 type Lengths = Readonly<Record<keyof Columns, Uint16Array>>;
 
-/** A term's score by its four counts in a section: at most `saturation` + 1 times each weight. */
+/** Score of a term by its four counts in a section, at most `saturation` + 1 times each weight. */
 export function impactOf(lengths: Lengths, { saturation, weights, lengths: shares }: Ranking) {
   const means = {
     title: mean(lengths.title),
@@ -75,7 +68,7 @@ export function impactOf(lengths: Lengths, { saturation, weights, lengths: share
   };
 }
 
-/** The mean length of what is not empty, so that a column which few sections have is no shorter for it. */
+/** Ignores empty columns, so that a rarely filled column does not count as short. */
 function mean(lengths: Uint16Array): number {
   let sum = 0;
   let filled = 0;
@@ -86,10 +79,9 @@ function mean(lengths: Uint16Array): number {
   return sum / Math.max(1, filled);
 }
 
-/** One byte per section: 1 if a query may find it, else 0. Null: a query may find all sections. */
+/** One byte per section, 1 if the query may find it. Null allows all sections. */
 export type Mask = Uint8Array | null;
 
-/** The scores of one query. An open index has one, emptied between queries, so that a query allocates nothing. */
 export class Accumulator {
   readonly #scores: Float64Array;
   readonly #touched: Uint32Array;
@@ -112,7 +104,6 @@ export class Accumulator {
     }
   }
 
-  /** For alternatives of one term: a section counts the best one that it has. */
   raise({ sections, impacts }: Postings, weight: number, mask: Mask): void {
     for (let at = 0; at < sections.length; at += 1) {
       const section = sections[at] as number;
@@ -171,7 +162,7 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** The best sections: a heap with the worst on top. The earlier of equal sections is better. */
+/** Heap of the best sections, the worst on top. Among equals the earlier one is better. */
 export class Best {
   readonly #limit: number;
   readonly #heap: Ranked[] = [];
@@ -180,7 +171,6 @@ export class Best {
     this.#limit = limit;
   }
 
-  /** Scores up to this are left out; those of 0 always are. */
   get least(): number {
     return this.#heap.length < this.#limit ? 0 : (this.#heap[0]?.score ?? Number.POSITIVE_INFINITY);
   }
@@ -229,23 +219,20 @@ export class Best {
   }
 }
 
-/** A word of the query with its terms in the index. */
 export interface QueryWord {
   readonly terms: readonly string[];
   readonly rarity: number;
 }
 
-/** Neighbouring words of a query count for more if a section has them in the same order, this close together. */
 const DISTANCE_MAX = 4;
-/** Between title, headings and text, so that nothing is near across them. */
+/** Separates title, headings and text, so that no words are near across them. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/** A section's terms in order, 16 bits each. A collision matters only if it occurs near another term of the query. */
+/** Terms in order, 16 bits each. A collision matters only near another term of the query. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return Uint16Array.from(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
 
-/** FNV-1a, folded to 16 bits; never 0, which is the gap. */
 function bitsOf(term: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < term.length; at += 1) hash = Math.imul(hash ^ term.charCodeAt(at), 0x01000193);
@@ -253,14 +240,12 @@ function bitsOf(term: string): number {
 }
 
 export class Proximity {
-  /** By the bits of a term, the number of its link from 1; 0: none. */
   readonly #linkOf = new Uint8Array(0x10000);
-  /** By the two links of a pair, its number from 1; 0: no neighbours. */
+  /** Number of each pair of links, from 1. 0 marks pairs that are not neighbours. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];
 
-  /** @param links at most 254. */
   constructor(links: readonly QueryWord[]) {
     this.#stride = links.length + 1;
     this.#pairOf = new Uint8Array(this.#stride ** 2);
@@ -283,7 +268,6 @@ export class Proximity {
         const place = places[before] as number;
         if (at - place > DISTANCE_MAX) break;
         const pair = this.#pairOf[(this.#linkOf[sequence[place] as number] as number) * this.#stride + link] as number;
-        // A word between the two makes them count half, two a third.
         if (pair > 0) counts[pair - 1] = (counts[pair - 1] as number) + 1 / (at - place);
       }
       places.push(at);

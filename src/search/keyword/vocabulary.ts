@@ -5,25 +5,21 @@ import { stem } from './english.ts';
 
 export interface Candidate {
   readonly word: string;
-  /** Edits between the two: insertions, deletions, replacements and swaps of neighbours. */
   readonly distance: number;
   readonly count: number;
 }
 
-/** From four letters on one edit is allowed, from eight on two: shorter words have too many neighbours. */
+/** Shorter words have too many neighbours. */
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
 
-/** Each with its place in the list, its count and its letters. */
 const BYTES_PER_WORD = 60;
 
 interface CountedWords {
-  /** Rising by code units. */
   readonly words: readonly string[];
   readonly counts: Uint32Array<ArrayBuffer>;
 }
 
-/** The words of an index as written (folded), for prefixes and misspellings. */
 export class Vocabulary {
   readonly #words: CountedWords['words'];
   readonly #counts: CountedWords['counts'];
@@ -46,7 +42,7 @@ export class Vocabulary {
     return found.sort((left, right) => right.count - left.count).slice(0, limit);
   }
 
-  /** Least distance first, then most frequent. 2 ms for 200,000 words: an edit changes at most two bits. */
+  /** Nearest first, then the most frequent. Takes 2 ms for 200,000 words, because an edit changes at most two bits. */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
     if (edits === 0) return [];
@@ -67,25 +63,22 @@ export class Vocabulary {
   }
 }
 
-/** Place of the first word that is not before this one. */
 function firstWordFrom(words: CountedWords['words'], from: string): number {
   return firstFrom(words.length, (at) => (words[at] ?? '') < from);
 }
 
-/** As the index file has them: words a line each, numbers of 32 bits. */
 export function readCountedWords(words: Uint8Array, counts: Uint8Array<ArrayBuffer>): CountedWords {
   const text = Buffer.from(words).toString();
   return { words: text === '' ? [] : text.split('\n'), counts: new Uint32Array(counts.buffer) };
 }
 
-/** A bit for each letter: a to z apart, other characters by their code, 32 in all. */
 function lettersOf(word: string): number {
   let bits = 0;
   for (let at = 0; at < word.length; at += 1) bits |= 1 << (word.charCodeAt(at) & 31);
   return bits >>> 0;
 }
 
-/** Words kept for misspellings and prefixes: twice as many as the largest measured site has. Other words are found exactly. */
+/** Twice as many as the largest measured site has. Other words are still found exactly. */
 const WORDS_MAX = 400_000;
 /** Longer words, and words that begin with a digit, are data that nobody misspells. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
@@ -96,13 +89,11 @@ interface KnownWord {
   count: number;
 }
 
-/** Words as written (folded), their number of occurrences, and their stems. */
 export class KnownWords {
   readonly #words = new Map<string, KnownWord>();
   #vocabulary = 0;
   #others = 0;
 
-  /** Counts an occurrence. @returns the stem of the word */
   note(word: string): string {
     const known = this.#words.get(word) ?? this.#add(word);
     known.count += 1;
@@ -116,7 +107,6 @@ export class KnownWords {
     return { words, counts: Uint32Array.from(words, (word) => this.#words.get(word)?.count ?? 0) };
   }
 
-  /** Over the bound, the word is not kept. */
   #add(word: string): KnownWord {
     const known = { stem: stem(word), isOfVocabulary: VOCABULARY_WORD.test(word), count: 0 };
     if ((known.isOfVocabulary ? this.#vocabulary : this.#others) >= WORDS_MAX) return known;

@@ -13,15 +13,11 @@ interface Excerpt {
 }
 
 interface QueryFindings {
-  /** Terms of the query that a section contains. */
   readonly matchedIn: (section: number) => readonly string[];
-  /** Number of the passage that is nearest in meaning. Undefined: the passage with the most words of the query is shown. */
   readonly passageOf: (section: number) => number | undefined;
-  /** Null: the results have no reasons. */
   readonly partsOf: ((section: number) => RankParts) | null;
 }
 
-/** The ranked sections as results, each with its best passage and the query's words marked. */
 export function excerptsOf(
   ranked: readonly RankedSection[],
   keyword: KeywordIndex,
@@ -52,13 +48,12 @@ function excerptOf(
 ): Excerpt {
   const passage = passages[nearest ?? -1];
   if (passages.length > 1 && passage === undefined) return mostMarked(text, passages, matched);
-  // A heading with nothing under it is found by its own words, so they are shown.
+  // A heading without text is found by its own words, so show them.
   const whole = text || (headings.at(-1) ?? title);
   const content = passages.length > 1 && passage !== undefined ? text.slice(passage.start, passage.end) : whole;
   return { content, highlights: highlightsOf(content, matched) };
 }
 
-/** The first of equal passages. */
 function mostMarked(text: string, passages: readonly Passage[], matched: readonly string[]): Excerpt {
   const places = highlightsOf(text, matched);
   const candidates = passages.map(({ start, end }) => ({
@@ -76,7 +71,6 @@ function placesOf({ title, headings, text }: IndexedSection, matched: readonly s
   return (['title', 'headings', 'text'] as const).filter((place) => texts[place].some(isMarked));
 }
 
-/** In UTF-16 code units. */
 interface Highlight {
   readonly start: number;
   readonly end: number;
@@ -99,7 +93,7 @@ export function highlightsOf(text: string, matched: readonly string[]): Highligh
   return merged;
 }
 
-/** Matches words or their stems. A stem begins as its word does, so most words need not be stemmed. */
+/** A stem starts like its word, so most words need no stemming. */
 function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
   const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
   const known = new Map<string, boolean>();
@@ -123,7 +117,7 @@ function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): 
     if (pair !== undefined && terms.has(pair)) places.push({ start: at, end: at + pair.length });
     at += character.length;
   }
-  // If folding changed the length of the run, its places are unknown: mark the whole run.
+  // If folding changed the length, the places are unknown: mark the whole run.
   if (places.length > 0 && folded.length !== end - start) return [{ start, end }];
   return places;
 }

@@ -11,15 +11,12 @@ import { ReleaseSearch, type SemanticParts } from './release-search.ts';
 
 export interface OpenIndexRequest {
   readonly searchDir: string;
-  /** Readers were asking the site: the index stays open for the next query. */
   readonly isAsked: boolean;
 }
 
-/** Vectors are read by the first query, which takes 0.2 s longer if it is also the first to need the model. */
 export interface UsableVectors {
   readonly modelDigest: string;
   readonly model: ModelChoice;
-  /** Changes whenever vectors are added. */
   readonly revision: number;
 }
 
@@ -28,14 +25,12 @@ export interface QueryRequest {
   readonly request: SearchRequest;
   readonly label: string;
   readonly form: ResultForm;
-  /** Null before the release has vectors: it is searched by keywords alone. */
   readonly vectors: UsableVectors | null;
 }
 
-/** Fits 30 sites of 100 pages with full caches. A hundred searched in turn stay under 500 MiB resident; opening one takes 30 ms. */
+/** Fits 30 sites of 100 pages. A hundred sites searched in turn stay under 500 MiB; opening one takes 30 ms. */
 const OPEN_BYTES_MAX = 128 * 1024 ** 2;
 
-/** Each request contains all that it needs, so that another thread can replace one that died. */
 export class QueryThread {
   readonly #releases = new OpenReleases(OPEN_BYTES_MAX);
   readonly #load: (model: ModelChoice) => Promise<Embedder>;
@@ -45,7 +40,6 @@ export class QueryThread {
     this.#load = load;
   }
 
-  /** Ends the models: no later query uses them. */
   async end(): Promise<void> {
     const models = await Promise.allSettled(this.#models.values());
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
@@ -59,7 +53,6 @@ export class QueryThread {
     this.#releases.close(searchDir);
   }
 
-  /** @returns the response body. A clone of ten results with 200 highlights took 0.6 ms more than their bytes */
   search({ searchDir, request, label, form, vectors }: QueryRequest): Promise<Uint8Array<ArrayBuffer>> {
     const semantic =
       vectors === null || request.isByWords
@@ -81,7 +74,6 @@ export class QueryThread {
   async #parts(searchDir: string, { modelDigest, model }: UsableVectors): Promise<SemanticParts> {
     const { embedder, scale } = await this.#model(modelDigest, model);
     const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
-    // Another process on the folder is rebuilding the index. The next query retries.
     if (table === null) throw new DocshelfError('index_building', 'Cannot search by meaning: the vectors are gone');
     return { embedder, vectors: new VectorIndex(table, scale) };
   }
@@ -98,28 +90,24 @@ export class QueryThread {
       }
     });
     this.#models.set(digest, loading);
-    // The next query retries an endpoint that failed.
     loading.catch(() => this.#models.delete(digest));
     return loading;
   }
 }
 
-/** A new object for each `set`, because LRUCache does not update the size of a value that it contains. */
+/** Needs a new object for each `set`, because LRUCache does not update the size of a known value. */
 interface Open {
   readonly release: ReleaseSearch;
 }
 
 /**
- * Indexes by their search folder: opened by the first query, closed if memory is short, the least recently used
- * first. The index of the current query stays open, whatever its size.
+ * Indexes by search folder, opened by the first query. If memory is short, the least recently used one closes, but never the current one.
  */
 export class OpenReleases {
   readonly #open: LRUCache<string, Open>;
   readonly #bytesMax: number;
-  /** Verified by this thread. */
   readonly #checked = new Set<string>();
 
-  /** @param bytesMax of all that are open, by `ReleaseSearch.bytes` */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
     this.#open = new LRUCache<string, Open>({
@@ -138,8 +126,7 @@ export class OpenReleases {
   }
 
   /**
-   * Reads an index through, also one that is open; queries go on meanwhile.
-   * @param isAsked it stays open; else it is opened again by its first query
+   * Reads an index completely, even if it is open. `isAsked` keeps it open.
    * @throws DocshelfError `index_damaged`
    */
   check(searchDir: string, isAsked: boolean): { readonly sections: number } {
@@ -151,24 +138,20 @@ export class OpenReleases {
       throw error;
     }
     this.#checked.add(searchDir);
-    // In place of the one that is open, which may be of a file that was replaced.
     if (isAsked || this.#open.has(searchDir)) this.#keep(searchDir, release);
     else release.close();
     return { sections: release.sections };
   }
 
-  /** @throws DocshelfError `index_damaged`; what `act` throws */
   async use<Result>(searchDir: string, act: (release: ReleaseSearch) => Promise<Result>): Promise<Result> {
     const release = this.#open.get(searchDir)?.release ?? this.#reopen(searchDir);
     try {
       return await act(release);
     } finally {
-      // Its caches and vectors have grown.
       if (this.#open.peek(searchDir)?.release === release) this.#keep(searchDir, release);
     }
   }
 
-  /** Once its queries under way have their answers. */
   close(searchDir: string): void {
     this.#checked.delete(searchDir);
     this.#open.delete(searchDir);

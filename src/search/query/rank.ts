@@ -5,32 +5,31 @@ import { lettersByScript } from '../semantic/scripts.ts';
 
 interface Legs {
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
-  /** On the common scale, of each section that the model may judge; null: it has no vote at all. */
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   readonly known: number;
 }
 
 export interface RankedSection {
   readonly section: number;
-  /** 0 to 1, comparable between queries; the order of results is by this alone. */
+  /** 0 to 1, comparable between queries. Results are in this order. */
   readonly score: number;
 }
 
 export type RankParts = Omit<ScoreReasons, 'places' | 'prior'>;
 
 /**
- * relevance = known · n^0.8 + 1.9 · cosine²: a near passage counts for much, a far one for hardly anything, so that words do not outvote the
- * model where sections are code, nor it them where it has found nothing. One setting for all sites; the neighbourhood is flat (.7 to .9, 1.7 to 2,
- * exponents 1.5 to 2: nDCG@10 of each of four sets stays within .005).
+ * relevance = known · n^0.8 + 1.9 · cosine²: near passages count much and far ones hardly, so that neither leg outvotes the other. One
+ * setting for all sites, because the neighbourhood is flat (0.7 to 0.9, 1.7 to 2, exponents 1.5 to 2: nDCG@10 of each of four sets stays
+ * within 0.005).
  */
 const KEYWORD_EXPONENT = 0.8;
 const COSINE_WEIGHT = 1.9;
-/** A section that says all of a short query in its title, its headings and its text has 3.1 (four sets). */
+/** A section with all words of a short query in title, headings and text has 3.1 (four sets). */
 const KEYWORDS_MAX = 3;
-/** Each more than all that is below it can have: keywords and cosine give at most 4.4. */
+/** More than anything below can have: keywords and cosine give at most 4.4. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 9, identifier: 4.5 };
 
-/** Both legs in one order by absolute scores, so that one number is both the order and, by a monotone curve, the score. */
+/** Merges both legs by absolute scores, so that one number gives the order and, by a monotone curve, the score. */
 export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSection[] {
   const best = new Best(limit);
   const found = new Set<number>();
@@ -48,7 +47,6 @@ export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSecti
   return best.ranked().map(({ section, score: relevance }) => ({ section, score: scoreOf(relevance, facts) }));
 }
 
-/** What `fuse` has added up for a section. */
 export function partsOf(section: number, { hits, nearest, known }: Legs): RankParts {
   const { normalised = 0, exact = null } = hits.find((hit) => hit.section === section) ?? {};
   const cosine = nearest?.get(section)?.cosine ?? null;
@@ -65,8 +63,8 @@ function cosinePart(cosine: number): number {
 }
 
 /**
- * Keywords count by the share of the query that the site knows: an English question about Japanese pages meets a product's name on
- * every page and nothing else (mean reciprocal rank .51 -> .53 by a multilingual model, R@3 .56 -> .64; in one language no difference).
+ * Weighs keywords by the share of the query that the site knows. An English question on Japanese pages matches only the product's name
+ * (mean reciprocal rank 0.51 to 0.53 with a multilingual model, R@3 0.56 to 0.64; no difference in one language).
  */
 function keywordPart(normalised: number, known: number): number {
   return known * Math.min(KEYWORDS_MAX, normalised) ** KEYWORD_EXPONENT;
@@ -78,10 +76,9 @@ interface QueryFacts {
 }
 
 /**
- * Logistic from relevance to score, fitted to tell the best result of a query that a site answers from that of one that
- * it does not (four development sets, the queries of each against the documents of all; the twelve pairs weigh the
- * same). The query's own facts move the curve and never the order. Mean area under it: .970, .950 to 1.000 for
- * each, but .913 and .932 between the two sets of code; by keywords alone .924, .790 to .991.
+ * Logistic curves, fitted to separate the best results of answerable and unanswerable queries (four development sets, the queries of each
+ * against the documents of all; the twelve pairs weigh the same). Mean area under the curve: 0.970, 0.950 to 1.000 for each, but 0.913 and
+ * 0.932 between the two sets of code; keywords only: 0.924, 0.790 to 0.991.
  */
 const WITH_COSINE = { relevance: 2.45, bestCosine: 12.66, known: 5.66, offset: -13.18 };
 const KEYWORDS_ALONE = { relevance: 3.35, bestCosine: 0, known: 9.15, offset: -10.65 };
@@ -92,7 +89,7 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
   return 1 / (1 + Math.exp(-logit));
 }
 
-/** A word of another script is a name or a symbol; with a larger share of foreign letters the model would judge by what is left. */
+/** A word of another script is a name or a symbol. With more foreign letters the model would judge only the rest. */
 const UNREADABLE_PART_MAX = 0.25;
 
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
@@ -105,7 +102,7 @@ export function votesOn(query: string, reads: (language: string) => boolean): bo
   return unreadable <= letters * UNREADABLE_PART_MAX;
 }
 
-/** A section that says no language is taken to be in one that the query's writer reads. */
+/** Sections without a language count as readable. */
 export function votesIn(language: string | null, reads: (language: string) => boolean): boolean {
   return language === null || reads(language);
 }

@@ -10,7 +10,7 @@ import type { VectorHit, VectorIndex } from '../semantic/vector-index.ts';
 import { excerptsOf } from './excerpts.ts';
 import { fuse, partsOf, votesIn, votesOn } from './rank.ts';
 
-/** For each result, and at least: 50 or 200 change the measures by .0001. */
+/** With 50 or 200 nDCG changes by 0.0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
@@ -19,13 +19,10 @@ export interface SemanticParts {
   readonly vectors: VectorIndex;
 }
 
-/** The vectors of one model, read by the first query. */
 interface SemanticSource {
-  /** Digest of the model. */
   readonly digest: string;
-  /** Changes whenever vectors are added. */
   readonly revision: number;
-  /** @throws DocshelfError `release_damaged` if the vectors are damaged: the next query need not retry */
+  /** @throws DocshelfError `release_damaged`, which the next query need not retry */
   readonly load: () => Promise<SemanticParts>;
 }
 
@@ -43,7 +40,6 @@ export class ReleaseSearch {
     this.#facts = keyword.facts;
   }
 
-  /** @param isSealKnown see `KeywordIndex.open` */
   static open(searchDir: string, isSealKnown = false): ReleaseSearch {
     return new ReleaseSearch(KeywordIndex.open(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown));
   }
@@ -52,7 +48,6 @@ export class ReleaseSearch {
     return this.#keyword.count;
   }
 
-  /** Approximate memory. It grows with the queries. */
   get bytes(): number {
     return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
   }
@@ -61,7 +56,6 @@ export class ReleaseSearch {
     return this.#isClosed;
   }
 
-  /** @param semantic null: by keywords alone */
   async search(
     request: SearchRequest,
     label: string,
@@ -77,7 +71,6 @@ export class ReleaseSearch {
     }
   }
 
-  /** What the query and its site are like, whatever was found. */
   facts({ query, prefixLast }: SearchRequest): Omit<SearchFacts, 'semantic'> {
     return { corrected: this.#keyword.corrected(query, prefixLast), facets: this.#keyword.facets };
   }
@@ -91,7 +84,7 @@ export class ReleaseSearch {
     const { query, prefixLast, pageSize, scoreThreshold, filter, isExplained } = request;
     const limit = Math.max(CANDIDATES_MIN, CANDIDATES_PER_RESULT * pageSize);
     const leg = semantic && (await this.#semanticLeg(semantic));
-    // Asked first: the model reads the query in its thread while the keywords are looked up in this one.
+    // Start first: the model works in its thread while this one looks up keywords.
     const reading = leg?.read(query);
     const options = { limit, prefixLast, filter: filterOf(filter, label) };
     const { hits, known, allowed, matchedIn } = this.#keyword.find(query, options);
@@ -108,7 +101,6 @@ export class ReleaseSearch {
     return excerptsOf(ranked, this.#keyword, findings, form);
   }
 
-  /** Once the queries under way have their answers. */
   close(): void {
     this.#isClosing = true;
     if (this.#underway > 0 || this.#isClosed) return;
@@ -117,7 +109,6 @@ export class ReleaseSearch {
     this.#semantic?.leg.then((leg) => leg.close()).catch(() => undefined);
   }
 
-  /** Null if the model is unavailable: then keywords answer alone, and the next query retries. */
   async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
@@ -138,7 +129,6 @@ export class ReleaseSearch {
   }
 }
 
-/** The part of a search that compares meanings. */
 export class SemanticLeg {
   readonly #embedder: Embedder;
   readonly #vectors: VectorIndex;
@@ -150,7 +140,6 @@ export class SemanticLeg {
     this.#readable = readableSections(embedder, facts);
   }
 
-  /** Adds the vectors that were computed since. */
   refresh(): this {
     this.#vectors.refresh();
     return this;
@@ -160,7 +149,7 @@ export class SemanticLeg {
     this.#vectors.close();
   }
 
-  /** Null if the model has no vote or fails. The request to the model is sent before this returns. */
+  /** Returns null if the model has no vote or fails. Sends the request before it returns. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);
@@ -178,7 +167,6 @@ export class SemanticLeg {
 }
 
 function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
-  // A language is judged once: working out a tag's script takes some microseconds.
   const votes = new Map<string | null, boolean>();
   const readable = new Uint8Array(facts.count);
   for (let section = 0; section < facts.count; section += 1) {

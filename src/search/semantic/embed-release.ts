@@ -14,28 +14,24 @@ export interface PassageText {
 }
 
 interface EmbedRequest {
-  /** By section, ascending. Texts need not be in memory together. */
   readonly passages: () => Iterable<PassageText>;
-  /** The same, whole sections, those first that are of most use. Default: as `passages`. */
   readonly byImportance?: () => Iterable<PassageText>;
   readonly embedder: Embedder;
   readonly release: string;
   readonly cacheDir: string;
-  /** Vectors of this release alone: they never enter the cache. */
+  /** Vectors of this release only, which never enter the cache. */
   readonly carried?: () => Iterable<VectorRecord>;
   readonly file: string;
-  /** Texts between two looks at the signal: 80 ms of one core for 4 with the built-in model. */
+  /** Texts between two checks of the signal: 4 take 80 ms of one core with the built-in model. */
   readonly batchSize?: number;
-  /** Batches that are embedded at once. Default 1. */
   readonly lanes?: () => number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EmbedProgress) => void;
 }
 
 /**
- * A row for each passage. If interrupted, the next call resumes from there. Memory: for each
- * passage, 13 bytes, and 24 to 48 for each of different text.
- * @throws what the embedder throws; the signal's reason
+ * Writes a row for each passage, and resumes after an interruption. Uses 13 bytes of memory per passage, and 24 to 48 per different text.
+ * @throws errors of the embedder; the signal's reason
  */
 export async function embedRelease(request: EmbedRequest): Promise<void> {
   const { embedder, signal, onProgress } = request;
@@ -72,12 +68,10 @@ export async function embedRelease(request: EmbedRequest): Promise<void> {
   }
 }
 
-/** What there is to embed, in numbers. Rows of the same text have the number of that text. */
 class PassageRows {
   readonly keys = new Fingerprints();
   readonly sections = new GrowableUint32Array();
   readonly #numbers = new GrowableUint32Array();
-  /** By number of a text. */
   readonly #firsts = new GrowableUint32Array();
 
   constructor(passages: Iterable<PassageText>) {
@@ -94,7 +88,6 @@ class PassageRows {
     return this.sections.length;
   }
 
-  /** The same for the same texts in the same order. */
   get key(): string {
     const numbers = this.#numbers.view;
     const order = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
@@ -110,7 +103,6 @@ class PassageRows {
   }
 }
 
-/** Resumes a table that was begun for the same passages. */
 function openTable(file: string, { digest, dims }: Embedder, rows: PassageRows): VectorTable {
   const { key } = rows;
   const known = openSound(file, digest);
@@ -150,14 +142,12 @@ class TableFilling {
     this.repeat();
   }
 
-  /** In the row that has this text first. */
   put(number: number, vector: Int8Array): void {
     const row = this.#rows.firstOf(number);
     this.#table.put(row, vector);
     this.#note(row);
   }
 
-  /** Copies vectors to the rows that repeat an earlier text. */
   repeat(): void {
     for (let row = 0; row < this.#isThere.length; row += 1) {
       const first = this.#rows.firstOf(this.#rows.numberAt(row));
@@ -169,7 +159,6 @@ class TableFilling {
     }
   }
 
-  /** Texts without a vector, each once, by their number. */
   *missing(passages: Iterable<PassageText>): Generator<[number: number, text: string]> {
     const isGiven = new Uint8Array(this.#rows.keys.count);
     for (const { text } of passages) {

@@ -8,7 +8,7 @@ import type { ModelCalls, ModelFacts } from './worker.ts';
 const BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 
-/** Readers ask the same things, and reading takes most of a query's time (0.13 ms a token). */
+/** Readers repeat queries, and embedding takes most of a query's time (0.13 ms a token). */
 export function rememberQueries(embedder: Embedder): Embedder {
   const vectors = new LRUCache<string, Promise<Float32Array>>({
     maxSize: BYTES_MAX,
@@ -18,7 +18,7 @@ export function rememberQueries(embedder: Embedder): Embedder {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    // Several sites get one query at once. No caller aborts it: others may wait for it, and it takes some milliseconds.
+    // Without a signal, because several sites can wait for one query.
     embedQuery(text) {
       const known = vectors.get(text);
       if (known !== undefined) return known;
@@ -32,14 +32,13 @@ export function rememberQueries(embedder: Embedder): Embedder {
   };
 }
 
-/** Calls of a thread whose model is an endpoint: only the parent thread has network access. */
+/** For a thread with an endpoint as model: only the parent thread has network access. */
 interface EmbedderCalls {
   embedQuery(text: string, context: CallContext): Promise<Float32Array>;
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
 
 export type EmbedParentCalls = EmbedderCalls & {
-  /** Number of texts to embed at once, now. */
   lanes(): number;
 };
 
@@ -54,7 +53,6 @@ export class ParentEmbedder implements Embedder {
     this.#call = call;
   }
 
-  /** An operator who configures an endpoint has chosen its model for the site. */
   reads(): boolean {
     return true;
   }
@@ -80,12 +78,12 @@ export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls 
   };
 }
 
-/** Not terminated while it loads a model (see `startProcess`), which takes 0.3 s on an idle machine. */
+/** A thread must not be terminated while it loads a model (see `startProcess`), which takes 0.3 s on an idle machine. */
 const ENDING_MS_MAX = 60_000;
 
 /**
- * A model in as many threads as texts are embedded at once: a run holds its thread, 2.6 ms for a question of 19 tokens. A thread
- * loads the model with its first text. The next text restarts a thread that died.
+ * Runs one model per concurrent text, because a run blocks its thread (2.6 ms for a question of 19 tokens). A thread loads the model with
+ * its first text, and a later text restarts a dead thread.
  */
 export class ModelThreads implements Embedder {
   readonly digest: string;
@@ -100,7 +98,6 @@ export class ModelThreads implements Embedder {
     this.#threads = threads;
   }
 
-  /** @throws DocshelfError `model_invalid` */
   static async load(folder: string, count = 1): Promise<ModelThreads> {
     const threads = Array.from({ length: count }, () => modelThread(folder));
     try {
@@ -138,7 +135,7 @@ function modelThread(folder: string): Thread<ModelCalls> {
   });
 }
 
-/** The first of equals, so that a thread loads the model only while those before it work. */
+/** The first among equals, so that a thread loads the model only if those before it are busy. */
 function leastBusy(threads: readonly Thread<ModelCalls>[]): Thread<ModelCalls> {
   return threads.reduce((least, each) => (each.waiting < least.waiting ? each : least));
 }

@@ -5,19 +5,18 @@ import type { HttpClient } from '../../net/http-client.ts';
 import type { Embedder } from '../ports.ts';
 
 interface EmbeddingEndpointSettings {
-  /** `https://host/v1/embeddings` */
   readonly url: string;
   readonly model: string;
   readonly key: Secret | null;
 }
 
-/** The common limits of such services are 96 and up. */
+/** Below the usual limits of such services, 96 and up. */
 const TEXTS_A_REQUEST_MAX = 64;
-/** 64 vectors of 4,096 numbers, written out with 20 digits, are 6 MB. */
+/** 64 vectors of 4,096 numbers with 20 digits have 6 MB. */
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
-/** An endpoint like OpenAI's: `{model, input: [text]}` to `{data: [{index, embedding}]}`. Without retries. */
+/** Client of an OpenAI-compatible endpoint: `{model, input: [text]}` to `{data: [{index, embedding}]}`. Does not retry. */
 export class EmbeddingEndpoint implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -28,13 +27,13 @@ export class EmbeddingEndpoint implements Embedder {
     this.#client = client;
     this.#settings = settings;
     this.dims = dims;
-    // Not the key: another key reaches the same model. The weights behind a name cannot be seen from here.
+    // Without the key, which does not change the model. The weights behind a name are not visible.
     this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 
   /**
-   * Asks for one vector, to learn its length.
-   * @param client asked for each request: a reload closes the former one
+   * Requests one vector to learn its length.
+   * @param client called for each request, because a reload closes the client
    * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason
    */
   static async connect(
@@ -48,7 +47,7 @@ export class EmbeddingEndpoint implements Embedder {
     throw failed(settings, `its vectors have ${dims} numbers, which is no multiple of 32`, false);
   }
 
-  /** A hosted model does not say its languages; those on offer are multilingual. */
+  /** Hosted models do not report their languages, and usually are multilingual. */
   reads(): boolean {
     return true;
   }

@@ -8,34 +8,30 @@ import { digestFile, ifThere, readIfThere } from '../../files/index.ts';
 export const POOLINGS = ['mean', 'cls', 'max', 'mean_sqrt_len', 'lasttoken'] as const;
 export type Pooling = (typeof POOLINGS)[number];
 
-/** A model's folder in the sentence-transformers layout. */
 export interface ModelFiles {
   readonly onnxFile: string;
   readonly tokenizer: object;
   readonly tokenizerConfig: object;
-  /** Maximum for one text, including special tokens. Longer texts are cut. */
   readonly tokensMax: number;
   readonly pooling: Pooling;
   readonly prompts: { readonly query: string; readonly passage: string };
-  /** SHA-256 over every file that decides a vector. */
   readonly digest: string;
 }
 
-/** Attention grows with the square of the length; passages are about 220 tokens. */
+/** Attention grows with the square of the length, and passages have about 220 tokens. */
 const TOKENS_MAX = 512;
-/** The quantised graph is a quarter of the size and about three times as fast, for a cosine of .99 with the full one. */
+/** The quantised graph has a quarter of the size and is three times as fast, with a cosine of 0.99 to the full one. */
 const ONNX_FILES =
   'onnx/model_quantized.onnx onnx/model_int8.onnx onnx/model.onnx model_quantized.onnx model.onnx'.split(' ');
 const JSON_FILES = (
   'tokenizer.json tokenizer_config.json sentence_bert_config.json config_sentence_transformers.json ' +
   'config.json modules.json'
 ).split(' ');
-/** Goes into the digest: raise it when the way from a text to a vector changes. */
+/** Part of the digest. Change it when texts are converted to vectors differently. */
 const RECIPE = 'docshelf-embedding-1';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Everything but the graph. @throws DocshelfError `model_invalid`, naming the file that is missing or wrong */
 export async function readModelFiles(folder: string): Promise<ModelFiles> {
   const json = new Map<string, Json | readonly Json[] | null>();
   for (const name of JSON_FILES) json.set(name, await readJson(join(folder, name)));
@@ -119,14 +115,13 @@ async function onnxNames(folder: string, below: string): Promise<string[]> {
   }
 }
 
-/** A graph and its files of weights: `model.onnx_data`, `model.onnx.data`. */
 async function withExternalData(onnxFile: string): Promise<string[]> {
   const names = await readdir(dirname(onnxFile));
   return names.filter((name) => name.startsWith(basename(onnxFile))).map((name) => join(dirname(onnxFile), name));
 }
 
 function tokensMaxOf(candidates: readonly unknown[]): number {
-  // Tokenizers without a limit write 1e30 as their length.
+  // Tokenizers without a limit have 1e30 as their length.
   const found = candidates.find((value): value is number => Number.isInteger(value) && Number(value) > 2);
   return Math.min(found ?? TOKENS_MAX, TOKENS_MAX);
 }

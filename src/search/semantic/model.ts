@@ -26,7 +26,6 @@ export class EmbeddingModel implements Embedder {
     this.scripts = tokens.readableScripts();
   }
 
-  /** Runs the model once, with its tokenizer. @throws DocshelfError `model_invalid` */
   static async load(folder: string): Promise<EmbeddingModel> {
     const files = await readModelFiles(folder);
     const tokens = new Tokens(folder, files);
@@ -35,7 +34,7 @@ export class EmbeddingModel implements Embedder {
       const output = chooseOutput(session, files.onnxFile);
       const probe = await session.run(inputsOf(session, tokens.encode('a'), files), [output]);
       const dims = (probe[output] as Tensor).dims.at(-1) ?? 0;
-      // Sign bits are kept in words of 32.
+      // Sign bits are stored in words of 32.
       if (dims === 0 || dims % 32 !== 0 || dims > 4096)
         throw invalid(files.onnxFile, `its vectors have ${dims} numbers`);
       return new EmbeddingModel(files, tokens, session, output, dims);
@@ -68,8 +67,8 @@ export class EmbeddingModel implements Embedder {
   }
 
   /**
-   * One text a run: on one core batches gain nothing (52 passages of 150 tokens a second singly, 44 in batches sorted
-   * by length, 31 unsorted), take 130 MB more, and a quantised graph scales its numbers by the largest of the batch.
+   * Embeds one text per run. On one core batches gain nothing (52 passages of 150 tokens a second singly, 44 in sorted batches, 31
+   * unsorted), take 130 MB more, and a quantised graph scales its numbers by the largest of the batch.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);
@@ -84,10 +83,9 @@ export class EmbeddingModel implements Embedder {
 async function openGraph(file: string): Promise<InferenceSession> {
   try {
     return await InferenceSession.create(file, {
-      // Without arena and pattern the resident size stays at 148 MB after 2,000 queries; the speed is the same.
+      // Without them the resident size stays at 148 MB after 2,000 queries, at the same speed.
       enableCpuMemArena: false,
       enableMemPattern: false,
-      // A second thread would take the core that answers requests.
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
       logSeverityLevel: 3,
@@ -126,7 +124,7 @@ function inputsOf(session: InferenceSession, ids: readonly number[], files: Mode
   );
 }
 
-/** The model cuts longer texts anyway, so a megabyte on one line need not be tokenised. */
+/** The model cuts longer texts, so do not tokenise a megabyte on one line. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
 class Tokens {
@@ -167,7 +165,6 @@ class Tokens {
   }
 }
 
-/** Not yet of length 1. @param hidden token vectors, padding at the end @param tokens the text's own, at least 1 */
 export function pool(hidden: Float32Array, tokens: number, dims: number, pooling: Pooling): Float32Array {
   if (pooling === 'cls') return hidden.slice(0, dims);
   if (pooling === 'lasttoken') return hidden.slice((tokens - 1) * dims, tokens * dims);
@@ -184,7 +181,6 @@ export function pool(hidden: Float32Array, tokens: number, dims: number, pooling
   return pooled.map((value) => value / divisor);
 }
 
-/** To length 1. A vector of zeros stays what it is. */
 export function normalise(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;

@@ -1,12 +1,11 @@
 /**
- * Scripts that a model reads, by its vocabulary: those of which it knows words, and not only letters. MiniLM has 26,461 such pieces
- * for Latin and at most 8 for any other script; multilingual-e5-small 404 (Katakana) to 109,484 for each of 26.
+ * Scripts that a model reads: its vocabulary has words of them, not only letters. MiniLM has 26,461 such pieces for Latin and at most 8 for
+ * others; multilingual-e5-small 404 (Katakana) to 109,484 for each of 26.
  */
 
-/** Pieces of two letters or more. */
 const PIECES_MIN = 100;
 
-/** ISO 15924, and the Unicode property. Chinese and Japanese share Han. */
+/** ISO 15924 code and Unicode property. Chinese and Japanese share Han. */
 const SCRIPT_NAMES = [
   'Latn:Latin Cyrl:Cyrillic Grek:Greek Arab:Arabic Hebr:Hebrew Deva:Devanagari Beng:Bengali Guru:Gurmukhi Gujr:Gujarati',
   'Taml:Tamil Telu:Telugu Knda:Kannada Mlym:Malayalam Sinh:Sinhala Thai:Thai Laoo:Lao Khmr:Khmer Mymr:Myanmar',
@@ -16,13 +15,12 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
   const [script = '', name] = pair.split(':');
   return { script, one: new RegExp(`\\p{Script=${name}}`, 'u'), word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u') };
 });
-/** The most telling script of a mixture. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/** A tag with its script (RFC 5646, section 2.2.3): looking up the likely one takes 20 times as long. */
+/** Tag with a script (RFC 5646, section 2.2.3). Finding the likely script takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
-/** `Latn` for `de`. Null if the tag is invalid or the language has no script. */
+/** Returns `Latn` for `de`, and null if the tag is invalid or the language has no script. */
 export function scriptOfLanguage(tag: string): string | null {
   const said = WITH_SCRIPT.exec(tag)?.[1];
   if (said !== undefined) return PART_OF[said] ?? said;
@@ -58,12 +56,12 @@ export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boole
   return new Set(counted.filter(({ found }) => found >= PIECES_MIN).map(({ script }) => script));
 }
 
-/** Byte-level pieces write every byte as a printable character: Latin-1's own as themselves, the others in order from U+0100 on. */
+/** Byte-level pieces write each byte as a printable character: Latin-1 as is, other bytes in order from U+0100. */
 function fromByteLevel(piece: string): string {
   const bytes = Array.from(piece, (character) => {
     const code = character.codePointAt(0) ?? 0;
     if (code < 0x100) return code;
-    // 0..32, then 127..160, then 173: the bytes that are not printable.
+    // Unprintable bytes: 0 to 32, 127 to 160, and 173.
     const order = code - 0x100;
     if (order <= 32) return order;
     return order <= 66 ? order - 33 + 127 : 173;

@@ -6,9 +6,7 @@ import { crc32 } from 'node:zlib';
 import { replaceFile } from '../../files/index.ts';
 import { FINGERPRINT_BYTES, Fingerprints } from '../compact.ts';
 
-/** A vector by the digest of its text. */
 export interface VectorRecord {
-  /** SHA-256. */
   readonly key: Uint8Array;
   readonly vector: Int8Array;
 }
@@ -19,27 +17,25 @@ interface CachedModel {
 }
 
 /**
- * Quantised vectors of one model by the digest of their text, shared by all releases. Every open cache writes a segment
- * of its own: processes see each other's when they read the folder next. A power cut may lose vectors.
+ * Quantised vectors of one model, shared by all releases. Each open cache writes its own segment, which other processes see on their next
+ * read. A power cut may lose vectors.
  */
 export class VectorCache {
   readonly folder: string;
   readonly #dims: number;
   #segment: number | null = null;
 
-  /** Makes `<dir>/<model digest>/`. */
   constructor(dir: string, { digest, dims }: CachedModel) {
     this.folder = join(dir, digest);
     this.#dims = dims;
     mkdirSync(this.folder, { recursive: true });
   }
 
-  /** All that is in the folder, some of it perhaps twice; a record is valid until the next step. */
   records(): Generator<VectorRecord> {
     return recordsOf(this.folder, this.#dims);
   }
 
-  /** They are in the file, whole, when this returns. @throws RangeError for a vector of another length */
+  /** Complete on return. @throws RangeError for a vector of another length */
   put(entries: Iterable<VectorRecord>): void {
     const records = Array.from(entries, ({ key, vector }) => {
       if (vector.length !== this.#dims)
@@ -57,7 +53,6 @@ export class VectorCache {
 }
 
 const SEGMENT = /^[0-9a-f]{16}\.seg$/;
-/** Some 430 kB. */
 const RECORDS_A_READ = 1024;
 
 export function segmentNames(folder: string): string[] {
@@ -66,7 +61,6 @@ export function segmentNames(folder: string): string[] {
     .sort();
 }
 
-/** @returns its descriptor, for `append` */
 function createSegment(folder: string, dims: number): number {
   const fd = openSync(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
   append(fd, segmentHeader(dims));
@@ -77,13 +71,11 @@ function append(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-/** @param names of segments; default: all of the folder */
 function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
   const size = recordBytes(dims);
   const chunk = Buffer.alloc(size * RECORDS_A_READ);
   for (const name of names) {
     const fd = openIfThere(join(folder, name));
-    // Another process has swept it away in between.
     if (fd === null) continue;
     try {
       const header = Buffer.alloc(HEADER_BYTES);
@@ -113,14 +105,11 @@ function openIfThere(file: string): number | null {
 }
 
 /**
- * A segment of the vector cache, only ever appended to. Little-endian:
- *
+ * Segment of the vector cache, append-only and little-endian. The checksum detects torn records, whose texts are embedded again.
  * ```
  * header   "DSHC", uint32 format version, uint32 dims, uint32 zero
  * record   32 bytes key, int8 * dims, uint32 CRC-32 of both
  * ```
- *
- * Torn records of a killed process, and garbage of a power cut, fail their checksum: what is lost is embedded again.
  */
 const MAGIC = 'DSHC';
 const FORMAT_VERSION = 1;
@@ -152,7 +141,6 @@ function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
   return record;
 }
 
-/** A view of the same memory. Null if the record is damaged. */
 function recordIn(record: Buffer): VectorRecord | null {
   const end = record.length - CRC_BYTES;
   if (crc32(record.subarray(0, end)) !== record.readUInt32LE(end)) return null;
@@ -161,25 +149,21 @@ function recordIn(record: Buffer): VectorRecord | null {
 }
 
 const USES = 'uses';
-/** A segment written to within this time may belong to a process that is embedding. */
+/** A process may still embed into a segment that is younger. */
 const QUIET_MS_MIN = 10 * 60_000;
 const DEAD_PART_MAX = 0.3;
-/** Keys that are held at once: 48 MB of them at the most. */
+/** At most 48 MB. */
 const KEYS_AT_ONCE = 1_000_000;
 const BLOCK_BYTES = 1024 * FINGERPRINT_BYTES;
 
-/** Called before the vectors are made: a sweep in between spares them. @param keys fingerprints, one after the other */
 export async function noteUse(folder: string, release: string, keys: Uint8Array): Promise<void> {
   await mkdir(join(folder, USES), { recursive: true });
   await replaceFile(join(folder, USES, release), keys);
 }
 
 /**
- * 1. Forget the lists of releases that are gone.
- * 2. Mark the records of quiet segments whose keys are on the other lists, each key once: a part of all keys at a time.
- * 3. If enough records are unused, write the marked ones into one new segment.
- * 4. Remove the quiet segments. A crash before leaves vectors twice, which harms nothing.
- * @param kept digests of releases
+ * Removes unused vectors. Only segments that no process writes to are rewritten, with each key once. A crash leaves duplicates, which are
+ * harmless.
  */
 export async function sweepVectors(
   folder: string,

@@ -4,29 +4,25 @@ import type { Embedder } from '../ports.ts';
 
 export interface VectorHit {
   readonly passage: number;
-  /** On the common scale of all models. */
   readonly cosine: number;
 }
 
 interface VectorSearch {
   readonly limit: number;
   readonly allowed: Uint8Array | null;
-  /** Sections found by keywords, judged by all of their passages. */
   readonly also?: readonly number[];
 }
 
-/** A table with the section of each row, rising. */
 export interface SectionVectors extends VectorRows {
   readonly sections: Uint32Array;
   close?(): void;
 }
 
-/** A release's vectors: found by the distance of their sign bits, ordered by the cosine of their int8 values. */
+/** Finds vectors by the distance of sign bits, and orders them by the cosine of int8 values. */
 export class VectorIndex {
   readonly #vectors: SectionVectors;
   readonly #toCommonScale: (cosine: number) => number;
   readonly #kernel: VectorKernel;
-  /** First passage of each section, and the count of all at the end. */
   readonly #firsts: Uint32Array;
 
   constructor(vectors: SectionVectors, scale: CosineScale) {
@@ -40,7 +36,6 @@ export class VectorIndex {
     return this.#kernel.bytes + this.#vectors.sections.byteLength + this.#firsts.byteLength;
   }
 
-  /** Adds the vectors that were computed since. */
   refresh(): void {
     this.#kernel.refresh();
   }
@@ -61,7 +56,7 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /** Distances are small whole numbers: counting them finds the border without sorting. */
+  /** Distances are small integers, so counting finds the limit without sorting. */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
@@ -117,25 +112,20 @@ function firstsOf(sections: Uint32Array): Uint32Array {
   return firsts;
 }
 
-/** A table of them, by row. Vectors may join; none changes. */
 interface VectorRows {
   readonly dims: number;
   readonly count: number;
   rows(wanted: (row: number) => boolean): Iterable<readonly [row: number, vector: Int8Array]>;
-  /** Null if the row has no vector. Valid until the next call. */
   get(row: number): Int8Array | null;
 }
 
-/** Farther than any. */
 export const OUT = 0xffff;
 
-/** In memory are the sign bits alone, an eighth of the values, which are read for those that are near. */
+/** Keeps only the sign bits in memory, an eighth of the values. Near rows are read from the file. */
 export class VectorKernel {
   readonly #rows: VectorRows;
-  /** A row of `dims / 32` words for each vector. */
   readonly #bits: Int32Array;
   readonly #distances: Uint16Array;
-  /** The inverse of each vector's length; 0 for a vector of zeros. */
   readonly #inverse: Float32Array;
   readonly #isThere: Uint8Array;
 
@@ -148,7 +138,6 @@ export class VectorKernel {
     this.refresh();
   }
 
-  /** Adds the vectors that were computed since. */
   refresh(): void {
     const isThere = this.#isThere;
     for (const [row, vector] of this.#rows.rows((each) => isThere[each] === 0)) {
@@ -162,7 +151,7 @@ export class VectorKernel {
     return [this.#bits, this.#distances, this.#inverse, this.#isThere].reduce((sum, each) => sum + each.byteLength, 0);
   }
 
-  /** Distances by row; `OUT` for a row without a vector. The next call overwrites them. */
+  /** Distances by row, `OUT` without a vector. The next call overwrites them. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances, isThere] = [this.#bits, this.#distances, this.#isThere];
     const queryBits = signBits(query);
@@ -181,7 +170,7 @@ export class VectorKernel {
     return distances;
   }
 
-  /** By place in `rows`; without a vector less than any. */
+  /** By place in `rows`. Missing vectors get less than any cosine. */
   cosines(query: Float32Array, rows: readonly number[]): Float64Array {
     const numbers = Float64Array.from(query);
     const cosines = new Float64Array(rows.length);
@@ -194,7 +183,7 @@ export class VectorKernel {
   }
 }
 
-/** Four sums, which the processor adds to at once. */
+/** Four sums, because the processor adds them in parallel. */
 function product(numbers: Float64Array, values: Int8Array): number {
   let [one, two, three, four] = [0, 0, 0, 0];
   for (let dim = 0; dim < values.length; dim += 4) {
@@ -207,8 +196,8 @@ function product(numbers: Float64Array, values: Int8Array): number {
 }
 
 /**
- * An int8 vector of length 1: a number of 384 is .05 on average, and one in 100,000 over .25, which 508 turns into 127. Its sign bits
- * find the candidates. Both give the nDCG@10 of exact float32 within .005 on three sets.
+ * Quantisation factor of a vector of length 1. A number of 384 is 0.05 on average, and one in 100,000 exceeds 0.25, which 508 maps to 127.
+ * nDCG@10 stays within 0.005 of exact float32 on three sets.
  */
 const SCALE = 508;
 
@@ -216,7 +205,6 @@ export function quantise(vector: Float32Array): Int8Array {
   return Int8Array.from(vector, (value) => Math.max(-127, Math.min(127, Math.round(value * SCALE))));
 }
 
-/** One bit per number: set if it is above zero. */
 export function signBits(values: Int8Array | Float32Array): Int32Array {
   const bits = new Int32Array(values.length / 32);
   for (let word = 0; word < bits.length; word += 1) {
@@ -229,7 +217,6 @@ export function signBits(values: Int8Array | Float32Array): Int32Array {
   return bits;
 }
 
-/** The factor that makes a dot product with the int8 values a cosine; 0 for a vector of zeros. */
 export function inverseLength(values: Int8Array): number {
   let squares = 0;
   for (let dim = 0; dim < values.length; dim += 1) squares += (values[dim] as number) ** 2;
@@ -237,21 +224,20 @@ export function inverseLength(values: Int8Array): number {
 }
 
 /**
- * Cosines mean different things: unrelated texts have .02 by MiniLM and .79 by multilingual-e5-small. Two anchors, measured on
- * questions with their own and with others' answers, bring them to the built-in model's scale, on which ranking is fitted.
+ * Unrelated texts have a cosine of 0.02 in MiniLM and 0.79 in multilingual-e5-small. Two measured anchors map both to the built-in model's
+ * scale, for which ranking is fitted.
  */
 export interface CosineScale {
-  /** Mean cosine of a question and its own answer; `unrelated`: and another's. */
+  /** Mean cosine of a question and its own answer. `unrelated`: of a question and another answer. */
   readonly related: number;
   readonly unrelated: number;
 }
 
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
-/** Half of what e5, the narrowest scale that was seen, has between its anchors. */
+/** Half the span of e5, the narrowest known scale. */
 const SPAN_MIN = 0.04;
 
-/** On eight subjects far apart, so that "another's answer" is an unrelated one. */
 const ANSWERS: Readonly<Record<string, string>> = {
   'how do I change my password':
     'Open the account settings, choose Security, and enter a new password twice to replace the old one.',
@@ -271,7 +257,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'The client repeats failed requests with exponential backoff, and gives up when the deadline has passed.',
 };
 
-/** Embeds 16 short texts: 0.1 s. @throws DocshelfError `model_invalid` if no answer is nearer than the others; the embedder's errors */
+/** Embeds 16 short texts in 0.1 s. @throws DocshelfError `model_invalid` if answers are not nearer than others; errors of the embedder */
 export async function measureScale(embedder: Embedder, signal?: AbortSignal): Promise<CosineScale> {
   const passages = await embedder.embedPassages(Object.values(ANSWERS), signal);
   let related = 0;
@@ -292,7 +278,7 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   });
 }
 
-/** Straight, so that no order changes; cosines may leave -1 to 1. */
+/** Linear, so that the order stays. Results may exceed -1 to 1. */
 function commonScaleOf({ related, unrelated }: CosineScale): (cosine: number) => number {
   const span = (COMMON_SCALE.related - COMMON_SCALE.unrelated) / (related - unrelated);
   return (cosine) => COMMON_SCALE.unrelated + (cosine - unrelated) * span;

@@ -3,26 +3,22 @@ import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
 /**
- * A release's vectors, `search/vectors.bin`: a flat table, read and written by position. Little-endian:
- *
+ * Format of `search/vectors.bin`, a flat table in little-endian. A row with a wrong checksum (torn, lost or never written) has no vector.
  * ```
  *  0  "DSHV"            magic
  *  4  uint32            format version
  *  8  uint32            dims: numbers of a vector
- * 12  uint32            count: rows, one a passage
+ * 12  uint32            count: rows, one per passage
  * 16  32 bytes          digest of the model
- * 48  12 bytes          key of its passages: the same for the same texts in the same order; zero: not known
+ * 48  12 bytes          key of the passages, zero if unknown
  * 60  uint32            CRC-32 of all before it and of the sections
- * 64  uint32 * count    section of each row, never falling
+ * 64  uint32 * count    section of each row, ascending
  *  …  count rows of     int8 * dims, quantised, and their CRC-32
  * ```
- *
- * A row whose checksum is not its own has no vector yet: torn by a killed process, lost by a power cut, or never written.
  */
 interface TableFacts {
   readonly modelDigest: string;
   readonly dims: number;
-  /** 24 hex digits. */
   readonly key: string;
 }
 
@@ -35,14 +31,16 @@ const CRC_BYTES = 4;
 const DIMS_MAX = 4096;
 const BLOCK_BYTES = 256 * 1024;
 
-/** A million sections have a little over two million. 1.6 GB of a file, and 220 MB in the thread of queries. Sections beyond are found by their words. */
+/**
+ * A million sections have about two million rows. Four million take 1.6 GB on disk and 220 MB in the query thread. Further sections are
+ * found by keywords.
+ */
 export const ROWS_MAX = 4_000_000;
 
 export class VectorTable implements TableFacts {
   readonly modelDigest: string;
   readonly dims: number;
   readonly key: string;
-  /** By row. */
   readonly sections: Uint32Array;
   readonly #fd: number;
   readonly #row: Buffer;
@@ -56,7 +54,6 @@ export class VectorTable implements TableFacts {
     this.#row = Buffer.alloc(dims + CRC_BYTES);
   }
 
-  /** In place of a file that is there; without a vector. @throws RangeError over `ROWS_MAX` */
   static create(file: string, facts: TableFacts, sections: Uint32Array): VectorTable {
     if (sections.length > ROWS_MAX) throw new RangeError(`a table of vectors has ${sections.length} rows`);
     const temporary = `${file}.part`;
@@ -83,7 +80,7 @@ export class VectorTable implements TableFacts {
     }
   }
 
-  /** Null if it is missing or of another format version or model. @throws DocshelfError `release_damaged` */
+  /** Returns null for a missing file or another format version or model. @throws DocshelfError `release_damaged` */
   static open(file: string, modelDigest: string, flags: 'r' | 'r+' = 'r'): VectorTable | null {
     const fd = openIfThere(file, flags);
     if (fd === null) return null;
@@ -110,13 +107,11 @@ export class VectorTable implements TableFacts {
     writeAll(this.#fd, this.#row, this.#placeOf(row));
   }
 
-  /** Null if the row has no vector. Valid until the next call. */
   get(row: number): Int8Array | null {
     const bytesRead = readSync(this.#fd, this.#row, 0, this.#row.length, this.#placeOf(row));
     return bytesRead === this.#row.length ? vectorIn(this.#row, this.dims) : null;
   }
 
-  /** Rows that have a vector, in order; each vector is valid until the next step. @param wanted rows to look at; default: all */
   *rows(wanted: (row: number) => boolean = () => true): Generator<readonly [row: number, vector: Int8Array]> {
     const rowBytes = this.dims + CRC_BYTES;
     const rowsAtOnce = Math.max(1, Math.floor(BLOCK_BYTES / rowBytes));
@@ -180,12 +175,11 @@ function readHead(fd: number, file: string, modelDigest: string): { facts: Table
 const headCrc = (header: Uint8Array, sections: Uint8Array): number =>
   crc32(sections, crc32(header.subarray(0, CRC_AT)));
 
-/** Checks that they ascend, and that the index over them stays small. */
 function isRising(sections: Uint32Array): boolean {
   return sections.every((section, at) => section >= (sections[at - 1] ?? 0) && section < ROWS_MAX);
 }
 
-/** A symbolic link is not written through, and counts as missing. */
+/** Symbolic links count as missing, because writing through them is unsafe. */
 function openIfThere(file: string, flags: 'r' | 'r+'): number | null {
   const { O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
   try {

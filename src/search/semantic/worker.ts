@@ -5,7 +5,6 @@ import { EmbeddingModel } from './model.ts';
 export interface ModelFacts {
   readonly digest: string;
   readonly dims: number;
-  /** Scripts that it reads (ISO 15924). */
   readonly scripts: ReadonlySet<string>;
 }
 
