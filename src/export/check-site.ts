@@ -26,34 +26,28 @@ export interface CheckSiteOptions {
   readonly spoolFile: string;
   readonly files: readonly FileEntry[];
   readonly hosts: readonly string[];
-  /** Called in the order of pages and of references. */
   readonly find: (finding: Finding) => void;
-  /** Each page and style sheet counts twice: as read, and as followed. */
+  /** Pages and style sheets count twice: when read, and when their references are followed. */
   readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
 
 const STYLE_SHEET = /^text\/css(?:;|$)/i;
-/** Pages whose references are followed without a pause: some 20 ms. */
 const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
-/** A page or a style sheet, as it waits in the spool: 100 references each of 20,000 pages took 120 MB of memory. */
+/** The spool keeps it on disk, because 100 references each of 20,000 pages took 120 MB of memory. */
 interface CheckedPage {
   readonly path: string;
   readonly base: string | null;
-  /** In the order of the page; pictures of `srcset` after all others, and what styles load at the end. */
   readonly references: readonly Reference[];
 }
 
-/** The anchors of each page, as one text: each has a line break before and after it. */
 type Anchors = ReadonlyMap<string, string>;
 
 /**
- * Reads every page and style sheet once, then follows every reference. Finds `broken_reference` (to no file, as
- * docshelf serves the site), `missing_fragment` and `off_origin_load` (of a page, from another host).
- * Checked are attributes that name URLs, `srcset` too, and styles. Not checked: scripts and what they load, `srcdoc`,
- * meta refresh; and fragments of files that are no pages.
+ * Reads every page and style sheet once, then follows each reference in attributes, `srcset` and styles, but not in scripts. Finds
+ * `broken_reference`, `missing_fragment` and `off_origin_load`.
  */
 export async function checkSite(options: CheckSiteOptions): Promise<void> {
   const { siteDir, spoolFile, files, hosts, find, onProgress, signal } = options;
@@ -91,11 +85,10 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   for (const line of spool.lines()) {
     for (const finding of findFaults(JSON.parse(line) as CheckedPage, site, anchors)) find(finding);
     onProgress(++done, total);
-    // Without a pause nobody could abort.
+    // The pause lets an abort take effect.
     if (done % FOLLOWED_AT_ONCE === 0) await setImmediate();
     signal.throwIfAborted();
   }
-  // A style sheet that loads nothing is not followed.
   if (done < total) onProgress(total, total);
 }
 
@@ -118,7 +111,6 @@ function* findFaults(page: CheckedPage, site: ServedSite, anchors: Anchors): Gen
   }
 }
 
-/** HTML standard, "select the indicated part". @param anchors undefined for a file that is no page, which is not checked */
 function hasAnchor(anchors: string | undefined, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   const decoded = decodeOrKeep(name);
@@ -130,18 +122,15 @@ function finding(kind: string, { path }: CheckedPage, { tag, attribute, url }: R
   return { kind, page: path, detail: `${tag} ${attribute}="${showName(url)}"${more}` };
 }
 
-/** A path of the site, or another host. */
 type ServedTarget =
   | { readonly kind: 'own'; readonly path: string | null; readonly fragment: string }
   | { readonly kind: 'elsewhere'; readonly host: string };
 
-/** Stands for the site's own host. */
 const OWN_ORIGIN = 'http://site.invalid';
-/** Cheap test before a URL is parsed: most pages have many such references. */
+/** Cheap test before parsing: most pages have many such references. */
 const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
-/** The site as docshelf will serve it: the addresses of its pages, and what answers an address. */
 class ServedSite {
   readonly #files: ReadonlyMap<string, FileEntry>;
   readonly #trailingSlash: TrailingSlash;
@@ -166,7 +155,6 @@ class ServedSite {
     return base === null ? own : (URL.parse(base, own)?.href ?? own);
   }
 
-  /** Null if there is nothing to request, as for `mailto:`. */
   targetOf(reference: string, base: string): ServedTarget | null {
     if (NO_PLACE.test(reference)) return null;
     const url = URL.parse(reference, base);
@@ -176,12 +164,10 @@ class ServedSite {
     return { kind: 'own', path: percentDecode(pathname)?.slice(1) ?? null, fragment: url.hash.slice(1) };
   }
 
-  /** The file that is served for a path, after its redirect if it has one. Null if there is none. */
   answerTo(path: string): string | null {
     const known = this.#answers.get(path);
     if (known !== undefined) return known;
     let found = resolvePath(this.#files, path, this.#trailingSlash);
-    // All redirects of `resolvePath` add a slash or take it away.
     const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
     if (found.kind === 'redirect') found = resolvePath(this.#files, other, this.#trailingSlash);
     const answer = found.kind === 'file' ? found.path : null;
@@ -198,18 +184,16 @@ class ServedSite {
     return this.#hosts.has(hostname) ? pathname : null;
   }
 
-  /** The page's address: a folder's page with its slash or without, any other by its file's name. */
   #addressOf(path: string): string {
     const folder = path.replace(INDEX_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
     if (folder === '') return '/';
-    // `x.html` has the address without the slash to itself.
+    // `x.html` has the address without the slash.
     const needsSlash = this.#trailingSlash === 'always' || this.answerTo(folder) !== path;
     return `/${folder}${needsSlash ? '/' : ''}`;
   }
 }
 
-/** The site's public address by its own canonicals: `https://docs.acme.dev`, `/` or `/docs/`. */
 interface PublishedAt {
   readonly origin: string;
   readonly prefix: string;
@@ -218,7 +202,7 @@ interface PublishedAt {
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;
 
-/** The address that a site is published at: a vote of each page whose canonical address ends with the page's own path. */
+/** Learns where the site is published: each page whose canonical address ends with its path votes. */
 class PublishedAddress {
   readonly #votes = new Map<string, PublishedAt & { count: number }>();
 

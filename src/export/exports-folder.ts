@@ -4,10 +4,8 @@ import { readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './ports.ts';
 
 /**
- * - `files`: files of sites by their digest, shared by all jobs.
- * - `manifests`: by the digest of their content. `bundles` (disk) and `signatures`: by the archive's digest.
- * - `pictures`: pages that the proof found wrong, in a folder for each job. `crawls`: a record of each domain's last crawl.
- * - `work`: a folder for each running attempt, and one for the journal of each job.
+ * All but `pictures`, `crawls` and `work` are keyed by digest and shared by jobs. Pictures are stored per job, records of crawls per
+ * domain.
  */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
@@ -30,7 +28,6 @@ export function storeFolders({ files, manifests }: ExportsFolder): StoreFolders 
   return { filesDir: files, manifestsDir: manifests };
 }
 
-/** Creates an empty folder for one attempt and removes those of earlier ones. A process that still writes there has lost the job. */
 export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, attempt: number): Promise<string> {
   await removeWorkFolders({ work }, (name) => name.startsWith(`${jobId}-`));
   const path = join(work, `${jobId}-${attempt}`);
@@ -68,10 +65,8 @@ async function isInUse(folder: string): Promise<boolean> {
   return info !== null && Date.now() - info.mtimeMs < REPACK_MS_MAX;
 }
 
-/** Rank of the page, and the site that the picture shows. */
 const NAME = /^[1-9]-(?:live|written)\.png$/;
 
-/** Reads a PNG that the report of a job names. @param shared reads pictures of other daemons. @throws a system error */
 export async function readPicture(
   { pictures }: Pick<ExportsFolder, 'pictures'>,
   jobId: string,

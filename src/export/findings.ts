@@ -1,6 +1,6 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
-/** Findings of an export. A report has a bounded number of them, shared among the kinds. The rest is only counted. */
+/** A report has a limited number of findings, shared among the kinds. The others are only counted. */
 export class FindingList {
   readonly #counts = new Map<string, number>();
   readonly #listed = new Map<string, Finding[]>();
@@ -32,7 +32,6 @@ export class FindingList {
     else if (ofKind.length < FINDINGS_MAX) ofKind.push(finding);
   }
 
-  /** Starts with the rarest kind, because the others receive the rest of its share. */
   #shares(): Finding[] {
     const kinds = [...this.#listed.values()].sort((a, b) => a.length - b.length);
     const shares: Finding[] = [];

@@ -8,7 +8,6 @@ import { readBytesIfThere, replaceFile, writeOnce } from '../files/index.ts';
 export interface BundleContent {
   readonly domain: string;
   readonly version: string | null;
-  /** Every file but the manifest, by path (code units). */
   readonly files: readonly FileEntry[];
 }
 
@@ -20,7 +19,6 @@ export class ManifestStore {
     this.#dir = dir;
   }
 
-  /** Returns the earlier manifest of this content, or creates one with these details. */
   async take(
     content: BundleContent,
     words: Pick<ManifestFacts, 'createdAt' | 'generator'>,
@@ -30,7 +28,6 @@ export class ManifestStore {
     const file = this.#pathOf(contentSha256);
     // If two jobs create the same manifest at once, both use the first one.
     if (await writeOnce(file, bytes)) return { contentSha256, bytes };
-    // Renew its time, so that a sweep keeps it.
     const now = new Date();
     await utimes(file, now, now);
     return { contentSha256, bytes: await readFile(file) };
@@ -40,7 +37,6 @@ export class ManifestStore {
     return readBytesIfThere(this.#pathOf(contentSha256));
   }
 
-  /** Replaces a manifest that this daemon created. */
   async keep(contentSha256: string, bytes: Uint8Array): Promise<void> {
     await replaceFile(this.#pathOf(contentSha256), bytes);
   }
@@ -60,7 +56,6 @@ export class ManifestStore {
   }
 }
 
-/** @param manifest from this store, so that it needs no check */
 export function wordsOf(manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } {
   return JSON.parse(Buffer.from(manifest).toString());
 }

@@ -15,14 +15,12 @@ import type { SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
 import type { FoundSoFar } from './findings.ts';
 
-/** A job with the service's internal fields. */
 export interface StoredJob extends Job {
   readonly organizationId: string;
   readonly paths: readonly string[] | null;
   readonly attempt: number;
   readonly isCanceled: boolean;
   readonly checkpoint: string | null;
-  /** Trace of the call that queued the job (W3C Trace Context). Null if the call was in no trace. */
   readonly traceparent: string | null;
   readonly bundle: ExportedBundle | null;
   /** Null for a job that has not failed, or that failed before codes were stored. */
@@ -42,12 +40,10 @@ export interface Claim {
 }
 
 interface JobPageRequest {
-  /** 1 to 100. */
   readonly limit: number;
   readonly cursor?: string;
 }
 
-/** Selects jobs of one organization, or of all. */
 export type JobFilter = JobPageRequest &
   (
     | { readonly organizationId: string; readonly domain?: string; readonly status?: JobStatus }
@@ -60,13 +56,13 @@ export interface JobCounts {
 }
 
 /**
- * Stores jobs and assigns them to processes, any number of which can share one queue. Every call resolves when its changes are durable.
- * All processes measure leases by one clock. Writes with a lost claim change nothing and return false.
+ * Any number of processes can share a queue. Calls resolve when their changes are durable. Writes with a lost claim change nothing and
+ * return false.
  */
 export interface JobQueue {
   /**
-   * Returns the job that is still queued for the same domain, version and paths, if it exists.
-   * @param queuedMax maximum of queued jobs of the organization. @throws DocshelfError `queue_full`
+   * Returns the queued job for the same domain, version and paths, if it exists.
+   * @throws DocshelfError `queue_full` over `queuedMax` queued jobs of the organization
    */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
@@ -76,9 +72,8 @@ export interface JobQueue {
   list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
 
   /**
-   * Starts an attempt of the next job, or returns null. A domain has one running job. Organizations take turns, and the oldest job of an
-   * organization is first. A job that was not renewed for `leaseMs` goes before all queued ones. After an outage of the database, holders
-   * have `leaseMs` to renew.
+   * Starts the next job, or returns null. One job runs per domain. Organizations take turns, the oldest job first. Jobs not renewed for
+   * `leaseMs` come first. After a database outage, holders have `leaseMs` to renew.
    */
   claim(leaseMs: number): Promise<Claim | null>;
 
@@ -99,15 +94,11 @@ export interface JobQueue {
   /** Queues the job again for another process, before all others of its organization. */
   release(claim: Claim): Promise<void>;
 
-  /**
-   * Ends a queued job at once and a running one when its holder renews, as `failed` with error `canceled`. An ended job stays as it is.
-   * Null if the job does not exist.
-   */
+  /** Ends a queued job, or a running one when its holder renews, as `failed` with error `canceled`. Null if the job does not exist. */
   cancel(jobId: string): Promise<StoredJob | null>;
 
   report(jobId: string): Promise<ExportReport | null>;
 
-  /** The newest completed job with this domain and version. */
   lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null>;
 
   counts(organizationId?: string): Promise<JobCounts>;
@@ -115,17 +106,14 @@ export interface JobQueue {
   /** A cheap text for polling, which changes when a job is added, progresses or ends. */
   revision(): Promise<string>;
 
-  /** Removes ended jobs last changed before `beforeMs` (Unix time), except each domain's newest completed one. @returns their number */
   prune(beforeMs: number): Promise<number>;
 
-  /** Digests of archives and contents that completed jobs name. */
   references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }>;
 
   close(): Promise<void>;
 }
 
 export interface BundleStore {
-  /** Stores a packed archive and may move its file. Does nothing if it is stored already. */
   put(
     bundle: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
     signal: AbortSignal,
@@ -139,7 +127,6 @@ export interface BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
 
-  /** @throws DocshelfError `bundle_gone` if it is missing, `cannot_read`; the stream throws the signal's reason */
   read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 
   remove(sha256: string): Promise<void>;
@@ -149,20 +136,17 @@ export interface BundleStore {
 
 export interface SharedFile {
   readonly name: string;
-  /** Unix time. */
   readonly changedMs: number;
 }
 
 /** Files of jobs, other than bundles, that daemons with separate data folders share. Names contain slashes. */
 export interface SharedFiles {
-  /** Does nothing if the file is stored already and not old. @throws DocshelfError `cannot_read`; the signal's reason */
   put(
     name: string,
     bytes: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
     signal: AbortSignal,
   ): Promise<void>;
 
-  /** Null if the file does not exist. The stream throws the signal's reason. */
   read(name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null>;
 
   /** @param folder with a slash at its end. Returned names do not include it. */
@@ -202,7 +186,6 @@ export interface CollectCommand extends StoreFolders {
 interface CrawlPlaces {
   readonly egress: EgressRules;
   readonly browser: BrowserSettings;
-  /** All attempts of a job share it. */
   readonly journalDir: string;
   readonly recordsDir: string;
 }
@@ -240,9 +223,8 @@ export interface SiteCrawler {
 
 export interface SearchData {
   /**
-   * @param into an empty folder: receives the files of `_docshelf/search/`
-   * @param vectorsWithinMs after this time it gives up. The next call continues with the vectors computed so far
-   * @returns false if it gave up
+   * @param into an empty folder for `_docshelf/search/`
+   * @returns false after `vectorsWithinMs`. The next call continues.
    */
   make(
     site: { readonly siteDir: string; readonly files: readonly FileEntry[] },

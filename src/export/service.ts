@@ -18,14 +18,12 @@ import type { Tracer } from '../traces/tracer.ts';
 import { jobFacts, queueFacts } from './jobs/runner.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
 
-/** A job for the operator of the service. */
 interface OwnedJob extends Job {
   readonly organization: string;
   readonly fault: JobFault | null;
 }
 
 export interface ExportSettings {
-  /** 1 s to 7 days. */
   readonly linkTtlMs: number;
   readonly queuedMax: number;
 }
@@ -36,7 +34,6 @@ export interface ExportServiceOptions {
   readonly settings: () => ExportSettings;
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
   readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Null if bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
   readonly onStarted: () => void;
   readonly tracer: Tracer;
@@ -59,7 +56,6 @@ export class ExportService {
   ): Promise<Job> {
     const { queue, settings, onStarted, tracer } = this.#options;
     if (source === null) throw noSource(domain);
-    // With 64 random bits, two of a billion jobs have the same id with a probability of 1 in 37.
     const jobId = `se_${randomBytes(8).toString('hex')}`;
     const order = { jobId, organizationId: organization.id, domain, version, paths };
     const queued = await tracer.span('send exports', { kind: 'producer', facts: queueFacts('send') }, async (span) => {
@@ -72,7 +68,6 @@ export class ExportService {
     return jobView(queued);
   }
 
-  /** Starts a job with the same request. @throws DocshelfError `not_found`, and those of `start` */
   async retry(site: OwnedSite, jobId: string): Promise<Job> {
     const { version, paths } = await this.#find('start again', site.organization.id, jobId);
     return this.start(site, { version, paths });
@@ -82,18 +77,15 @@ export class ExportService {
     return jobView(await this.#find('show', organizationId, jobId));
   }
 
-  /** Of any organization. @throws DocshelfError `not_found` */
   async owned(jobId: string): Promise<OwnedJob> {
     return ownedView(await this.#find('find', null, jobId));
   }
 
-  /** Lists jobs of all organizations. */
   async listOwned(page: Pick<JobFilter, 'limit' | 'cursor'>) {
     const { jobs, nextCursor } = await this.#options.queue.list({ ...page, organizationId: null });
     return { jobs: jobs.map(ownedView), nextCursor };
   }
 
-  /** Changes when a job is added, progresses or ends. */
   revision(): Promise<string> {
     return this.#options.queue.revision();
   }
@@ -151,7 +143,6 @@ export class ExportService {
     };
   }
 
-  /** The newest completed export of the whole site, with the given version if there is one. Null if none exists. */
   async newest(
     organizationId: string,
     domain: string,
@@ -173,7 +164,6 @@ export class ExportService {
     return null;
   }
 
-  /** Opens the archive. @throws DocshelfError as `bundle` does; `bundle_gone` */
   async read(organizationId: string, jobId: string, signal: AbortSignal) {
     const job = await this.#find('read the bundle of', organizationId, jobId);
     const { status, bundle } = job;
@@ -183,7 +173,6 @@ export class ExportService {
     return { stream, sizeBytes: bundle.sizeBytes, fileName: bundleFileName(job) };
   }
 
-  /** Packs a bundle that the store lacks, once for all concurrent calls. */
   #keep(job: StoredJob, sha256: string): Promise<void> {
     const underWay = this.#packing.get(sha256);
     if (underWay !== undefined) return underWay;
@@ -196,7 +185,6 @@ export class ExportService {
     return keeping;
   }
 
-  /** @param organizationId null for any organization */
   async #find(act: string, organizationId: string | null, jobId: string): Promise<StoredJob> {
     const job = JOB_ID_PATTERN.test(jobId) ? await this.#options.queue.get(jobId) : null;
     if (job === null || (organizationId ?? job.organizationId) !== job.organizationId) throw noSuchJob(act, jobId);

@@ -14,14 +14,12 @@ export class Signatures {
   readonly #key: () => Secret | null;
   readonly #shared: SharedJobs | null;
 
-  /** @param key returns the secret key of the current config; null if bundles are not signed */
   constructor(dir: string, key: () => Secret | null, shared: SharedJobs | null = null) {
     this.#dir = dir;
     this.#key = key;
     this.#shared = shared;
   }
 
-  /** Also true if bundles are not signed. */
   async has(sha256: string): Promise<boolean> {
     return this.#key() === null || (await this.read(sha256)) !== null;
   }

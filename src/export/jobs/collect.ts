@@ -8,7 +8,6 @@ import { flushPath, readBeginning } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
-/** A collected site. A later attempt of the job resumes from it. Its files are in the file store. */
 interface SiteTable {
   readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
@@ -20,7 +19,6 @@ export interface CollectProgress {
   readonly pages: number;
 }
 
-/** Copies a site from its source to the file store. @throws DocshelfError `bad_source` if it has no page; errors of the source */
 export async function collectSite(
   source: SiteSource,
   request: ExportRequest,
@@ -66,14 +64,12 @@ async function typeOf(path: string, file: string): Promise<string> {
 
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
   const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
-  // The checkpoint that names the table is flushed as well.
   const path = store.pathOf(sha256);
   await flushPath(path);
   await flushPath(dirname(path));
   return sha256;
 }
 
-/** @throws a system error if the table is missing */
 export async function readSiteTable(store: FileStore, sha256: string): Promise<SiteTable> {
   return JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;
 }

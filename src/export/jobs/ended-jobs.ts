@@ -8,9 +8,8 @@ import { openJobThread, type RunJobOptions } from './run-job.ts';
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
- * Packs a completed job's archive again from its manifest and the file store, and puts it into the bundle store.
- * @throws DocshelfError `bundle_gone` if the manifest or files are missing, or if another version of zlib packs them to other bytes;
- *   `cannot_write` and other errors, which can be temporary
+ * Packs the archive of a completed job again from its manifest and the file store.
+ * @throws DocshelfError `bundle_gone` if data is missing or another zlib gives different bytes; `cannot_write`, which can be temporary
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, shared, signatures, jobEntry } = options;

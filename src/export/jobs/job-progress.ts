@@ -51,7 +51,6 @@ export class JobProgress {
     await this.#advance(checkpoint);
   }
 
-  /** Waits for the current write and cancels the next one. */
   async settle(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
     if (this.#timer !== null) clearTimeout(this.#timer);

@@ -27,11 +27,9 @@ export interface RunJobOptions {
   readonly folder: ExportsFolder;
   readonly queue: JobQueue;
   readonly store: BundleStore;
-  /** Null if all daemons share one data folder. */
   readonly shared: SharedJobs | null;
   readonly searchData: SearchData | null;
   readonly signatures: Signatures;
-  /** The site in the current config. Null if the organization does not have the domain, or no longer. */
   readonly siteOf: (
     job: Pick<StoredJob, 'organizationId' | 'domain'>,
   ) => { readonly source: SourceSettings; readonly hosts: readonly string[] } | null;
@@ -41,7 +39,6 @@ export interface RunJobOptions {
   readonly browser: () => BrowserSettings;
   readonly pageThreads: number;
   readonly generator: string;
-  /** Records a span for each step. */
   readonly tracer: Tracer;
 }
 
@@ -54,11 +51,8 @@ interface Attempt extends RunJobOptions {
 }
 
 /**
- * Runs one attempt of a job, from its last checkpoint:
- *
- *     collect (source -> file store) -> check -> verify (crawls) -> search data -> describe (manifest) -> pack -> sign -> store
- *
- * Attempts never collide: files are named by digest, or lie in the attempt's own folder, which is removed on return.
+ * Runs one attempt of a job from its last checkpoint: collect, check, verify (crawls), search data, describe, pack, sign, store. Attempts
+ * never collide, because files are named by digest or are in the attempt's own folder.
  */
 export async function runJob(
   claim: Claim,
@@ -194,7 +188,6 @@ async function packAndStore(
   return { ...packed, contentSha256 };
 }
 
-/** The table that the checkpoint names. Null if only another machine has it, whose worker ran the job before. */
 async function keptTable(
   checkpoint: string | null,
   filesDir: string,
@@ -215,17 +208,14 @@ const bundleFacts = ({ sha256, sizeBytes }: Pick<ExportedBundle, 'sha256' | 'siz
   'docshelf.bundle.bytes': sizeBytes,
 });
 
-/** The thread of a job's heavy steps. An abort ends it at once, which is safe: its files are in the work folder, or complete in a store. */
 export type JobThread = Thread<JobSteps>;
 
-/** @param entry a module that calls `serveSteps` */
 export function openJobThread(entry: URL, signal: AbortSignal): JobThread {
   return new Thread<JobSteps>({ task: 'export', heap: HEAPS.job, entry, signal });
 }
 
 type TracedThread = Pick<JobThread, 'call' | 'terminate'>;
 
-/** Makes a span of each step. */
 function tracedThread(entry: URL, signal: AbortSignal, tracer: Tracer): TracedThread {
   const thread = openJobThread(entry, signal);
   return {

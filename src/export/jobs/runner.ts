@@ -22,9 +22,7 @@ export type JobEvent =
   | { readonly kind: 'started'; readonly job: Job; readonly attempt: number }
   | { readonly kind: 'completed'; readonly job: Job; readonly tookMs: number }
   | { readonly kind: 'failed'; readonly job: Job; readonly error: DocshelfError }
-  /** This process stops, or another attempt has the job. */
   | { readonly kind: 'left'; readonly job: Job }
-  /** `job` is null for an error of the queue or of the folders. */
   | { readonly kind: 'fault'; readonly job: Job | null; readonly error: DocshelfError };
 
 /** Looks for jobs without a nudge as well, because another process can add one. */
@@ -83,7 +81,6 @@ export class JobRunner {
       this.#isQueueAway = false;
       return claim;
     } catch (error) {
-      // Report an outage once, not each second.
       if (!this.#isQueueAway) this.#fault(error);
       this.#isQueueAway = true;
       return null;
@@ -169,7 +166,6 @@ export class JobRunner {
     await rm(journal, { recursive: true, force: true }).catch((error: unknown) => this.#fault(error, job));
   }
 
-  /** Removes work folders that a killed process left and whose jobs have ended. */
   async #sweep(): Promise<void> {
     const { folder, queue } = this.#options;
     await removeWorkFolders(folder, async (name) => {
@@ -183,9 +179,8 @@ export class JobRunner {
   }
 }
 
-/** A child of the call that queued the job. */
 function spanOf({ job, attempt }: Claim): SpanOptions {
-  // Later attempts also waited for the end of the former one, so that their time would mean something else.
+  // The time of later attempts would include earlier ones.
   const queuedS = attempt === 1 ? Math.max(0, Date.now() - Date.parse(job.createdAt)) / 1000 : null;
   const facts = { 'docshelf.job.attempt': attempt, 'docshelf.job.queued_s': queuedS };
   return { kind: 'consumer', parent: job.traceparent, facts: { ...queueFacts('process'), ...jobFacts(job), ...facts } };
@@ -193,7 +188,6 @@ function spanOf({ job, attempt }: Claim): SpanOptions {
 
 export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
-/** Bounds how long a canceled job runs on. */
 const HEARTBEAT_MS_MAX = 1_000;
 
 /** Keeps a claim by renewing it. Its signal aborts the job, and `ended` is the reason. */
@@ -230,7 +224,6 @@ export class Lease {
     return this.#ended;
   }
 
-  /** Keeps the first reason. */
   end(reason: End): void {
     this.#ended ??= reason;
     clearInterval(this.#beat);

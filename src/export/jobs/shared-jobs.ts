@@ -19,10 +19,6 @@ const fileName = (sha256: string): string => `files/${sha256}`;
 
 type Files = readonly Pick<FileEntry, 'sha256' | 'size'>[];
 
-/**
- * Files of jobs in a store that all daemons of the service share. The data folder has this daemon's copies. So another daemon can
- * resume a job, and any daemon can pack a bundle again.
- */
 export class SharedJobs {
   readonly #shared: SharedFiles;
   readonly #folder: ExportsFolder;
@@ -36,14 +32,12 @@ export class SharedJobs {
     this.#manifests = new ManifestStore(folder.manifests);
   }
 
-  /** Uploads a collected site. @param last content of an earlier export, whose files are in the store already */
   async keepSite(tableSha256: string, last: string | null, signal: AbortSignal): Promise<void> {
     const { files } = await readSiteTable(this.#files, tableSha256);
     await this.#keepFiles(files, last, signal);
     await this.#keep(fileName(tableSha256), this.#files.pathOf(tableSha256), signal);
   }
 
-  /** Downloads a collected site. False if the store lacks a part of it. */
   async fetchSite(tableSha256: string, signal: AbortSignal): Promise<boolean> {
     if (!(await this.#fetchFile(tableSha256, signal))) return false;
     const { files } = await readSiteTable(this.#files, tableSha256);
@@ -60,7 +54,6 @@ export class SharedJobs {
     await this.#keep(manifestName(contentSha256), join(this.#folder.dir, manifestName(contentSha256)), signal);
   }
 
-  /** Downloads the missing files of a content. Packing reports those that the store lacks. */
   async fetchContent(contentSha256: string, signal: AbortSignal): Promise<void> {
     await this.#fetchFiles(filesOf(await this.#manifest(contentSha256, signal)), signal);
   }
@@ -71,7 +64,6 @@ export class SharedJobs {
     }
   }
 
-  /** Uploads a file of the exports folder. */
   keepFile(name: string, signal: AbortSignal): Promise<void> {
     return this.#keep(name, join(this.#folder.dir, name), signal);
   }
@@ -84,7 +76,6 @@ export class SharedJobs {
     return this.#shared.remove(name);
   }
 
-  /** Removes files that none of these contents names, once they are old enough, and pictures of removed jobs. */
   async sweep(
     contents: ReadonlySet<string>,
     isGone: (jobId: string) => Promise<boolean>,
@@ -138,7 +129,6 @@ export class SharedJobs {
     return chunks !== null && (await this.#files.put({ chunks })).sha256 === sha256;
   }
 
-  /** The local manifest, else that of the store, of which it keeps a copy. */
   async #manifest(contentSha256: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const own = await this.#manifests.read(contentSha256);
     if (own !== null) return own;

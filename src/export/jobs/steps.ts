@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { archiveOrder, type PackEntry, packBundle } from '../../archive/pack.ts';
-// By their files: readers of archives take longer to load than a small job.
+// Import files directly, because the readers of archives load slower than a small job runs.
 
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, Finding } from '../../domain/job.ts';
@@ -21,9 +21,7 @@ import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from
 /** Commands and results of the steps are plain data: they cross a thread. */
 interface CheckCommand extends StoreFolders {
   readonly tableSha256: string;
-  /** The step creates this folder and links the site's files into it. */
   readonly siteDir: string;
-  /** Host names of the site, in lower case. References to them are internal. */
   readonly hosts: readonly string[];
 }
 
@@ -37,7 +35,6 @@ export interface CheckedSite {
 interface DescribeCommand extends StoreFolders {
   readonly request: ExportRequest;
   readonly tableSha256: string;
-  /** Contains the files for `_docshelf/` in the bundle; may be empty. */
   readonly ownDir: string;
   readonly createdAt: string;
   readonly generator: string;
@@ -50,15 +47,12 @@ interface PackCommand extends StoreFolders {
 
 interface SweepCommand extends StoreFolders {
   readonly keep: readonly string[];
-  /** Records of crawls. Files that they name are kept as well. */
   readonly recordsDir: string;
   /** Content that was written or used more recently stays, because a running job may need it. */
   readonly olderThanMs: number;
 }
 
 export type OnStep = (done: number, total: number, pages?: number) => void;
-
-// Imported by file, because the readers of archives take longer to load than a small job.
 
 /** Runs the heavy steps of a job in this thread. They pass the site's table as a file of the file store. */
 export function serveSteps(crawler: SiteCrawler): void {
@@ -142,7 +136,6 @@ async function describe(order: DescribeCommand): Promise<{ readonly contentSha25
   return { contentSha256 };
 }
 
-/** Packs the archive that a manifest describes. @throws DocshelfError `bundle_gone` if the manifest is missing; `cannot_read` */
 async function pack(order: PackCommand, onStep: OnStep, signal: AbortSignal) {
   const { contentSha256, filesDir, manifestsDir, to } = order;
   const store = new FileStore(filesDir);

@@ -8,7 +8,7 @@ import { plainTitle, readSite } from './read-site.ts';
 import { createRenderer, type MarkdownRenderer } from './render-markdown.ts';
 import { canonicalOf, readTheme, type View, viewOf } from './view.ts';
 
-/** A site out of Markdown: the same folder gives the same bytes. Progress is in pages. Fragments are not checked. */
+/** The same folder gives the same bytes. Progress counts pages. Fragments are not checked. */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
 
@@ -24,7 +24,7 @@ export class MarkdownSource implements SiteSource {
     const renderer = createRenderer();
     const full = new FullText();
     const written = new Set<string>();
-    // If several files have one path, the first is written: the folder's own files go before generated ones.
+    // The folder's own files come before generated ones with the same path.
     const write = async (path: string, content: string | { readonly file: string }) => {
       signal.throwIfAborted();
       if (written.has(path)) return;
@@ -74,7 +74,6 @@ function noPages(dir: string, { paths }: ExportRequest) {
 
 type Find = SiteSink['find'];
 
-/** Renders a page, and its Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
 export async function renderPage(
   view: View,
   page: Page,
@@ -82,7 +81,6 @@ export async function renderPage(
   find: Find,
 ): Promise<{ readonly html: string; readonly markdown: string }> {
   const { title, description } = page;
-  // Findings about the file itself were made when its front matter was read.
   const source = await readPage(page.source, () => {});
   const lead = description === null ? '' : `> ${description}\n\n`;
   return {
@@ -91,7 +89,6 @@ export async function renderPage(
   };
 }
 
-/** Renders a language's 404 page. @throws DocshelfError `bad_source` */
 export async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
   const { notFound, language } = view.local;
   if (notFound === null) return layoutNotFound(view, null);

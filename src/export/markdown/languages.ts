@@ -5,18 +5,16 @@ export interface Language {
   readonly code: string;
   readonly name: string;
   readonly direction: 'ltr' | 'rtl';
-  /** The folder of its pages: `fr/`, or empty for the root. */
   readonly folder: string;
   readonly words: Words;
   readonly navigation: readonly NavigationEntry[] | null;
 }
 
-/** Written from right to left: the languages in use whose usual script is Arabic, Hebrew, Syriac or Thaana. */
+/** Codes of languages whose usual script is Arabic, Hebrew, Syriac or Thaana. */
 const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
-/** Names of folders that may hold a language; longer codes are words too often. */
+/** Folder names of languages. Longer codes are usually words. */
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
-/** The share of a folder's pages that another language must have too, for the folder to be a translation. */
 const COUNTERPARTS_MIN = 0.5;
 
 interface LanguageFacts {
@@ -26,7 +24,7 @@ interface LanguageFacts {
   readonly named: readonly string[];
 }
 
-/** The default one first: those of `docs.json`, else top folders that are translations; and those that pages name. */
+/** Default first, then languages of `docs.json` or translated top folders, then those that pages name. */
 export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
   const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);
@@ -41,7 +39,6 @@ export function findLanguages({ declared, defaultCode, pages, named }: LanguageF
     .map((language) => languageOf(language, folders));
 }
 
-/** The language of a page: the one that it names, else that of its folder, else the default one. */
 export function languageOfPage(path: string, named: string | null, languages: readonly Language[]): Language {
   const byName = named === null ? undefined : languages.find(({ code }) => code === named);
   const byFolder = languages.find(({ folder }) => folder !== '' && path.startsWith(folder));
@@ -50,7 +47,7 @@ export function languageOfPage(path: string, named: string | null, languages: re
   return language;
 }
 
-/** A key shared by translations: the address without the language's folder, or without `.fr` at its end. */
+/** Key shared by translations: the address without the language's folder or suffix such as `.fr`. */
 export function translationKey(address: string, language: Language): string {
   if (language.folder !== '' && address.startsWith(language.folder)) return address.slice(language.folder.length);
   return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;
@@ -94,7 +91,6 @@ function isKnownLanguage(folder: string): boolean {
   return tag !== null && displayName(tag, 'en') !== null;
 }
 
-/** Null for a tag without a name. Only language, script, region and variants are named: of extensions Intl throws. */
 function displayName(tag: string, language: string): string | null {
   const { baseName } = new Intl.Locale(tag);
   return new Intl.DisplayNames([language], { type: 'language', fallback: 'none' }).of(baseName) ?? null;
@@ -107,7 +103,7 @@ const KEYS = [
 ] as const;
 export type Words = Readonly<Record<(typeof KEYS)[number], string>>;
 
-/** In the order of `KEYS`, one line a language, so that a translator sees all of it. */
+/** Values in the order of `KEYS`, one line per language, so that a translator sees all of them. */
 const LINES: Readonly<Record<string, string>> = {
   en: 'Skip to content|Navigation|On this page|Previous|Next|Version|Language|New|Copy|Copied|Colours|light|dark|same as the system|Note|Tip|Important|Warning|Caution|Table|Link to|Page not found|There is no such page here.|To the start page|More',
   de: 'Zum Inhalt springen|Navigation|Auf dieser Seite|Zurück|Weiter|Version|Sprache|Neu|Kopieren|Kopiert|Farben|hell|dunkel|wie das System|Hinweis|Tipp|Wichtig|Warnung|Achtung|Tabelle|Link zu|Seite nicht gefunden|Diese Seite gibt es hier nicht.|Zur Startseite|Mehr',

@@ -5,12 +5,11 @@ import type { RenderedText } from './render-markdown.ts';
 import { canonicalOf, referenceOf, type View } from './view.ts';
 
 export interface PageBody {
-  /** The title as HTML. */
   readonly heading: string;
   readonly text: RenderedText;
 }
 
-/** Characters of a description taken from the text: as many as search engines show. */
+/** Number of characters that search engines show. */
 const DESCRIPTION_LENGTH_MAX = 160;
 
 export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
@@ -42,7 +41,6 @@ export function layoutNotFound(view: View, content: PageBody | null): string {
   });
 }
 
-/** A page that redirects, for hosts without redirects. */
 export function layoutRedirect(title: string, target: string, canonical: string): string {
   const to = escapeHtml(target);
   return `<!doctype html>
@@ -105,10 +103,7 @@ const MENU_ICON = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h1
 const LANGUAGE_ICON =
   '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0ZM2.500 10h15M10 2.500c2 2 3 4.600 3 7.500s-1 5.500-3 7.500c-2-2-3-4.600-3-7.500s1-5.500 3-7.500Z"/></svg>';
 
-/**
- * Place for the search box that docshelf adds to pages. It follows the empty space: the box shrinks that space and moves nothing else.
- * Empty if another server serves the site, or scripts are off.
- */
+/** Room for the search box, after the empty space, so that the box moves no other element. Empty without docshelf or scripts. */
 const SEARCH_ROOM = '<span class="search" data-docshelf-search></span>';
 
 function layoutDocument(view: View, parts: DocumentParts): string {
@@ -152,7 +147,7 @@ function head(view: View, { title, description }: DocumentParts): string {
 <meta name="color-scheme" content="light dark">
 ${meta('description', description)}${meta('keywords', page?.tags.join(', ') ?? null)}${meta('docsearch:language', local.language.code)}${meta('docsearch:version', version)}${page === null || page.isNoindex ? meta('robots', 'noindex') : ''}${meta('generator', 'docshelf')}${meta('og:title', page?.title ?? null, 'property')}${meta('og:site_name', site.name, 'property')}${meta('og:type', page === null ? null : 'article', 'property')}<link rel="icon" href="${escapeHtml(to(icon))}">
 `;
-  // A 404 page is shown below any path, also one that it was not made for: it loads nothing.
+  // A 404 page is shown at any path, so it loads no files.
   const own = site.css === null ? '' : `<link rel="stylesheet" href="${escapeHtml(to(site.css))}">\n`;
   return page === null
     ? `${lines}<style>\n${theme.css.text}</style>\n<script>\n${theme.js.text}</script>`
@@ -192,14 +187,12 @@ function linkBar(view: View): string {
   return `<ul class="links">${links.join('')}</ul>\n`;
 }
 
-/** In the header, and on a phone, which lacks the width, in the menu. */
 function versionBadge({ site, local }: View): string {
   if (site.version === null) return '';
   const label = `<span class="visually-hidden">${escapeHtml(local.language.words.version)} </span>`;
   return `<span class="badge">${label}${escapeHtml(site.version)}</span>\n`;
 }
 
-/** Links to the page in the other languages, or to a language's first page if it has none. */
 function languageSwitch({ site, local, page, to }: View): string {
   if (site.languages.length < 2) return '';
   const translations = page === null ? [] : site.translationsOf(page);
@@ -219,9 +212,8 @@ function themeSwitch({ local }: View): string {
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;
 }
 
-/** Entries that every page shows. Of more only its own branch: a site would grow with the square of its pages. */
+/** With more, a page shows only its own branch. Else the site would grow with the square of its pages. */
 const ENTRIES_MAX = 400;
-/** Entries around the current one that a list of such a navigation shows. */
 const NEIGHBOURS_MAX = 200;
 
 function layoutNavigation(view: View): string {

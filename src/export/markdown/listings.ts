@@ -9,7 +9,7 @@ const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-/** `sitemap.xml`, or an index of several if one is too small, and the `robots.txt` that names it. */
+/** Writes several sitemaps with an index if one is too small, and `robots.txt`. */
 export function layoutSitemap(site: MarkdownSite, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
   const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
   const listed = pages.filter(({ isNoindex }) => !isNoindex);
@@ -28,7 +28,7 @@ function urlSet(site: MarkdownSite, pages: readonly Page[]): string {
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
-/** `llms.txt` (llmstxt.org), whose links to the pages' Markdown are relative: they work wherever the bundle is served. */
+/** Writes `llms.txt` (llmstxt.org) with relative links, so that they work at any address. */
 export function layoutLlms(site: MarkdownSite): string {
   const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
   return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');
@@ -62,10 +62,9 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Bytes of UTF-8, about a quarter of a million tokens: what a model still reads in one go. */
 const FULL_BYTES_MAX = 1024 ** 2;
 
-/** Gathers `llms-full.txt`, all pages in one file, and lets go of it once it is too large to be of use. */
+/** Discards the text when it exceeds 1 MiB, about a quarter of a million tokens, which is as much as models read. */
 export class FullText {
   #parts: string[] | null = [];
   #bytes = 0;

@@ -22,10 +22,9 @@ export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
   return null;
 }
 
-/** The page that a name of `docs.json` means; `excluded`: it is not in this export, which is no fault. */
 type FindPage = (name: string) => Page | 'excluded' | null;
 
-/** One language's navigation: its own, else the site's with pages below the language's folder, else that of the folders. */
+/** Prefers the language's navigation, then the site's with translated pages, then that of the folders. */
 export function navigationOf(
   language: Language,
   pages: readonly Page[],
@@ -95,7 +94,6 @@ interface Entry {
   readonly node: NavigationNode;
 }
 
-/** A navigation from the folders: in each the index page first, then by `order`, the number in the name, and the title. */
 function folderNavigation(pages: readonly Page[], language: Language): readonly NavigationNode[] {
   const root: Folder = { name: '', index: null, pages: [], folders: new Map() };
   for (const page of pages) place(root, page, language);
@@ -126,7 +124,7 @@ function nodesOf(folder: Folder, compare: (a: Entry, b: Entry) => number): reado
     const node: NavigationNode = { kind: 'group', title, children: nodesOf(each, compare) };
     return { order: each.index?.order ?? orderOfName(each.name), title, name: `${each.name}/`, node };
   });
-  // At the top, pages come before groups: a page below a group's title would seem to be the group's.
+  // At the top level pages come before groups. After a group they would seem to belong to it.
   const entries =
     folder.name === '' ? [...pages.sort(compare), ...groups.sort(compare)] : [...pages, ...groups].sort(compare);
   return [...(folder.index === null ? [] : [nodeOf(folder.index)]), ...entries.map(({ node }) => node)];

@@ -5,9 +5,7 @@ import type { FoundFile } from '../sources/walk-folder.ts';
 export interface Page {
   readonly source: FoundFile;
   readonly path: string;
-  /** Its Markdown: `guides/start.md`. */
   readonly markdownPath: string;
-  /** `guides/start`, `guides/` for a folder's page, empty for the home page. */
   readonly address: string;
   readonly language: string;
   readonly key: string;
@@ -17,10 +15,8 @@ export interface Page {
   readonly tags: readonly string[];
   readonly version: string | null;
   readonly order: number | null;
-  /** True if the exported version is the first that has it. */
   readonly isNew: boolean;
   readonly isHidden: boolean;
-  /** Not for search engines, the sitemap and `llms.txt`. */
   readonly isNoindex: boolean;
 }
 
@@ -31,7 +27,7 @@ export function isPageSource(path: string): boolean {
   return PAGE_SOURCE.test(path);
 }
 
-/** A `README` is its folder's index page, unless the folder has one. @param hasPage whether a source has that stem */
+/** A `README` is the index page of its folder, unless another exists. */
 export function stemOf(path: string, hasPage: (stem: string) => boolean): string {
   const stem = path.replace(PAGE_SOURCE, '');
   const index = stem.replace(README, '$1index');
@@ -50,34 +46,30 @@ export function namesOfPage({ path, markdownPath, address }: Page): readonly str
   return [path, markdownPath, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
 }
 
-/** The path that a URL's path says, or the same text if its escapes are broken. */
 function decodePath(path: string): string {
   return decodeOrKeep(path).normalize('NFC');
 }
 
-/** The reference from one file of the site to another: it holds on any host, below any path, and in a folder on disk. */
+/** Relative, so that it works on any host, under any path and on disk. */
 export function relativeReference(from: string, to: string): string {
   return encodeSegments(posix.relative(posix.dirname(from), to)) || encodeSegments(posix.basename(to));
 }
 
-/** `01-install`, `2. Install`, `03_install`; a rest that begins with a digit makes it a date or a version. */
+/** Matches `01-install`, `2. Install`, `03_install`, but not a date or a version. */
 const NUMBERED = /^(\d{1,4})(?:[-_. ]+)(?=\D)/;
 const EXTENSION = /\.(?:md|markdown|html)$/i;
 
-/** The place that a file's or folder's name gives it by the number before it; unnumbered ones come last. */
 export function orderOfName(name: string): number {
   const number = NUMBERED.exec(name)?.[1];
   return number === undefined ? Number.POSITIVE_INFINITY : Number(number);
 }
 
-/** The title of a file or folder that has none: `01-quick-start.md` -> `Quick start`. */
 export function titleOfName(name: string): string {
   const stem = name.replace(EXTENSION, '');
   const words = stem.replace(NUMBERED, '').replace(/[-_]+/g, ' ').trim() || stem;
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A reference's target. `excluded`: a page that this export leaves out; `elsewhere`: another site, or a place on the page itself. */
 type MarkdownTarget =
   | { readonly kind: 'file'; readonly path: string; readonly suffix: string }
   | { readonly kind: 'excluded' | 'missing' | 'elsewhere' };
@@ -90,25 +82,23 @@ export class MarkdownTargets {
   readonly #excluded: ReadonlySet<string>;
   readonly #files: ReadonlySet<string>;
 
-  /** @param excluded names of pages that this export leaves out. @param files paths of the files that are copied */
   constructor(pages: readonly Page[], excluded: ReadonlySet<string>, files: ReadonlySet<string>) {
     this.#excluded = excluded;
     this.#files = files;
-    // A file's own name goes before other names of another page.
+    // Add file names first, so that they win over other names.
     for (const page of pages) this.#pages.set(page.source.path, page);
     for (const page of pages) {
       for (const name of namesOfPage(page)) if (!this.#pages.has(name)) this.#pages.set(name, page);
     }
   }
 
-  /** The page that `docs.json` or a request names: `guides/start`, `/guides/start.html`, `guides/start.md`, `/`. */
+  /** Accepts `guides/start`, `/guides/start.html`, `guides/start.md` and `/`. */
   page(name: string): Page | 'excluded' | null {
     const path = posix.normalize(decodePath(name.replace(/[?#].*$/s, '')).replace(/^\/+/, '') || '.');
     const key = path === '.' ? '' : path;
     return this.#pages.get(key) ?? (this.#excluded.has(key) ? 'excluded' : null);
   }
 
-  /** @param from path of the source that refers. @param href as written, entities decoded */
   resolve(from: string, href: string): MarkdownTarget {
     if (ELSEWHERE.test(href)) return { kind: 'elsewhere' };
     const [, written = '', suffix = ''] = PARTS.exec(href) ?? [];

@@ -7,10 +7,10 @@ import { languageTag } from '../../web/language-tag.ts';
 import { type FoundFile, walkFolder } from '../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
-/** Packages beside the pages of a documentation with tools of its own. */
+/** Packages of the documentation's own tools. */
 const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
 
-/** A folder's files in the order of their paths, without those of `node_modules`. @throws DocshelfError `bad_source` */
+/** Lists files in path order, except `node_modules`. @throws DocshelfError `bad_source` */
 export async function readFolder(
   dir: string,
   find: SiteSink['find'],
@@ -32,7 +32,7 @@ export async function readFolder(
 /** @throws DocshelfError `bad_source` if the file cannot be read or is larger than `bytesMax` */
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
-    // The listing resolved every link; one that stands there now was put there since.
+    // The listing resolved links, so a link here was added later.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
     const { size } = await handle.stat();
     if (size > bytesMax) {
@@ -46,7 +46,6 @@ export async function readSource({ path, file }: FoundFile, bytesMax: number): P
 }
 
 interface TitledBody {
-  /** Inline Markdown, or null if the text begins with something else. */
   readonly heading: string | null;
   readonly body: string;
 }
@@ -55,10 +54,9 @@ export interface PageText extends TitledBody {
   readonly matter: FrontMatter;
 }
 
-/** Bytes of one page's Markdown: a thick book has 2 MiB, and rendering takes some fifty times as much memory. */
+/** A long book has 2 MiB, and rendering takes about fifty times as much memory. */
 export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
-/** @throws DocshelfError `bad_source` */
 export async function readPage(source: FoundFile, find: SiteSink['find']): Promise<PageText> {
   const { text, isUnicode } = decodeText(await readSource(source, PAGE_BYTES_MAX));
   if (!isUnicode) find({ kind: 'not_utf8', page: source.path, detail: 'it is no UTF-8, and was read as Windows-1252' });
@@ -66,7 +64,10 @@ export async function readPage(source: FoundFile, find: SiteSink['find']): Promi
   return { matter, ...splitTitle(body) };
 }
 
-/** UTF-8, UTF-16 by its byte order mark, else Windows-1252 as browsers do (`isUnicode` false). Lines end with `\n`. */
+/**
+ * Decodes UTF-8, UTF-16 by its byte order mark, else Windows-1252 like browsers. Lines end with `\
+ * `.
+ */
 export function decodeText(bytes: Uint8Array): { readonly text: string; readonly isUnicode: boolean } {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
@@ -81,12 +82,11 @@ function unixLines(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
-/** UTF-16 code units; patterns are spared a longer first line. */
 const HEADING_LENGTH_MAX = 1_000;
-/** First characters of blocks other than paragraphs, which are no setext headings (CommonMark, section 4.3). */
+/** First characters of blocks that are not setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
-/** Finds CommonMark's ATX and setext headings (sections 4.2 and 4.3), of one line. */
+/** Finds one-line ATX and setext headings (CommonMark, sections 4.2 and 4.3). */
 function splitTitle(markdown: string): TitledBody {
   const start = markdown.search(/\S/);
   const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
@@ -104,16 +104,14 @@ function splitTitle(markdown: string): TitledBody {
   return { heading: null, body: markdown };
 }
 
-/** The fields of a page's front matter, null if they are left out. Unknown keys are ignored. */
 export type FrontMatter = ReturnType<typeof readFrontMatter>['matter'];
 
 const FENCED = /^---[ \t]*\n((?:[\s\S]*?\n)?)(?:---|\.\.\.)[ \t]*(?:\n|$)/;
-/** UTF-16 code units; a page's facts are a few lines. */
 const MATTER_LENGTH_MAX = 64 * 1024;
 const TRUE_WORDS = /^(?:true|yes|on)$/i;
 const FALSE_WORDS = /^(?:false|no|off|)$/i;
 
-/** Without a closing `---` there is none. @param text as `decodeText` gives it. @throws DocshelfError `bad_source` */
+/** Requires a closing `---`. @throws DocshelfError `bad_source` */
 export function readFrontMatter(path: string, text: string) {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';
@@ -138,7 +136,6 @@ export function readFrontMatter(path: string, text: string) {
   const written = textOf(languageKey);
   const language = written === null ? null : languageTag(written);
   if (written !== null && language === null) throw faultOf(languageKey, 'is no language tag like fr or pt-BR');
-  // `keywords` is what others call tags: a list, or words parted by commas.
   const tagsKey = Object.hasOwn(says, 'tags') ? 'tags' : 'keywords';
   const listed = says[tagsKey];
   const tags: readonly unknown[] = Array.isArray(listed) ? listed : (textOf(tagsKey) ?? '').split(',');
@@ -152,7 +149,6 @@ export function readFrontMatter(path: string, text: string) {
       version: textOf('version'),
       language,
       order: order === null ? null : Number(order),
-      /** The first version of the documentation that has this page. */
       since: textOf('since'),
       isDraft: flagOf('draft'),
       isHidden: flagOf('hidden'),
@@ -162,7 +158,7 @@ export function readFrontMatter(path: string, text: string) {
   };
 }
 
-/** Every scalar as the text that was written: the version `1.10` is no number here. */
+/** Keeps scalars as text, so that version `1.10` does not become 1.1. */
 function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>> {
   if (yaml.trim() === '') return {};
   let says: unknown;
@@ -182,7 +178,6 @@ function lineOf(yaml: string, key: string): number {
   return yaml.split('\n').findIndex((line) => line.replace(/^["']/, '').startsWith(key)) + 1 || 1;
 }
 
-/** @param line inside the front matter; the file has `---` before it */
 function fault(path: string, line: number, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('bad_source', `Cannot read the front matter of "${path}", line ${line + 1}: ${state}`, {
     next: 'Front matter is YAML between two lines of ---; put a text with a colon in it into quotes.',

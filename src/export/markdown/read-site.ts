@@ -26,10 +26,9 @@ export type MarkdownSite = Awaited<ReturnType<typeof readSite>>;
 
 const DEFAULT_TONE: Tone = { hue: 165, tint: 1 };
 const FAVICONS = ['favicon.svg', 'favicon.ico', 'favicon.png'];
-/** Sources of other programs, of no use to a reader. */
+/** Component sources are of no use to a reader. */
 const COMPONENT_SOURCE = /\.mdx$/i;
 
-/** Reads everything of a folder but the text of its pages. @throws DocshelfError `bad_source` */
 export async function readSite(options: SiteOptions) {
   const { find, version } = options;
   const files = await readFolder(options.dir, find, options.signal);
@@ -65,7 +64,7 @@ export async function readSite(options: SiteOptions) {
   const root = set.pages.find(({ address }) => address === '') ?? sites[0]?.home ?? null;
   const rendered = new Set(set.pages.map(({ path }) => path));
   const byKey = Map.groupBy(set.pages, ({ key }) => key);
-  // Never resolves (RFC 2606), so that nobody is led to another's site.
+  // Reserved by RFC 2606, so that readers never reach another site.
   const standIn = `https://${options.domain}.example`;
   if (settings.url === null) {
     const detail = `no "url" is set: canonical addresses begin with ${standIn}`;
@@ -77,7 +76,6 @@ export async function readSite(options: SiteOptions) {
   return {
     name: settings.name ?? root?.title ?? options.domain,
     description: settings.description ?? root?.description ?? null,
-    /** Canonical addresses begin with it; no slash at its end. */
     url: settings.url ?? standIn,
     version,
     tone: settings.tone ?? DEFAULT_TONE,
@@ -86,13 +84,11 @@ export async function readSite(options: SiteOptions) {
     css: fileOf(settings.css, 'css'),
     links: settings.links,
     footer: settings.footer,
-    /** The default one first. One whose pages are all left out has nothing to switch to. */
     languages: sites.filter(({ listed, unlisted }, index) => index === 0 || listed.length + unlisted.length > 0),
     pages: sites.flatMap(({ listed, unlisted }) => [...listed, ...unlisted]),
-    /** Passed on as they are; a rendered page goes before a file of the same path. */
+    /** A rendered page wins over a file of the same path. */
     assets: assets.filter(({ path }) => !rendered.has(path)),
     targets,
-    /** The same page in every language that has it, itself among them. */
     translationsOf: (page: Page): readonly Page[] => byKey.get(page.key) ?? [],
   };
 }
@@ -116,14 +112,12 @@ function siteOfLanguage(
     listed,
     unlisted: pages.filter((page) => !names.has(page)),
     home: pages.find(({ key }) => key === '') ?? listed[0] ?? pages[0] ?? null,
-    /** Source of its 404 page; null: the theme's. */
     notFound: set.notFound.get(language.folder) ?? null,
   };
 }
 
 interface Draft {
   readonly source: FoundFile;
-  /** Its path in the site without extension: `guides/start`, `guides/index`. */
   readonly stem: string;
   readonly matter: FrontMatter;
   readonly title: string;
@@ -168,9 +162,8 @@ function titleOfPath(stem: string): string {
 
 interface PageSet {
   readonly pages: readonly Page[];
-  /** All names of the pages that it leaves out: pages of later versions, and pages not in `paths`. */
+  /** Pages of later versions, and pages outside `paths`. */
   readonly excludedNames: ReadonlySet<string>;
-  /** Sources of 404 pages, by their folder (`fr/`, or empty). */
   readonly notFound: ReadonlyMap<string, FoundFile>;
 }
 
@@ -239,7 +232,7 @@ function makePage(
   };
 }
 
-/** Labels are compared as people read them: dates as dates, `v1.9` before `v1.10`. */
+/** Compares dates as dates, and `v1.9` before `v1.10`. */
 function isLater(since: string | null, version: string | null): boolean {
   return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
 }

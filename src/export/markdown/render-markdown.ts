@@ -5,7 +5,7 @@ import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../web/escape.ts';
 import type { Words } from './languages.ts';
 
-/** markdown-it's own class, which rules make new tokens of. */
+/** markdown-it does not export this class, with which rules create tokens. */
 const Token: new (type: string, tag: string, nesting: -1 | 0 | 1) => MarkdownToken = MarkdownIt.Token;
 type Token = MarkdownToken;
 
@@ -17,14 +17,12 @@ interface PageContext {
 interface Heading {
   readonly level: 2 | 3;
   readonly id: string;
-  /** Plain text. */
   readonly text: string;
 }
 
 export interface RenderedText {
   readonly html: string;
   readonly headings: readonly Heading[];
-  /** Plain text of the first paragraph, or null. */
   readonly opening: string | null;
 }
 
@@ -37,7 +35,7 @@ interface Env extends PageContext {
 
 export function createRenderer() {
   const md = new MarkdownIt({ html: true, linkify: true });
-  // A bare `guide.md` is a file here and no address in Moldova.
+  // `guide.md` is a file, not an address in Moldova.
   md.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
   const envOf = (state: StateCore) => state.env as unknown as Env;
   md.core.ruler.after('block', 'callouts', (state) => {
@@ -79,7 +77,7 @@ export function createRenderer() {
   };
 }
 
-/** The fragment of a heading as GitHub makes it, so that links that work in a repository work in the site. */
+/** Uses GitHub's algorithm, so that links of a repository work in the site. */
 export function slugify(title: string): string {
   const slug = title
     .trim()
@@ -111,7 +109,7 @@ function plainText(inline: Token | undefined): string {
 
 const BOX = /^\[([ xX])\][ \t]+/;
 
-/** Turns list items that begin with `[ ]` or `[x]` into items with a checkbox (GitHub Flavored Markdown, section 5.3). */
+/** GitHub Flavored Markdown, section 5.3. */
 function makeTasks(tokens: readonly Token[]): void {
   for (const [index, token] of tokens.entries()) {
     const inline = tokens[index + 2];
@@ -131,7 +129,7 @@ function makeTasks(tokens: readonly Token[]): void {
 const CODE_WORD = /^`([A-Za-z][A-Za-z0-9_.-]*)`$/;
 const ALIGNMENT = /text-align:\s*(left|center|right)/;
 
-/** Lets wide tables scroll, says alignment by classes, and gives a row whose first cell is one code word that id. */
+/** Makes wide tables scroll, writes alignment as classes, and gives a row whose first cell is one code word that id. */
 function makeTables(tokens: Token[], words: Words): void {
   const taken = new Set(tokens.map((token) => token.attrGet('id')).filter((id) => id !== null));
   for (const [index, token] of tokens.entries()) {
@@ -161,7 +159,7 @@ function html(content: string): Token {
   return Object.assign(new Token('html_block', '', 0), { content });
 }
 
-/** The first line of a callout as GitHub writes it; text behind the mark is its title. */
+/** First line of a GitHub callout. Text after the mark is its title. */
 const MARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*([^\n]*)(?:\n|$)/i;
 
 const ICONS = {
@@ -173,10 +171,9 @@ const ICONS = {
 };
 type Kind = keyof typeof ICONS;
 
-/** Turns quotations that begin with `[!NOTE]` and the like into notes with a title. Runs before inline text is parsed. */
+/** Runs before inline text is parsed. */
 function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
   const made: Token[] = [];
-  /** For each open quotation: true for a callout. */
   const open: boolean[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
@@ -193,7 +190,6 @@ function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
     token.attrSet('role', 'note');
     made.push(...titleTokens(kind, mark[2]?.trim() || words[kind], token.level + 1));
     text.content = text.content.slice(mark[0].length);
-    // A paragraph that holds only the mark goes too.
     if (text.content.trim() === '' && end?.type === 'paragraph_close') at += 3;
   }
   return made;
@@ -205,11 +201,9 @@ function titleTokens(kind: Kind, title: string, level: number): readonly Token[]
   return [html(`<p class="callout-title">${svg}`), text, html('</p>\n')];
 }
 
-/** UTF-16 code units. Longer code is data, for which some grammars take seconds. */
 const HIGHLIGHTED_LENGTH_MAX = 100_000;
 const TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]*)"|'([^']*)'|(\S+))/;
 
-/** A block of code with the classes of highlight.js, which the theme colours. @param info the text behind the fence */
 function renderCode(code: string, info: string): string {
   const language = /^[^\s{,:]+/.exec(info.trim())?.[0]?.replace(/^\./, '') ?? '';
   const [, quoted, single, bare] = TITLE.exec(info) ?? [];
@@ -225,7 +219,6 @@ function highlight(code: string, language: string): string {
 
 type Rewrite = (reference: string) => string | null;
 
-/** Rewrites references of links, pictures and raw HTML. A link without a target becomes its text. */
 function rewriteTokens(tokens: readonly Token[], rewrite: Rewrite): void {
   for (const token of tokens) {
     if (token.type === 'html_block') token.content = rewriteHtml(token.content, rewrite);
@@ -261,7 +254,7 @@ const REFERRING = new Set(
 );
 const MAY_REFER = /(?:href|src|data|poster)\s*=/i;
 
-/** Rewrites references in a piece of HTML, in place: all other characters stay as they are. */
+/** Changes only the references, and no other character. */
 function rewriteHtml(html: string, rewrite: Rewrite): string {
   if (!MAY_REFER.test(html)) return html;
   const pieces: string[] = [];

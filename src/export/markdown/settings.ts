@@ -7,25 +7,21 @@ export const SETTINGS_FILE = 'docs.json';
 /** The settings of `docs.json`, null if they are left out. Files are named as in the folder. */
 export type SiteSettings = ReturnType<typeof readSettings>;
 
-/** A site's colour. Lightness is the theme's, so that text stays readable in every tone. */
+/** The theme sets the lightness, so that text stays readable. */
 export interface Tone {
-  /** Degrees of OKLCH. */
   readonly hue: number;
-  /** 1 for colour, 0 for a site in shades of grey. */
+  /** 1 for colour, 0 for grey. */
   readonly tint: 0 | 1;
 }
 
 export type NavigationEntry =
-  /** A page, as the folder or as a reader names it: `guides/start`, `guides/start.md`. */
   | { readonly kind: 'page'; readonly name: string }
   | { readonly kind: 'link'; readonly title: string; readonly href: string }
   | { readonly kind: 'group'; readonly title: string; readonly entries: readonly NavigationEntry[] };
 
 export interface LanguageSettings {
-  /** As `languageTag` spells it: `fr`, `pt-BR`. */
   readonly code: string;
   readonly name: string | null;
-  /** Its own navigation; null: the site's. */
   readonly navigation: readonly NavigationEntry[] | null;
 }
 
@@ -35,7 +31,6 @@ const KEYS = new Set(
   ),
 );
 
-/** An unknown key is reported and ignored: other programs read such files too. @throws DocshelfError `bad_source` */
 export function readSettings(text: string | null, version: string | null, find: SiteSink['find']) {
   const all = new SettingsReader(text === null ? {} : parseJson(text));
   const own = version === null ? null : all.section('versions')?.section(version);
@@ -47,7 +42,6 @@ export function readSettings(text: string | null, version: string | null, find: 
   return {
     name: settings.text('name'),
     description: settings.text('description'),
-    /** Without a trailing slash. */
     url: readUrl(settings),
     logo: readLogo(settings),
     favicon: settings.text('favicon'),
@@ -107,7 +101,7 @@ function readTone(settings: SettingsReader): Tone | null {
 }
 
 const HEX = /^#(?:([0-9a-f]{3})|([0-9a-f]{6}))$/i;
-/** Chroma below which a colour has no hue that anybody sees. */
+/** Less chroma is not visible as a colour. */
 const GREY_CHROMA_MAX = 0.02;
 
 function toneOfColour(colour: string): Tone | null {
@@ -116,7 +110,6 @@ function toneOfColour(colour: string): Tone | null {
   if (digits === undefined) return null;
   const channelAt = (at: number) => linear(Number.parseInt(digits.slice(at, at + 2), 16) / 255);
   const [red, green, blue] = [channelAt(0), channelAt(2), channelAt(4)] as const;
-  // sRGB to OKLab, with the matrices of CSS Color 4, section 18.
   const long3 = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
   const middle3 = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
   const short3 = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue);
@@ -130,13 +123,12 @@ function linear(channel: number): number {
   return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
 }
 
-/** Levels of groups: what a reader can still follow, with room. */
+/** More levels are not readable. */
 const DEPTH_MAX = 16;
-/** Keys of a group's entries and of its title; other programs have several. */
+/** Other programs have different keys. */
 const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;
 const TITLE_KEYS = ['group', 'tab', 'title'] as const;
 
-/** `navigation` as a list of entries, or as an object that holds one. Null: not written. */
 function readNavigation(settings: SettingsReader): readonly NavigationEntry[] | null {
   const value = settings.value('navigation');
   if (value === null) return null;
@@ -186,10 +178,9 @@ function entriesOf(settings: SettingsReader, depth: number): readonly Navigation
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** One object of `docs.json`. Errors name the place of a value of the wrong kind; null counts as left out. */
+/** Reports values of the wrong kind by their place. Null counts as absent. */
 class SettingsReader {
   readonly #values: Readonly<Record<string, Json>>;
-  /** `navigation[2].pages[0].`, or empty for the whole file. */
   readonly #prefix: string;
 
   constructor(values: Readonly<Record<string, Json>>, prefix = '') {

@@ -9,7 +9,6 @@ export interface View {
   readonly site: MarkdownSite;
   readonly local: LanguageSite;
   readonly theme: Theme;
-  /** Null for a 404 page, which is shown at any address. */
   readonly page: Page | null;
   to(path: string): string;
 }
@@ -26,7 +25,6 @@ export function referenceOf({ site, to }: View, written: string): string {
   return target.kind === 'file' ? to(target.path) + target.suffix : written;
 }
 
-/** Absolute and without extension: `https://docs.acme.dev/guides/start`. */
 export function canonicalOf(site: Pick<MarkdownSite, 'url'>, page: Page): string {
   return `${site.url}/${encodeSegments(page.address)}`;
 }
@@ -36,7 +34,6 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** The theme's own files, made for one site; the icon is for one that brings none. */
 export type Theme = Readonly<Record<'css' | 'js' | 'icon', TextFile>>;
 
 const ASSETS = new URL('./assets/', import.meta.url);
@@ -52,7 +49,7 @@ export async function readTheme(name: string, tone: Tone): Promise<Theme> {
   };
 }
 
-/** `assets/site.3f9ab2c41d7e0856.css`: the name changes with the content, so that it may be cached for ever. */
+/** The name changes with the content, so that caches may keep it forever. */
 function themeFile(name: string, text: string): TextFile {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return { path: `assets/${name.replace('.', `.${hash}.`)}`, text };

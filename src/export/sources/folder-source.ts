@@ -13,17 +13,15 @@ import { resolvePath } from '../../web/resolve.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';
 
 interface FolderSourceOptions {
-  /** A folder of built static files, or an archive of one: `.tar`, `.tar.gz`, `.tar.zst` or `.zip`. */
   readonly path: string;
-  /** An archive is unpacked here. Empty or missing, and the caller's to remove, also after a failure. */
   readonly workDir: string;
   readonly limits: ArchiveLimits;
 }
 
-/** Files that the sink is given at once: enough to keep the disk busy, and few enough of them in memory. */
+/** Number of files in flight: enough to keep the disk busy, but not all in memory. */
 const IN_FLIGHT_MAX = 16;
 
-/** Built static files, or an archive of them, byte for byte. Wrapping folder and launchers go (contract, section 3). */
+/** Copies static files byte for byte, without a wrapping folder and launchers (contract, section 3). */
 export class FolderSource implements SiteSource {
   readonly #options: FolderSourceOptions;
 
@@ -61,7 +59,7 @@ export class FolderSource implements SiteSource {
       throw badSource(path, 'it is neither a folder nor a file', next);
     }
     let bytes = 0;
-    // Unpacked bytes go to the sink afterwards.
+    // The other half of the progress is the copy to the sink.
     const onProgress = (done: number, total: number): void => {
       bytes = total;
       sink.progress(done, 2 * total);
@@ -72,7 +70,7 @@ export class FolderSource implements SiteSource {
   }
 }
 
-/** The files of the site as an importer would place them: else the bundle would be unwrapped, and not be its manifest's. */
+/** Selects the files like an importer, so that the bundle matches its manifest. */
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
@@ -100,7 +98,6 @@ function limitTo(
   return files;
 }
 
-/** Progress is in bytes, those of unpacking included. */
 async function give(
   files: readonly FoundFile[],
   sink: SiteSink,
@@ -142,7 +139,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** By `/guides/start`, `guides/start.html`, `/guides/`. Other files stay (scripts ask for them), as do 404 pages. */
+/** Accepts `/guides/start`, `guides/start.html` and `/guides/`. Keeps other files (for scripts) and 404 pages. */
 function selectPages(files: readonly FoundFile[], paths: readonly string[]): SelectedPages {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();
@@ -163,7 +160,6 @@ function fileAt(table: ReadonlySet<string>, path: string): string | null {
   const found = resolvePath(table, address, 'never');
   if (found.kind === 'file') return found.path;
   if (found.kind === 'missing') return null;
-  // `/a/` where only `a.html` is: readers are sent to `/a`.
   const redirected = resolvePath(table, address.replace(/\/$/, ''), 'never');
   return redirected.kind === 'file' ? redirected.path : null;
 }
@@ -174,8 +170,8 @@ function decodedPath(path: string): string | null {
 }
 
 /**
- * By the rules of a bundle that is taken in. @param workDir a folder that is the caller's to empty and to remove
- * @throws DocshelfError `bad_source` if it cannot be read or holds no page; a code of `ARCHIVE_RULES`
+ * Applies the rules of imported bundles.
+ * @throws DocshelfError `bad_source` if it is unreadable or has no page; a code of `ARCHIVE_RULES`
  */
 async function unpackArchive(
   file: string,
@@ -184,7 +180,6 @@ async function unpackArchive(
   onProgress: (doneBytes: number, totalBytes: number) => void,
   signal: AbortSignal,
 ): Promise<{ readonly dir: string; readonly leftOut: readonly Finding[] }> {
-  // Where the work folder's file system folds case, names that differ by it show as `name_case_conflict`.
   const options = { name: basename(file), limits, foldsCase: false, signal };
   const listing = await inspectArchive(file, options).catch((error: unknown) => {
     throw asBadSource(file, error);
@@ -203,7 +198,7 @@ function leaveOut(path: string, detail: string): Finding {
   return { kind: 'left_out', page: showName(path), detail };
 }
 
-/** Faults of the source's place, not of the archive's content, have the code of sources. */
+/** Errors of the location, not of the content, get the code of sources. */
 function asBadSource(file: string, error: unknown): unknown {
   if (!(error instanceof DocshelfError)) return error;
   if (error.code === 'no_pages')

@@ -1,7 +1,7 @@
 import type { SiteSource } from '../../domain/job.ts';
 import type { CollectCommand, SiteCrawler } from '../ports.ts';
 
-/** Each kind is loaded when needed: rendering Markdown brings much along. */
+/** Each kind loads on demand, because rendering Markdown needs many modules. */
 export async function openSource(order: CollectCommand, crawler: SiteCrawler): Promise<SiteSource> {
   const { source, workDir, limits } = order;
   switch (source.kind) {

@@ -11,25 +11,20 @@ import { showName } from '../../domain/secret.ts';
 import { isHidden } from '../../web/resolve.ts';
 
 export interface FoundFile {
-  /** Canonical: `/` between segments, no leading slash. */
   readonly path: string;
-  /** Path on disk, symlinks resolved. */
   readonly file: string;
   readonly size: number;
 }
 
 interface FoundFiles {
-  /** In the order of their paths (code units). */
   readonly files: readonly FoundFile[];
-  /** A folder once for all its content. */
   readonly leftOut: readonly Finding[];
 }
 
 interface Folder {
-  /** In the site; empty, or with a slash at its end. */
   readonly path: string;
   readonly dir: string;
-  /** The folders that led here, this one too, symlinks resolved: a link to one of them is a loop. */
+  /** Resolved parent folders with this one. A link to one of them is a loop. */
   readonly trail: ReadonlySet<string>;
 }
 
@@ -44,13 +39,12 @@ const OWN = "it is docshelf's own folder, which each export makes anew";
 const BY_PRODUCT = 'packers and file managers write it, and it is not part of a site';
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
-/** Entries looked at side by side: twice the threads of the pool. */
+/** Twice the threads of libuv's pool. */
 const LOOKS_MAX = 8;
 
 /**
- * Links within the folder are followed. Left out are: hidden paths (`isHidden`), other links, what is neither file nor
- * folder, and what no archive may hold.
- * @throws DocshelfError `bad_source` if a folder cannot be read or has more than an archive may; the signal's reason
+ * Follows links within the folder. Ignores hidden paths (`isHidden`), other links, special files, and files that archives do not allow.
+ * @throws DocshelfError `bad_source` if a folder is unreadable or over the limits of an archive; the signal's reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
   const root = await realpath(dir).catch((error: unknown) => {
@@ -69,7 +63,6 @@ class FolderWalk {
   #entries = 0;
   #totalBytes = 0;
 
-  /** @param root symlinks resolved. @param name what errors call it. */
   constructor(root: string, name: string, limits: ArchiveLimits) {
     this.#root = root;
     this.#name = name;
@@ -88,7 +81,7 @@ class FolderWalk {
   }
 
   async #read(folder: Folder): Promise<Folder[]> {
-    // As bytes: a name that is not UTF-8 would be read as another name, which is not there.
+    // Read names as bytes: decoding a name that is not UTF-8 gives a name that does not exist.
     const entries = await readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
       throw unreadable(folder.dir, error);
     });
@@ -149,7 +142,7 @@ class FolderWalk {
       const path = canonicalName(`${folder.path}${decodeName(entry.name, refuse)}`, this.#limits, refuse);
       if (`${path}/`.startsWith(OWN_FOLDER)) return this.#leaveOut(path, OWN);
       if (isByProduct(path)) return this.#leaveOut(path, BY_PRODUCT);
-      // With its slash a folder is judged by what it holds: `.well-known` has its dot by right.
+      // A final slash marks a folder: `.well-known/` is not hidden.
       const isServed = !isHidden(entry.isFile() ? path : `${path}/`);
       return isServed ? path : this.#leaveOut(path, 'its name begins with a dot, and such files are never served');
     } catch (error) {
@@ -159,7 +152,6 @@ class FolderWalk {
     }
   }
 
-  /** A symlink's target; null if that is outside the folder or missing. */
   async #follow(link: string, path: string): Promise<string | null> {
     const target = await realpath(link).catch((error: unknown) => {
       const errno = errnoOf(error);

@@ -40,7 +40,6 @@ export async function* bundleBytes(
   }
 }
 
-/** Fewer than `count` bytes only at the file's end. */
 async function readFully(handle: FileHandle, position: number, count: number): Promise<Buffer<ArrayBuffer>> {
   const bytes = Buffer.allocUnsafeSlow(count);
   let filled = 0;

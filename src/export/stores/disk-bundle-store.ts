@@ -10,12 +10,9 @@ import { bundleBytes, bundleGone, LINK_MS_MAX, linkSeconds, type PackedBundle } 
 import { SigningKeys } from './signing-keys.ts';
 
 interface DiskBundleStoreOptions {
-  /** `exports/` of the data folder. Archives to store must be on the same file system. */
   readonly dir: string;
-  /** URL under which clients reach the API listener, path prefix included. */
   readonly publicUrl: () => string;
   readonly nowMs: () => number;
-  /** Age at which a signing key is replaced. The default is 7 days. */
   readonly rotateKeysMs?: number;
 }
 
@@ -47,7 +44,6 @@ export class DiskBundleStore implements BundleStore {
     this.#keys = new SigningKeys({ dir: keysDir, rotateMs: rotateKeysMs, signedMsMax: LINK_MS_MAX, nowMs });
   }
 
-  /** Replaces a stored file of another size, which is damaged. @throws as `bundleBytes`; a system error */
   async put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
     const { sha256, sizeBytes, file } = bundle;
     signal.throwIfAborted();
@@ -80,7 +76,6 @@ export class DiskBundleStore implements BundleStore {
     return { url: `${base}/${path}?${query}`, expiresAt: new Date(expiresS * 1000) };
   }
 
-  /** Rejects a link with further query parameters. @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`, `cannot_read` */
   async follow({ sha256, fileName, query }: BundleLinkRequest): Promise<LinkedBundle> {
     const expires = query.get('expires') ?? '';
     const isWellFormed =
@@ -128,7 +123,6 @@ function grantOf(sha256: string, fileName: string, expiresS: number): LinkGrant 
   };
 }
 
-/** Shortens a file name from an unsigned link for an error message. */
 const shown = (fileName: string): string => `"${fileName.slice(0, 200)}"`;
 
 function invalid(fileName: string): DocshelfError {

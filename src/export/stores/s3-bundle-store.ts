@@ -25,18 +25,15 @@ export class S3BundleStore implements BundleStore {
   readonly #objects: S3Objects;
   readonly #nowMs: () => number;
 
-  /** @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
   constructor({ nowMs, ...options }: S3BundleStoreOptions) {
     this.#nowMs = nowMs;
     this.#objects = new S3Objects(options);
   }
 
-  /** The other files of the bucket. They are closed with this store. */
   get shared(): S3SharedFiles {
     return new S3SharedFiles(this.#objects);
   }
 
-  /** @throws DocshelfError `cannot_read`; the signal's reason */
   put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
     return this.#objects.put(bundleObject(bundle.sha256), bundle, signal);
   }

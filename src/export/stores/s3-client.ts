@@ -9,16 +9,13 @@ import { type S3FaultKind, s3FaultOf } from '../../net/s3-faults.ts';
 
 export interface S3Encryption {
   readonly algorithm: 'AES256' | 'aws:kms';
-  /** Key of KMS. Null uses the account's key for S3. */
   readonly kmsKeyId: string | null;
 }
 
 export interface S3Settings extends S3Place {
   readonly bucket: string;
   readonly prefix: string;
-  /** Null uses the default of the bucket. */
   readonly encryption: S3Encryption | null;
-  /** Null uses the credentials of the environment. */
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
   readonly policy: EgressPolicy;
 }
@@ -28,7 +25,6 @@ const IDLE_MS_MAX = 60_000;
 /** The SDK waits longer before each attempt, and does not repeat requests that the store rejects for good. */
 const ATTEMPTS_MAX = 4;
 
-/** Sends no request yet. @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
 export function createS3Client(settings: S3Settings): S3Client {
   const { policy, credentials } = settings;
   const config = {

@@ -32,9 +32,7 @@ export interface S3ObjectsOptions extends S3Settings {
   readonly retryTools?: RetryTools;
 }
 
-/** An object as messages and requests name it. */
 export interface ObjectName {
-  /** Under the prefix. */
   readonly key: string;
   readonly what: `${'bundle' | 'file'} "${string}"`;
   readonly contentType: string;
@@ -45,7 +43,6 @@ interface Found {
   readonly changedMs: number;
 }
 
-/** Retries of an upload: up to 32 s of waiting, in addition to the SDK's attempts. The job may have taken hours before. */
 const ROUNDS_MORE = 6;
 
 /**
@@ -56,7 +53,6 @@ export class S3Objects {
   readonly client: S3Client;
   readonly #options: S3ObjectsOptions;
 
-  /** @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
   constructor(options: S3ObjectsOptions) {
     this.#options = options;
     this.client = createS3Client(options);
@@ -86,14 +82,12 @@ export class S3Objects {
     } catch (error) {
       signal.throwIfAborted();
       const isOurs = error instanceof DocshelfError;
-      // If only the response was lost, the repeated call fails because the upload is complete.
       if (!isOurs && (await isKept().catch(() => false))) return;
       if ((error as Error).name === 'NoSuchUpload') upload.forget();
       throw this.faultOf(error, 'store', object);
     }
   }
 
-  /** Null if the store has no such object with that digest. */
   async find(object: ObjectName, sha256: string, verb: StoreVerb, signal?: AbortSignal): Promise<Found | null> {
     try {
       const head = new HeadObjectCommand(this.at(object));
@@ -107,7 +101,6 @@ export class S3Objects {
     }
   }
 
-  /** Null if the object does not exist. The stream throws the signal's reason. */
   async read(object: ObjectName, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | null> {
     try {
       const { Body } = await this.client.send(new GetObjectCommand(this.at(object)), { abortSignal: signal });
@@ -150,7 +143,6 @@ export class S3Objects {
     return { Bucket: bucket, Key: `${folder === '' ? '' : `${folder}/`}${key}` };
   }
 
-  /** The error for an operator. */
   faultOf(error: unknown, verb: StoreVerb, { what }: Pick<ObjectName, 'what'>): DocshelfError {
     const act: StoreAct = `${verb} ${what} in bucket "${this.#options.bucket}"`;
     return storeFault(error, act);
@@ -212,7 +204,6 @@ export class S3Upload {
     };
   }
 
-  /** Can be called again after a failure. @throws DocshelfError as `bundleBytes`; the SDK's errors */
   async send(signal: AbortSignal): Promise<void> {
     if (this.#bundle.sizeBytes > PART_BYTES) return this.#sendParts(signal);
     const chunks: Buffer[] = [];
@@ -230,7 +221,6 @@ export class S3Upload {
     this.forget();
   }
 
-  /** Makes the next `send()` start a new upload, because the store no longer knows this one. */
   forget(): void {
     this.#uploadId = null;
     this.#stored.clear();

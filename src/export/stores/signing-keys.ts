@@ -6,7 +6,6 @@ import { ifThere, writeOnce } from '../../files/index.ts';
 
 interface SigningKeysOptions {
   readonly dir: string;
-  /** Age in milliseconds at which a new key replaces it. */
   readonly rotateMs: number;
   readonly signedMsMax: number;
   readonly nowMs: () => number;
@@ -39,7 +38,6 @@ export class SigningKeys {
     this.#options = options;
   }
 
-  /** The key that signs. @throws DocshelfError `cannot_read`; the system's own errors */
   async current(): Promise<SigningKey> {
     if (this.#newest === null || this.#isDue(this.#newest)) {
       this.#newest = await this.#onDisk();
@@ -51,7 +49,6 @@ export class SigningKeys {
     return this.#newest;
   }
 
-  /** @throws DocshelfError `cannot_read` */
   async find(id: string): Promise<SigningKey | null> {
     if (!ID.test(id)) return null;
     return this.#newest?.id === id ? this.#newest : this.#read(id);

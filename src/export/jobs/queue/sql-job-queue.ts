@@ -10,16 +10,13 @@ import type { JobStatements } from './statements.ts';
 
 type JobSession = Pick<Session, 'run'>;
 
-/** PostgreSQL, or a file of SQLite in its thread. */
 export interface JobDatabase extends JobSession {
   transact<T>(act: (session: JobSession) => Promise<T>): Promise<T>;
 }
 
 interface SqlJobQueueOptions {
   readonly database: JobDatabase;
-  /** In the dialect of the database. */
   readonly statements: JobStatements;
-  /** For tests. */
   readonly wallMs?: () => number;
 }
 
@@ -29,15 +26,14 @@ const REFERENCES_PER_PAGE = 1000;
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 /**
- * The queue of jobs in one table, for any number of processes. A job belongs to its holder until the holder has shown no sign of life for
- * a lease, by a clock that all processes share; the number of the attempt fences off a former holder.
+ * Stores jobs in one table, for any number of processes. A holder that does not renew its lease, by a shared clock, loses its job. The
+ * number of the attempt keeps a former holder from writing.
  */
 export class SqlJobQueue implements JobQueue {
   readonly #database: JobDatabase;
   readonly #sql: JobStatements;
   readonly #wallMs: () => number;
   readonly #here = thisHolder();
-  /** Time of the last failed call, by `performance.now()`. */
   #lastFaultMs = Number.NEGATIVE_INFINITY;
   /** Jobs of one process are added in the order of the calls. */
   #adding: Promise<unknown> = Promise.resolve();
@@ -175,7 +171,6 @@ export class SqlJobQueue implements JobQueue {
     }
   }
 
-  /** The database stays open: it belongs to the caller. */
   async close(): Promise<void> {
     await this.#adding;
   }
@@ -194,7 +189,6 @@ export class SqlJobQueue implements JobQueue {
     });
   }
 
-  /** A job whose lease has expired goes before those that wait. */
   async #next(session: JobSession, leaseMs: number): Promise<Candidate | null> {
     const [abandoned] = await session.run<Candidate>(this.#sql.nextAbandoned, { leaseMs });
     if (abandoned !== undefined) return abandoned;
@@ -202,14 +196,12 @@ export class SqlJobQueue implements JobQueue {
     return queued ?? null;
   }
 
-  /** Null if the caller should look again. */
   async #take(session: JobSession, leaseMs: number): Promise<Claim | null> {
     await session.run(this.#sql.lockClaims);
     const next = await this.#next(session, leaseMs);
     if (next === null) return null;
     const { seq, jobId, attempt, organizationId } = next;
     if (next.isCanceled) {
-      // Its holder is dead, so end it here.
       await this.#changes(session, this.#sql.fail, { jobId, attempt, ...failure(CANCELED, null) });
       return null;
     }
@@ -269,7 +261,6 @@ const failure = ({ code, message, next }: JobFault, report: ExportReport | null)
 const PATIENCE_MS = 120_000;
 const PAUSE_MS = 500;
 
-/** @throws DocshelfError `database_unavailable` after two minutes */
 async function patiently<T>(act: () => Promise<T>): Promise<{ readonly result: T; readonly faults: number }> {
   const endMs = performance.now() + PATIENCE_MS;
   for (let faults = 0; ; faults += 1) {
@@ -296,11 +287,10 @@ interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isCanceled
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly isCanceled: 0 | 1;
-  /** The three columns of a bundle are null together. */
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** Null in a row from before codes were stored. `error` contains the advice there. */
+  /** Null in rows from before codes were stored, whose `error` contains the advice. */
   readonly errorCode: ErrorCode | null;
   readonly errorNext: string | null;
   readonly paths: string | null;
@@ -340,12 +330,11 @@ function oneJob([row]: readonly JobRow[]): StoredJob {
   return toStoredJob(row);
 }
 
-/** The cursor at the end of a page: base64url of the `seq` of its last job. */
+/** base64url of the `seq` of the last job of the page. */
 function cursorOf(seq: number): string {
   return Buffer.from(String(seq)).toString('base64url');
 }
 
-/** The next page begins below this `seq`. @throws DocshelfError `bad_request` */
 function seqOf(cursor: string | undefined): number {
   if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
@@ -365,10 +354,8 @@ export interface Holder {
   readonly startTicks: string;
 }
 
-/** This process. Null if the system cannot name it (no Linux, no /proc). */
 export function thisHolder(): Holder | null {
   try {
-    // /proc may be mounted for other processes.
     if (readlinkSync('/proc/self') !== String(process.pid)) return null;
     const startTicks = startTicksOf(process.pid);
     if (startTicks === null) return null;

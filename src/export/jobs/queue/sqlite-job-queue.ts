@@ -22,14 +22,14 @@ const OF_HOLDERS = [
 const ENDING_MS_MAX = 10_000;
 
 /**
- * The embedded queue: a file of SQLite in a separate thread, which the first call starts.
- * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`. @param entry for tests
+ * Opens the embedded SQLite queue in a thread, which the first call starts.
+ * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`
  */
 export async function openSqliteJobQueue(
   order: QueueFile,
   entry = threadEntry('./worker', import.meta),
 ): Promise<JobQueue> {
-  // If the thread dies, a waiting call may have been carried out.
+  // A waiting call may have succeeded before the thread died.
   const thread = new Thread<QueueCalls>({
     task: 'ask for jobs',
     heap: HEAPS.queue,

@@ -10,7 +10,6 @@ import { type JobDatabase, SqlJobQueue } from './sql-job-queue.ts';
 import { SQLITE_STATEMENTS } from './statements.ts';
 
 export interface QueueFile {
-  /** Path of the database. docshelf creates the file and its folder. */
   readonly file: string;
 }
 
@@ -24,7 +23,6 @@ export interface Clocks {
   monotonicMs(): number;
 }
 
-/** The first call opens the file; if that fails, the next call does. */
 export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
   let database: SqliteDatabase | null = null;
   let queue: JobQueue | null = null;
@@ -44,8 +42,8 @@ export function serveQueue({ file }: QueueFile, clocks: Clocks): void {
 const BUSY_MS_MAX = 5000;
 
 /**
- * SQLite's own wait. It sleeps up to 100 ms between attempts. Restarting it every few milliseconds reduced p99 from 230 ms to between
- * 20 and 80 ms while another process writes without a pause.
+ * SQLite sleeps up to 100 ms between attempts. Restarting its wait every few milliseconds reduced p99 from 230 ms to 20 to 80 ms while
+ * another process writes constantly.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
@@ -53,7 +51,6 @@ const BUSY_PAUSE_MS = 1;
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const [BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 8, 10, 11, 13, 14, 26];
 
-/** One connection, which one statement or transaction has at a time. */
 export class SqliteDatabase implements JobDatabase {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<Statement, StatementSync>();
@@ -75,7 +72,6 @@ export class SqliteDatabase implements JobDatabase {
         this.#database.exec('COMMIT');
         return result;
       } catch (error) {
-        // If the disk failed, SQLite has ended the transaction.
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
         throw error;
       }
@@ -102,8 +98,8 @@ export class SqliteDatabase implements JobDatabase {
 }
 
 /**
- * Every commit is flushed to the disk.
- * @throws DocshelfError `data_folder_newer`, `cannot_write` for a symbolic link; errors of SQLite and of the file system
+ * Flushes every commit to the disk.
+ * @throws DocshelfError `data_folder_newer`, `cannot_write` for a symbolic link; errors of SQLite and the file system
  */
 export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
@@ -120,7 +116,6 @@ export function openDatabase(file: string, clocks: Pick<Clocks, 'monotonicMs'>):
   }
 }
 
-/** Repeats `act` for some seconds if another process keeps the file locked. */
 export function patiently<T>(act: () => T): T {
   const endMs = performance.now() + BUSY_MS_MAX;
   for (;;) {
@@ -185,7 +180,6 @@ function bringUp(database: DatabaseSync, file: string): void {
   database.exec('COMMIT');
 }
 
-/** Renames columns as in PostgreSQL, and replaces the counter of signs of life by the time of the last one. */
 function moveToSharedStatements(database: DatabaseSync): void {
   const indexes = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").all();
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
@@ -207,10 +201,8 @@ function resultCodeOf(error: unknown): number | undefined {
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/** Rises with every change to the tables. */
 const FORMAT_VERSION = 4;
 
-/** `statements.ts` describes the columns. `seq` values are never reused. Long columns are last, because SQLite reads earlier ones without them. */
 const TABLES = `
   CREATE TABLE jobs (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,18 +1,14 @@
 import { type Statement, statement } from '../../../database/statement.ts';
 
-/** The words in which the two databases differ. All other text of the statements is the same. */
+/** Parts of the statements that differ between the databases. */
 interface Dialect {
   readonly jobs: string;
   readonly turns: string;
-  /** The greater of two values. */
   readonly greatest: string;
-  /** Milliseconds by a clock that all processes of the queue share. */
   readonly clockMs: string;
   /** Lets a claim pass by a job that another transaction changes, such as a cancellation. */
   readonly skipLocked: string;
-  /** Until the end of the transaction, one process at a time adds jobs of an organization. */
   readonly lockOrganization: string;
-  /** Until the end of the transaction, one process at a time decides whose turn it is: organizations take exact turns. */
   readonly lockClaims: string;
 }
 
@@ -32,7 +28,6 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
   const candidate = `CAST(job.seq AS FLOAT) AS seq, job.job_id AS "jobId", job.organization_id AS "organizationId", job.status, job.attempt,
     job.is_canceled AS "isCanceled"`;
   const held = `job_id = :jobId AND attempt = :attempt AND status = 'running'`;
-  /** Times shown to people never go back. */
   const touched = `updated_at_ms = ${greatest}(updated_at_ms, :nowMs)`;
   const list = (filter: string) =>
     `SELECT ${columns} FROM ${jobs} AS job WHERE ${filter} job.seq < :before ORDER BY job.seq DESC LIMIT :limit`;
@@ -68,12 +63,12 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
 
     holders: `SELECT DISTINCT holder FROM ${jobs} WHERE status = 'running' AND holder IS NOT NULL`,
     endLeases: `UPDATE ${jobs} SET leased_at_ms = NULL, holder = NULL WHERE status = 'running' AND holder = :holder`,
-    // The absolute value covers a clock that was set back, or restarted with the machine: the lease expires at most one lease later.
+    // The absolute value covers a clock that was set back or restarted: the lease expires at most one lease later.
     nextAbandoned: `
       SELECT ${candidate} FROM ${jobs} AS job
       WHERE status = 'running' AND (leased_at_ms IS NULL OR abs(${clockMs} - leased_at_ms) >= :leaseMs)
       ORDER BY +job.seq LIMIT 1 ${skipLocked}`,
-    // Reads only the head of each domain's queue: 10,000 jobs that wait for one domain cost a claim as much as one.
+    // Reads only the first job of each domain, so that 10,000 waiting jobs of one domain do not slow down a claim.
     nextQueued: `
       WITH RECURSIVE head (domain) AS (
         SELECT min(domain) FROM ${jobs} WHERE status = 'queued'
@@ -121,13 +116,12 @@ function jobStatements({ jobs, turns, greatest, clockMs, skipLocked, ...locks }:
         SELECT coalesce(min(other.place), 0) - 1 FROM ${jobs} AS other
         WHERE other.status = 'queued' AND other.organization_id = job.organization_id
       ) WHERE ${held} AND is_canceled = 0 RETURNING job_id`,
-    /** Ends a queued job. A running one ends when its holder sees it. */
     cancel: `
       UPDATE ${jobs} SET is_canceled = 1, ${touched}, checkpoint = CASE WHEN status = 'queued' THEN NULL ELSE checkpoint END,
         error = CASE WHEN status = 'queued' THEN 'canceled' END, error_code = CASE WHEN status = 'queued' THEN 'canceled' END,
         status = CASE WHEN status = 'queued' THEN 'failed' ELSE status END
       WHERE job_id = :jobId AND status IN ('queued', 'running') AND is_canceled = 0`,
-    /** How an attempt has ended, if the connection was lost before the holder received the result. */
+    /** Finds the ending if the connection was lost before the response. */
     ended: `SELECT status FROM ${jobs} WHERE job_id = :jobId AND attempt = :attempt AND status <> 'running'`,
 
     lastCompleted: `
@@ -164,7 +158,6 @@ export const POSTGRES_STATEMENTS = prepared({
   lockClaims: `SELECT pg_advisory_xact_lock(hashtext('docshelf.export_turns'))`,
 });
 
-/** A transaction of SQLite has the whole file to itself. `clock_ms` is a function of docshelf. */
 export const SQLITE_STATEMENTS = prepared({
   jobs: 'jobs',
   turns: 'turns',
