@@ -28,7 +28,7 @@ interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/** Share of the archive's bound: redirects, search data and the manifest come on top. */
+/** The rest is for redirects, search data and the manifest. */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
@@ -45,7 +45,6 @@ export class Admission {
     this.#robots = robots;
   }
 
-  /** Reports why it leaves an address out, once for each. */
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
     const { scope, followsLinks } = this.#options;
     const parsed = new URL(url);
@@ -79,20 +78,15 @@ export class Admission {
   }
 }
 
-/** Length that servers and proxies commonly accept. */
 const URL_CHARS_MAX = 2_000;
 const SEGMENTS_MAX = 40;
-/** Occurrences of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
 const REPEATS_MAX = 4;
-/** Addresses that differ in a date alone: a year's days and some. */
 const DATES_MAX = 400;
-/** Addresses that differ in their query alone: pictures by size. */
 const ASSET_VARIANTS_MAX = 5_000;
 
-/** `/2031/05`, `/2031-05-12/`, `?month=2031-05` */
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Finds addresses that a site generates without end. Judge each address once: it is counted. */
+/** Finds addresses that a site generates endlessly. Judge each address only once, because it counts them. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -135,21 +129,19 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-/** RFC 9309, section 2.5: at least 500 KiB must be read. */
+/** RFC 9309, section 2.5 requires at least 500 KiB. */
 const ROBOTS_BYTES_MAX = 512 * 1024;
 
 interface Rule {
   readonly isAllowed: boolean;
-  /** The longest rule is the most specific. */
   readonly path: string;
-  /** Between its asterisks. */
   readonly parts: readonly string[];
   readonly isWhole: boolean;
 }
 
 const OWN_AGENT = 'docshelf';
 
-/** Rules for docshelf (RFC 9309). robots-parser 3.0.1 takes `/%7Eme` and `/~me` for two paths (2.2.2). */
+/** robots-parser 3.0.1 treats `/%7Eme` and `/~me` as two paths (RFC 9309, section 2.2.2), so docshelf reads the rules itself. */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -187,7 +179,6 @@ export class Robots {
     return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
   }
 
-  /** The longest matching rule decides; among equally long ones, the one that allows. */
   allows({ pathname, search }: URL): boolean {
     const path = normalized(pathname + search);
     let decisive: Rule | null = null;
@@ -205,7 +196,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Linear: each part is searched once, from the left. */
+/** Linear: searches each part once, from the left. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;
@@ -220,7 +211,7 @@ function fits({ parts, isWhole }: Rule, path: string): boolean {
   return last === undefined ? at === path.length : path.length - last.length >= at && path.endsWith(last);
 }
 
-/** Decodes percent-encodings if that keeps the meaning, and writes the others in upper case. */
+/** Decodes percent-encodings if the meaning stays, and writes the others in upper case. */
 function normalized(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (text) => {
     const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
@@ -234,11 +225,10 @@ export function hasNoFollow(directives: string): boolean {
   return NO_FOLLOW.test(directives);
 }
 
-/** Findings that wait for file names. A report lists fewer. */
 const WAITING_MAX = 5_000;
 const REPORTED_MAX = 100_000;
 
-/** Reports each address once. Findings wait until the crawl is over and the files of their pages have names. */
+/** Holds findings until the crawl is over, because only then do files have names. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   readonly #waiting: Finding[] = [];

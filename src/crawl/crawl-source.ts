@@ -24,20 +24,18 @@ import { writeSite } from './write-site.ts';
 
 export interface CrawlSourceOptions {
   readonly settings: CrawlSettings;
-  /** Host names of the site, in lower case. */
   readonly hosts: readonly string[];
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly egress: EgressRules;
   readonly filesDir: string;
   readonly workDir: string;
-  /** Folder of the job: the next attempt resumes from it. */
   readonly journalDir: string;
   readonly recordsDir: string;
   readonly pageThreads: number;
 }
 
-/** Exports a live site: the start page, robots.txt, all addresses that seeds lead to, the 404 page, and the written files. */
+/** Exports a live site: start page, robots.txt, everything reachable from the seeds, and the 404 page. */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
   readonly #store: FileStore;
@@ -57,7 +55,6 @@ export class CrawlSource implements SiteSource {
     const record = new CrawlRecord(recordsDir, request.domain);
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
-    // The threads start while the start page is fetched.
     const data = { filesDir, foundDir, packFolders, attempt: journal.attempt };
     const threads = held.adopt(new PageThreads(this.#options.pageThreads, data), (started) => started.end());
     const urls = hosts.flatMap((host) => [`http://${host}`, `https://${host}`]);
@@ -81,7 +78,6 @@ export class CrawlSource implements SiteSource {
     let crawl: Crawl | null = null;
     const scope = new Scope(await findScope(settings, hosts, responder, threads));
     await threads.useScope(scope.settings);
-    // Fetching is half of the progress, writing the other half.
     const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
     const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
     crawl = new Crawl({ ...parts, followsLinks, onProgress });
@@ -149,9 +145,9 @@ export class CrawlSource implements SiteSource {
 const REDIRECTS_MAX = 10;
 
 /**
- * Follows redirects within the host; the folder stays that of the config. A host that the start page names as the one it is published
- * at, by the same path, belongs to the site too: often an internal server is crawled.
- * @throws DocshelfError `bad_source` if the start page is missing, or no page of the site
+ * Follows redirects within the host. If the start page names another host with the same path, that host belongs to the site, because often
+ * an internal server is crawled.
+ * @throws DocshelfError `bad_source` if the start page is missing or no page is in the folder
  */
 async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
@@ -200,12 +196,11 @@ function plain(url: URL): URL {
   return new URL(`${url.pathname}${url.search}`, url.origin);
 }
 
-/** Names of the sitemap on most sites, with WordPress, and with Astro. */
 const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
 const SITEMAPS_MAX = 500;
 const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
 
-/** @throws DocshelfError `bad_source` if robots.txt cannot be fetched, or disallows the start page */
+/** @throws DocshelfError `bad_source` if robots.txt is unavailable or disallows the start page */
 async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, store: FileStore): Promise<Robots> {
   const entry = await crawl.visit(`${scope.origin}/robots.txt`, { ...KNOWN, askedAs: 'known_file' });
   const bytes = await bytesOf(entry, store);
@@ -213,7 +208,7 @@ async function readRobots(settings: CrawlSettings, scope: Scope, crawl: Crawl, s
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, where the site is your own, set robots: ignore in the source.';
-  // An unreachable robots.txt disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rule.
+  // An unavailable robots.txt disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rules.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))
@@ -229,7 +224,7 @@ function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl:
   const sitemaps = [...robots.sitemaps, ...folders.flatMap((folder) => SITEMAPS.map((name) => folder + name))];
   for (const sitemap of sitemaps.slice(0, SITEMAPS_MAX)) {
     const url = URL.parse(sitemap, scope.origin);
-    // A sitemap speaks for its own host (sitemaps.org).
+    // A sitemap lists only its own host (sitemaps.org).
     const canonical = url === null || !scope.isOwn(url) ? null : scope.canonical(url);
     if (canonical !== null) crawl.name(canonical, { ...KNOWN, askedAs: 'sitemap' });
   }
@@ -241,7 +236,6 @@ function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl:
   }
 }
 
-/** @returns the address of each path */
 function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<string, string> {
   const urls = new Map<string, string>();
   for (const path of paths) {
@@ -275,7 +269,7 @@ function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
   return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }
 
-/** If the server fails to return this many pages, and more than this share, the export has too many holes. */
+/** An export with this many failures, and this share, has too many holes. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 

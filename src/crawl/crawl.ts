@@ -37,22 +37,19 @@ interface CrawlOptions {
 
 type RenderPage = (entry: ContentEntry) => Promise<void>;
 
-/** Requests to another host at a time, as a browser has. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Answers that are read at a time: a few for each thread, so that a killed process loses few. */
+/** A few for each thread, so that a killed process loses few. */
 const READING_MAX = 16;
 const REDIRECTS_MAX = 10;
 
 /**
- * Fetches every address that the site names and the rules admit, each once: `name` queues an address, the queue fetches it, a thread
- * reads the answer, and its references are named in turn.
+ * Fetches each address that the site names and the rules allow, once. `name` queues an address, the queue fetches it, a thread reads it,
+ * and its references are named in turn.
  */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
-  /** Addresses that pages name with `integrity`. */
   readonly withDigest = new Set<string>();
-  /** Pages: asked for, failed by the server, stored. */
   readonly counts = { asked: 0, faults: 0, pages: 0 };
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
@@ -60,7 +57,6 @@ export class Crawl {
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
   #render: RenderPage | null = null;
   #bytes = 0;
-  /** Fetched addresses and rendered pages. */
   #done = 0;
   #toRender = 0;
 
@@ -88,12 +84,10 @@ export class Crawl {
     this.#render = render;
   }
 
-  /** Sends no request to a busy host for `ms`, and fewer at a time from then on. */
   onBusy(host: string, ms: number): void {
     this.#queue.slowDown(host, ms);
   }
 
-  /** Queues an address. Ignores known ones, and those that the rules leave out. */
   name(url: string, naming: Naming): void {
     const known = this.entries.get(url);
     if (known?.askedAs === 'browser' && naming.askedAs === 'link') this.#promote(known, naming);
@@ -102,7 +96,6 @@ export class Crawl {
     if (entry !== null) this.#queue.add(new URL(url).host, entry);
   }
 
-  /** Fetches an address at once, past queue and rules. */
   async visit(url: string, naming: Naming): Promise<Entry> {
     const known = this.entries.get(url);
     if (known !== undefined) return known;
@@ -112,7 +105,6 @@ export class Crawl {
     return entry;
   }
 
-  /** Fetches an address before all queued ones. Null if the rules leave it out. */
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
@@ -123,14 +115,13 @@ export class Crawl {
     return entry;
   }
 
-  /** Exports a page as the browser shows it. @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
     const read = await this.#options.threads.read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
     entry.settled = read.content;
     this.#nameFound(entry, read);
   }
 
-  /** Resolves when every named address was asked for. @throws what storing throws; what `end` is given */
+  /** Resolves after the last address. @throws storage errors; errors given to `end` */
   async finish(): Promise<void> {
     await this.#queue.drain();
   }
@@ -143,7 +134,6 @@ export class Crawl {
     return { entries: this.entries.size, pages: this.counts.pages, bytes: this.#bytes };
   }
 
-  /** A file that a script loaded is a page that a link names. */
   #promote(entry: Entry, naming: Naming): void {
     if (!this.#admission.admits(entry.url, naming, this.#size)) return;
     entry.askedAs = naming.askedAs;
@@ -160,14 +150,12 @@ export class Crawl {
     return entry;
   }
 
-  /** @returns `rest`: the answer is read, while the queue sends further requests */
+  /** @returns `rest`, which resolves after reading. The queue continues meanwhile */
   async #fetch(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
-    // `ask` or `visit` has fetched it before its turn.
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
-    // Other pages may have reached the limit while this one waited.
     const full = isLink ? this.#admission.reasonAgainstPage(this.#size) : null;
     if (full !== null) {
       this.#admission.leaveOut(entry.url, entry, full);
@@ -204,7 +192,7 @@ export class Crawl {
       this.#admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
-    // A request for some pages does not include pages that a script loads ahead.
+    // An export of some pages omits pages that a script loads ahead.
     if (entry.askedAs === 'browser' && isPage && !followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
@@ -217,7 +205,6 @@ export class Crawl {
     this.#renderIfPage(entry);
   }
 
-  /** Follows a redirect, and reports other answers. */
   #takeOther(entry: Entry, fetched: FetchedUrl): void {
     const { journal, findings } = this.#options;
     entry.fetched = fetched;
@@ -244,7 +231,7 @@ export class Crawl {
     const { threads, journal, store, settings } = this.#options;
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // Sitemaps and feeds are read from the store, and a body too large for memory is kept as it is.
+    // Read sitemaps and feeds from the store, and keep a body that is too large for memory.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
@@ -269,7 +256,7 @@ export class Crawl {
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
       if (isLink && !entry.isFollowed) continue;
-      // A mention may be no address.
+      // The text may not be an address.
       const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
       this.name(url, { askedAs: kind, referrer, depth, isOptional });
     }

@@ -1,10 +1,8 @@
 import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../web/index.ts';
 import { type FoundKind, type SourceType, sourceTypeOf } from '../web/rewrite/index.ts';
 
-/** How an address became known. `known_file`: many sites have such a file; `not_found`: an address that no site has. */
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-/** Place of a file's references. Length 0: in the memory of the thread; else in the thread's file. */
 export interface FoundPlace {
   readonly thread: number;
   readonly offset: number;
@@ -12,27 +10,20 @@ export interface FoundPlace {
 }
 
 export interface Entry {
-  /** Canonical. */
   readonly url: string;
   askedAs: AskedAs;
-  /** Address of the page that names it first; may be empty. */
   readonly referrer: string;
   readonly depth: number;
-  /** Number of redirects that led to this address. */
   readonly redirects: number;
   readonly isOptional: boolean;
-  /** Headers of the page's request, names in lower case. */
   readonly headers: Readonly<Record<string, string>> | null;
   state: 'waiting' | 'asked' | 'done';
   isFollowed: boolean;
   fetched: FetchedUrl | null;
-  /** The server responded with a page to a request for a file; the page is not stored. */
+  /** The server returned a page instead of the file, so it is not stored. */
   isPageInstead: boolean;
-  /** The page as the browser shows it, if that is exported. */
   settled: FetchedContent | null;
-  /** Media type of the exported content; empty if unknown. */
   type: string;
-  /** Null if it has no references. */
   place: FoundPlace | null;
 }
 
@@ -48,19 +39,14 @@ export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
   return settled ?? fetched.content;
 }
 
-/** A fetched address, as the journal and the record of a crawl store it. */
 export interface FetchedUrl {
-  /** Canonical. */
   readonly url: string;
-  /** 200 if content is stored. */
   readonly status: number;
-  /** Absolute, with its fragment. */
   readonly location: string | null;
   readonly contentType: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
   readonly noFollow: boolean;
-  /** Decoded body. Null if none is stored. */
   readonly content: FetchedContent | null;
 }
 
@@ -72,7 +58,6 @@ export interface PackedAt {
 export interface FetchedContent {
   readonly sha256: string;
   readonly size: number;
-  /** Null if the content is in the file store. */
   readonly packed: PackedAt | null;
 }
 
@@ -80,7 +65,7 @@ export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): s
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Files that are looked for without a reference: their absence is no finding. */
+/** Requested without a reference, so their absence is not a finding. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
@@ -117,7 +102,7 @@ export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType |
   return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 }
 
-/** Some servers respond with a page if a script or picture is missing. */
+/** Some servers return a page if a script or picture is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);

@@ -1,36 +1,32 @@
 interface FetchQueueOptions<Item> {
-  /** Sends the item's request. `rest`, the reading of its answer, goes on while the next request is sent. A rejection ends the queue. */
+  /** `rest` reads the response while the queue sends the next request. A rejection ends the queue. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
-  /** `rateMax`: requests in a second; 0: no bound. */
+  /** `rateMax` is requests per second, 0 for no limit. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
-  /** Requests to all hosts together. */
   readonly inFlightMax: number;
-  /** Answers that are read at a time. Above it only urgent requests are sent. */
+  /** Number of concurrent reads. Above it only urgent requests are sent. */
   readonly restingMax: number;
 }
 
 interface Line<Item> {
   waiting: Item[];
   readonly urgent: Item[];
-  /** Items at the start of `waiting` that were taken. */
   taken: number;
   inFlight: number;
   inFlightMax: number;
   readonly intervalMs: number;
-  /** By `performance.now()`. */
   notBeforeMs: number;
   timer: NodeJS.Timeout | null;
 }
 
 /**
- * Requests by host: each host has its own bound and rate, which `Scheduler` has not, and may be left alone for a time. Reading an answer
- * takes no place of its host, so that a slow reader does not slow down the site's other requests.
+ * Limits requests per host by number and rate, which `Scheduler` cannot, and can pause a host. Reading does not count, so that a slow
+ * reader does not delay requests.
  */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;
   readonly #lines = new Map<string, Line<Item>>();
   readonly #done = Promise.withResolvers<void>();
-  /** Items that wait, are requested or are read, and awaited work. */
   #open = 0;
   #inFlight = 0;
   #resting = 0;
@@ -46,12 +42,11 @@ export class FetchQueue<Item> {
     this.#add(host, (line) => line.waiting.push(item));
   }
 
-  /** For an item that a caller waits for: it goes before all others, however many answers are read. */
   addUrgent(host: string, item: Item): void {
     this.#add(host, (line) => line.urgent.push(item));
   }
 
-  /** Keeps the queue open until the end of `work`, which may add items. A rejection ends the queue. */
+  /** Keeps the queue open until `work` ends, which may add items. A rejection ends the queue. */
   await(work: Promise<void>): void {
     this.#open += 1;
     work.then(
@@ -60,14 +55,12 @@ export class FetchQueue<Item> {
     );
   }
 
-  /** Sends nothing to the host for `ms`, and half as much at a time from then on. */
   slowDown(host: string, ms: number): void {
     const line = this.#lineOf(host);
     line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);
     line.inFlightMax = Math.max(1, Math.floor(line.inFlightMax / 2));
   }
 
-  /** @throws what `work` throws first; what `end` is given */
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#endIfIdle();
@@ -152,7 +145,6 @@ export class FetchQueue<Item> {
   }
 }
 
-/** Drops taken items now and then, so that taking costs the same however many wait. */
 function take<Item>(line: Line<Item>): Item {
   const item = line.waiting[line.taken] as Item;
   line.taken += 1;

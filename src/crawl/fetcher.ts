@@ -15,32 +15,28 @@ import { bodyFault, headerOf, type RequestFacts, requestFault } from '../net/htt
 import { mediaTypeOf } from './entry.ts';
 
 export interface FileRequest {
-  /** http or https; a fragment is not sent. */
+  /** http or https, sent without its fragment. */
   readonly url: string;
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly limitsOf: (mediaType: string) => BodyLimits;
 }
 
 export interface BodyLimits {
-  /** Decoded bytes. Over it the request fails with `source_too_large`. */
+  /** Limit of decoded bytes. Above it the request fails with `source_too_large`. */
   readonly bytesMax: number;
-  /** Over it the body is a file and not in memory. */
   readonly memoryBytesMax: number;
 }
 
 export interface FetchedAnswer {
   readonly status: number;
-  /** As `headerOf`. */
   header(name: string): string | null;
-  /** Decoded. A file is the caller's to remove. */
+  /** Decoded. The caller removes the file. */
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** RFC 9110, section 5.5; the config has looked at the files already. */
+/** RFC 9110, section 5.5. The config check already validated the files. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
-/** @param origins URLs of the site besides that of its source */
 export function crawlPolicy(
   rules: EgressRules,
   { url, allowAddresses }: CrawlSettings,
@@ -50,10 +46,9 @@ export function crawlPolicy(
 }
 
 /**
- * With the credentials that the files hold now.
- * @param spoolDir an existing folder for bodies that are too large for memory
- * @returns `credentials` holds secrets: do not store it
- * @throws DocshelfError `bad_source` if a secret cannot be read
+ * Reads the credentials again.
+ * @param spoolDir existing folder for bodies that are too large for memory
+ * @returns secrets in `credentials`, so do not store it @throws DocshelfError `bad_source` if a secret is unreadable
  */
 export async function openFetcher(
   settings: CrawlSettings,
@@ -86,11 +81,8 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
 
 interface FetcherSettings {
   readonly policy: EgressPolicy;
-  /** To the body's last byte. */
   readonly requestTimeoutMs: number;
-  /** To one origin. */
   readonly connectionsMax: number;
-  /** Sent to one origin alone. */
   readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
   readonly spoolDir: string;
 }
@@ -106,9 +98,9 @@ export class GuardedFetcher {
   }
 
   /**
-   * Every status resolves; no redirect is followed.
-   * @throws DocshelfError `host_not_allowed`, `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
-   *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason if that aborts
+   * Resolves for every status and follows no redirect.
+   * @throws DocshelfError `host_not_allowed`, `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`,
+   * `source_failed`, `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason
    */
   async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
     signal.throwIfAborted();
@@ -135,7 +127,7 @@ export class GuardedFetcher {
         if (proxy !== 'off') await this.#admit(url);
         return this.#dispatcher.request({ ...target, headers, signal: exchange.signal });
       };
-      // undici looks at the signal of a request that waits for its connection only once it is connected.
+      // undici ignores the signal until the connection exists.
       const answer = await unlessAborted(send(), exchange.signal).catch((error: unknown) => {
         throw requestFault(error, facts);
       });
@@ -172,17 +164,15 @@ function tooSlow(thing: string, requestTimeoutMs: number): DocshelfError {
 
 const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
 
-/** Bytes of an unwanted body that are read to keep the connection. */
 const UNUSED_BYTES_MAX = 64 * 1024;
 
-/** Decodes a body, and bounds its bytes on the wire and its decoded ones. @throws DocshelfError; errors of the disk */
 async function readBody(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   limitsOf: FileRequest['limitsOf'],
   facts: RequestFacts,
   spoolDir: string,
 ): Promise<FetchedAnswer['body']> {
-  // An error after the end of reading must not end the process.
+  // A late error must not end the process.
   body.on('error', () => undefined);
   if (hasNoUse(statusCode)) {
     await body.dump({ limit: UNUSED_BYTES_MAX }).catch(() => undefined);
@@ -199,7 +189,6 @@ async function readBody(
     try {
       for await (const chunk of body as AsyncIterable<Buffer>) {
         receivedBytes += chunk.length;
-        // A coding that gives nothing for all it takes must end as well.
         if (receivedBytes > limits.bytesMax + UNUSED_BYTES_MAX) throw tooLarge();
         yield chunk;
       }
@@ -226,7 +215,6 @@ async function readBody(
   }
 }
 
-/** Gathers a body in memory, or in a file if it is larger than memory may hold. */
 async function gather(
   source: AsyncIterable<Buffer>,
   { bytesMax, memoryBytesMax }: BodyLimits,
@@ -255,7 +243,7 @@ async function gather(
   }
 }
 
-/** A buffer of its own can be handed to another thread. */
+/** A separate buffer can move to another thread. */
 function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
   const body = new Uint8Array(bytes);
   let at = 0;

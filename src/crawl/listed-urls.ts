@@ -17,7 +17,6 @@ export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>):
   return isSitemapPath(pathname) || isGeneratorFile(pathname);
 }
 
-/** @param file with the entry's content */
 export async function urlsListedIn(entry: ContentEntry, file: string, scope: Scope): Promise<ListedUrl[]> {
   const { url, askedAs, fetched } = entry;
   if (fetched.content.size > SITEMAP_BYTES_MAX || !scope.isOwn(new URL(url))) return [];
@@ -38,7 +37,6 @@ export async function urlsListedIn(entry: ContentEntry, file: string, scope: Sco
   return [...own(sitemaps, 'sitemap'), ...own(pages, 'link')];
 }
 
-/** Empty for a broken gzip, or one that is too large. */
 async function unpacked(bytes: Buffer): Promise<Buffer> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
@@ -49,7 +47,7 @@ interface Sitemap {
   readonly sitemaps: readonly string[];
 }
 
-/** sitemaps.org: a sitemap holds 50,000 addresses and 50 MB. */
+/** sitemaps.org allows 50,000 addresses and 50 MB. */
 export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
 const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
@@ -58,7 +56,6 @@ export function isSitemapPath(pathname: string): boolean {
   return NAME.test(pathname);
 }
 
-/** A sitemap (sitemaps.org) in XML, a feed, or a list of lines. Never fails. */
 export function readSitemap(text: string): Sitemap {
   const start = text.trimStart();
   if (!start.startsWith('<')) {
@@ -79,7 +76,7 @@ class SitemapReader implements Sitemap {
   #text: string | null = null;
 
   read(xml: string): void {
-    // CDATA sections are markup outside of HTML alone.
+    // CDATA sections exist only outside HTML.
     this.#tokenizer.inForeignNode = true;
     this.#tokenizer.write(xml, true);
   }
@@ -88,9 +85,9 @@ class SitemapReader implements Sitemap {
     if (tagName === 'sitemap') this.#isInSitemap = true;
     if (tagName === 'item' || tagName === 'entry') this.#isInItem = true;
     const isFeedLink = this.#isInItem && tagName === 'link';
-    // `image:loc` is no page. RSS has an address as text.
+    // `image:loc` is not a page. RSS has addresses as text.
     this.#text = tagName === 'loc' || isFeedLink ? '' : null;
-    // Other languages (Google's extension of the protocol), or Atom's.
+    // Links to other languages (Google's extension), or of Atom.
     if (tagName !== 'xhtml:link' && !isFeedLink) return;
     const attribute = (wanted: string): string | undefined => attrs.find(({ name }) => name === wanted)?.value;
     const href = (attribute('rel') ?? 'alternate') === 'alternate' ? attribute('href') : undefined;
@@ -123,7 +120,7 @@ class SitemapReader implements Sitemap {
 const LINKS_MAX = 50_000;
 const LINK = /\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)/g;
 
-/** Links of a `llms.txt` (llmstxt.org), as written. */
+/** llmstxt.org */
 export function llmsLinks(markdown: string): string[] {
   const links = markdown.matchAll(LINK).map(([, url = '']) => url);
   return [...links.take(LINKS_MAX)];

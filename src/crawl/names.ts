@@ -5,7 +5,6 @@ import { mediaTypeOf, percentDecode } from '../web/index.ts';
 
 interface AnsweredUrl {
   readonly url: string;
-  /** Without parameters, in lower case; empty if the answer had none. */
   readonly type: string;
   readonly sha256: string;
 }
@@ -18,10 +17,8 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Paths of files; the same set has the same names, in any order. Of addresses that differ in their query alone, the
- * shortest has the plain name, and the others their query: `list.html`, `list@page=2.html`. Addresses with one name and
- * one content share a file (`/` and `/index.html`). Names that differ by case or Unicode form alone, and a file where
- * others need a folder, get a digest of the address.
+ * Assigns file paths, the same ones in any order. If addresses differ only in the query, the shortest gets the plain name: `list.html`,
+ * `list@page=2.html`. Addresses with one name and content share a file. Names that differ only in case get suffixes.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,
@@ -43,14 +40,12 @@ class Names {
   readonly #taken: Set<string>;
   readonly #folders = new Set<string>();
 
-  /** @param wanted folded names, which get the folders that they need */
   constructor(taken: Iterable<string>, wanted: Iterable<string>) {
     this.#taken = new Set(Array.from(taken, fold));
     for (const path of this.#taken) this.#addFolders(path);
     for (const path of wanted) this.#addFolders(path);
   }
 
-  /** @param group of one natural name, the preferred one first */
   addGroup(group: readonly Named[]): void {
     const pathByContent = new Map<string, string>();
     for (const named of group) {
@@ -106,24 +101,22 @@ interface NaturalName {
   readonly extension: string;
 }
 
-/** UTF-8; file systems hold 255, and some names get a suffix. */
+/** UTF-8 bytes. File systems allow 255, and some names get a suffix. */
 const SEGMENT_BYTES_MAX = 180;
-/** Windows' programs stop long before PATH_MAX. */
 const PATH_BYTES_MAX = 900;
 /** An archive may have 64. */
 const DEPTH_MAX = 48;
 const LONG_FOLDER = '_long/';
 
-/** Refused by Windows; slashes were percent-encoded. */
+/** Windows rejects these. Slashes were percent-encoded. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
-/** Windows' devices, with whatever extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** Launchers, to an importer (contract, section 3). */
+/** Importers treat these as launchers (contract, section 3). */
 const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
-/** Types without which a browser does not use a file. */
+/** Browsers ignore files with another type. */
 const STRICT: ReadonlySet<string> = new Set(
   'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
 );
@@ -131,9 +124,8 @@ const MEDIA = /^(?:image|audio|video)\//;
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 
 /**
- * Without the query: the path decoded, `index` for a folder, an extension if its own would be served as another
- * type, and without what a file system would refuse or docshelf would not serve.
- * @param type as of `AnsweredUrl`
+ * Name without the query: decoded path, `index` for a folder, an extension that gives the right type, and without characters that file
+ * systems reject.
  */
 export function naturalName(url: URL, type: string, ownOrigin: string): NaturalName {
   const isOwn = url.origin === ownOrigin;
@@ -175,12 +167,10 @@ function missingExtension(name: string, answered: string): string | null {
 
 const decodeSegment = (segment: string): string => percentDecode(segment)?.normalize('NFC') ?? segment;
 
-/** @param isRoot true for the first of the site's own path */
 function safeSegment(segment: string, isRoot: boolean): string {
   let name = segment.replace(REFUSED, '_').replace(/[. ]+$/, (end) => '_'.repeat(end.length));
   if (name === '') name = '_';
   if (DEVICE.test(name)) name = `_${name}`;
-  // Never served, but for the folder of RFC 8615.
   if (name.startsWith('.') && !(isRoot && name === '.well-known')) name = `_${name}`;
   if (isRoot && (name.toLowerCase() === OWN || LAUNCHER.test(name))) name = `_${name}`;
   return name;
@@ -189,7 +179,6 @@ function safeSegment(segment: string, isRoot: boolean): string {
 function bounded(name: NaturalName): NaturalName {
   const folders = name.folder.split('/').slice(0, -1);
   const stem = cut(name.stem, SEGMENT_BYTES_MAX);
-  // An extension that long is none.
   const dotted = name.extension.length > 20 ? cut(name.extension, 20) : name.extension;
   const isTooLong = folders.length >= DEPTH_MAX || Buffer.byteLength(pathOf(name)) > PATH_BYTES_MAX;
   const folder = isTooLong ? LONG_FOLDER : folders.map((each) => `${cut(each, SEGMENT_BYTES_MAX)}/`).join('');

@@ -13,7 +13,6 @@ import type { CrawlJournal } from './kept/crawl-record.ts';
 import { isSitemapPath, SITEMAP_BYTES_MAX } from './listed-urls.ts';
 
 export type Answer =
-  /** The content is stored, or it is in `bytes` and still has to be. */
   | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
   | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
 
@@ -25,7 +24,6 @@ interface ResponderOptions {
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
   readonly archiveLimits: ArchiveLimits;
-  /** Called if a host is busy: it gets no request for `ms`, and fewer from then on. */
   readonly onBusy: (host: string, ms: number) => void;
   readonly signal: AbortSignal;
 }
@@ -33,14 +31,13 @@ interface ResponderOptions {
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
-/** Longest pause that a server may ask for: a job has a deadline. */
+/** Longest pause that a server may request, because a job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
-/** Requests in a row without an answer, before the host is given up. */
+/** Consecutive failures before docshelf gives up a host. */
 const HOST_FAULTS_MAX = 5;
-/** Largest file without references that stays in memory; larger ones wait on the disk. */
 const MEMORY_BYTES_MAX = 1024 ** 2;
 
-/** A page with a later refresh is meant to be read. */
+/** Readers are meant to read a page with a later refresh. */
 const REFRESH_SECONDS_MAX = 10;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
@@ -57,14 +54,12 @@ export class Responder {
     this.#options = options;
   }
 
-  /** Fetches ahead: the next `get` of this address returns the same answer. @throws as `get` */
   async look(url: string): Promise<Answer> {
     const answer = await this.get(url);
     this.#ahead.set(url, answer);
     return answer;
   }
 
-  /** @throws the signal's reason; what storing throws */
   async get(url: string, headers: Entry['headers'] = null): Promise<Answer> {
     const { journal, record } = this.#options;
     const ahead = this.#ahead.get(url);
@@ -120,7 +115,6 @@ export class Responder {
   async #take(url: string, answer: FetchedAnswer, last: FetchedUrl | null): Promise<Answer> {
     const { body } = answer;
     const refresh = refreshTarget(answer, url);
-    // A `Refresh` header redirects as a status does.
     const status = refresh === null ? answer.status : 302;
     if (status === 304 && last !== null) return { kind: 'fetched', fetched: last, bytes: null };
     const fetched: FetchedUrl = {
@@ -133,7 +127,7 @@ export class Responder {
       noFollow: hasNoFollow(answer.header('x-robots-tag') ?? ''),
       content: null,
     };
-    // The page that a site shows for missing addresses is content too.
+    // The page for missing addresses is content, too.
     if (status !== 200 && status !== 404 && status !== 410) {
       await discard(answer);
       return { kind: 'fetched', fetched, bytes: null };
@@ -167,7 +161,6 @@ function locationOf(location: string | null, url: string): string | null {
   return location === null ? null : (URL.parse(location, url)?.href ?? null);
 }
 
-/** Null if the page refreshes itself, or late. */
 function refreshTarget(answer: FetchedAnswer, url: string): string | null {
   const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
   if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;

@@ -1,13 +1,11 @@
 /** Plain data that crosses threads. */
 export interface ScopeSettings {
-  /** Origin of the start page, after redirects. */
   readonly origin: string;
   readonly prefix: string;
-  /** Host names of the site, in lower case. Their addresses are fetched at the origin of the start page. */
+  /** Lower-case host names, whose addresses are fetched from the start page's origin. */
   readonly hosts: readonly string[];
 }
 
-/** `/docs/` for `/docs`, `/docs/` and `/docs/index.html` */
 export function prefixOf({ pathname }: URL): string {
   const slash = pathname.lastIndexOf('/') + 1;
   return slash === pathname.length || pathname.includes('.', slash) ? pathname.slice(0, slash) : `${pathname}/`;
@@ -35,7 +33,7 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /** Absolute, without fragment and user, own addresses at one origin; null for other schemes than http(s). */
+  /** Absolute, without fragment and user, with one origin for the site. Null unless the scheme is http or https. */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;
@@ -44,7 +42,6 @@ export class Scope {
 
   isOwn({ origin, hostname, host, port }: URL): boolean {
     if (origin === this.origin || this.#hosts.has(host)) return true;
-    // The same host with the other scheme.
     return port === '' && (this.#hosts.has(hostname) || (this.#hasDefaultPort && hostname === this.#hostname));
   }
 
@@ -52,7 +49,6 @@ export class Scope {
     return pathname.startsWith(this.prefix) || `${pathname}/` === this.prefix;
   }
 
-  /** Moves an own address to the site's first host. */
   published(canonical: string): string {
     return canonical.startsWith(`${this.origin}/`)
       ? this.#publicOrigin + canonical.slice(this.origin.length)

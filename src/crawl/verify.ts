@@ -13,16 +13,13 @@ import type { FetchedAnswer } from './fetcher.ts';
 import type { CrawledLiveSite } from './render/live-site.ts';
 import { type AnswerRequest, type BrowserPage, hasText, livePageOf, normalText } from './render/rendered-page.ts';
 
-/** The site as the crawl saw it. */
 export type LiveSite = Pick<CrawledLiveSite, 'urlOf' | 'seen' | 'answer'>;
 
 export interface VerifySiteOptions {
   readonly openBrowser: OpenBrowser;
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
-  /** Null if there is nothing to compare with. */
   readonly live: LiveSite | null;
-  /** For pictures of the worst pages; made if there are any. */
   readonly picturesDir: string;
   readonly find: (finding: Finding) => void;
   readonly onProgress: (done: number, total: number) => void;
@@ -33,11 +30,9 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live
- * ones: `failed_request`, `console_error` and `changed_text`, unless the live page has it too;
- * `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of
- * the five worst pages; and `not_verified`, alone, if there is no browser.
- * @throws the system's own errors; the signal's reason
+ * Opens up to 200 written pages in an isolated browser and compares them with the live ones. Reports `failed_request`, `console_error` and
+ * `changed_text` unless the live page has it, `off_origin_request`, `not_rendered`, and `clean_url_needed` for requests that some static
+ * hosts do not serve.
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {
@@ -82,7 +77,6 @@ class Verification {
         onProgress(judged.size, pages.length);
       }
     };
-    // A failure ends the browser that the others wait for.
     await Promise.all(Array.from({ length: this.#written.tabs }, work));
 
     const weightOf = (path: string): number => judged.get(path)?.weight ?? 0;
@@ -102,7 +96,6 @@ class Verification {
     const { live, signal } = this.#options;
     const written = await this.#written.render(addressOf(path), { signal });
     const seen = live?.seen(path) ?? null;
-    // A redirect's page has no text to compare.
     const text = written.dom?.text ?? null;
     const judgedBySeen = judgePage(path, written, seen, null);
     const isSame = text === null || (seen !== null && hasText(seen, text));
@@ -145,7 +138,6 @@ class Verification {
   }
 }
 
-/** Spread evenly, the first among them, in their order. */
 export function sampleOf<Item>(items: readonly Item[], max: number): readonly Item[] {
   if (items.length <= max) return items;
   return Array.from({ length: max }, (_, at) => items[Math.floor((at * items.length) / max)] as Item);
@@ -161,17 +153,16 @@ export interface Judged {
   readonly weight: number;
 }
 
-/** Weight of a fault, in missing words. */
+/** Weight of a failed request in missing words. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Addresses differ on the written site, and mean the same. */
+/** Addresses differ on the written site without a change of meaning. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
-/** @param live null if no live page is known */
 export function judgePage(
   path: string,
   { state, reason, failures, consoleErrors }: BrowserPage,
@@ -219,7 +210,6 @@ function oneLine(text: string): string {
 }
 
 interface TextChange {
-  /** Words that only one of the two has. */
   readonly missing: number;
   readonly added: number;
   readonly detail: string;
@@ -228,7 +218,6 @@ interface TextChange {
 const SHOWN_WORDS = 8;
 const SHOWN_CHARACTERS_MAX = 120;
 
-/** Null if both read the same. */
 export function compareText(live: string, written: string): TextChange | null {
   const before = wordsOf(live);
   const after = wordsOf(written);
@@ -264,16 +253,15 @@ function show(words: readonly string[], from: number): string {
 }
 
 const HOST = 'written.localhost';
-/** Browsers trust such a host as one with a certificate. */
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
 type HostAnswer =
-  /** `isPlain`: any static host does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
+  /** `isPlain` is true if any static host serves it. Else only docshelf resolves `a` to `a.html`. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };
 
-/** As static hosts do: a file, a folder's `index.html`, or its slash; else as docshelf. @param path decoded */
+/** Resolves like static hosts: a file, `index.html`, or a slash; else like docshelf. @param path decoded */
 export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
   if (files.has(path)) return { kind: 'file', path, isPlain: true };
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
@@ -291,7 +279,6 @@ export class StaticHost {
   readonly #files: ReadonlyMap<string, FileEntry>;
   readonly #onCleanUrl: (path: string) => void;
 
-  /** @param onCleanUrl hears of paths that only docshelf answers */
   constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
     this.#siteDir = siteDir;
     this.#files = new Map(files.map((file) => [file.path, file]));

@@ -13,7 +13,7 @@ import {
 } from './pages/page-work.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
-/** A page thread. The scope comes before all calls but `publishedHost`, and the names before anything is written. */
+/** The parent calls `useScope` before all but `publishedHost`, and the names before it writes. */
 
 const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
 const contents = new PageContents(new FileStore(filesDir), packFolders, `${attempt}-${thread}.pack`, givesPages);

@@ -27,7 +27,7 @@ const REDIRECTS_PATH = '_redirects';
 /** Each thread reads one file while it writes another. */
 const IN_FLIGHT_MAX = 16;
 
-/** Files that are no pages come first: pages may hold digests of them. @returns the path of each address */
+/** Files come before pages, which may have their digests. */
 export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<string, string>> {
   const { entries, scope, threads, withDigest, notFound } = options;
   const redirects = findRedirects(entries, (url) => scope.canonical(url));
@@ -66,11 +66,9 @@ interface SiteFile {
 
 const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
 
-/** The 404 page has its one name at all its addresses. */
 function nameContents(contents: readonly ContentEntry[], notFound: Entry | null, scope: Scope): Map<string, string> {
   const named = contents.map((entry) => {
     const { url, type, askedAs } = entry;
-    // A script finds its file under no other name.
     const isAskedByScript = askedAs === 'browser' && !isPageType(type);
     return { url, type: isAskedByScript ? '' : type, sha256: contentOf(entry).sha256 };
   });
@@ -91,12 +89,11 @@ function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, s
     const path = paths.get(entry.url);
     if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
   }
-  // Pages of one folder have the same references.
+  // Sort by folder, because pages of one folder have the same references.
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 class Writing {
-  /** `integrity`, by address. */
   readonly digests = new Map<string, string>();
   readonly #options: WriteSiteOptions;
   #total: number;
@@ -138,14 +135,14 @@ class Writing {
   }
 }
 
-/** Frees a page's memory at once: it would call the collector every other dozen of pages. */
+/** Frees memory at once, else garbage collection runs every dozen pages. */
 function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
   const file = store.putBlocking(page);
   if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
   return file;
 }
 
-/** A page for each redirect that static hosts do not make, or a copy if the target is no page; and `_redirects`. */
+/** Writes a page for each redirect that static hosts lack, or a copy if the target is a file, and `_redirects`. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
@@ -169,7 +166,6 @@ async function writeRedirects(
     const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
     if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
     const name = names.get(url);
-    // Written references use another name only if there is a query.
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
     const entry = copied(redirect);
@@ -182,7 +178,7 @@ async function writeRedirects(
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
 }
 
-/** Readers begin at the root, and importers look for its page. */
+/** Readers start at the root, and importers require a page there. */
 async function writeRoot(
   paths: ReadonlyMap<string, string>,
   { scope, sink, startUrl }: WriteSiteOptions,
@@ -195,16 +191,13 @@ async function writeRoot(
 
 interface Redirect {
   readonly url: string;
-  /** Target of the last redirect: canonical if the crawl has it, else absolute. */
   readonly target: string;
-  /** With its `#`, or empty. */
   readonly fragment: string;
 }
 
 /** Browsers follow 20. */
 const HOPS_MAX = 20;
 
-/** In the order of addresses, without circles. */
 function findRedirects(
   entries: ReadonlyMap<string, Entry>,
   canonical: (url: URL) => string | null,
@@ -228,14 +221,13 @@ function endOf(
     const location = entries.get(target)?.fetched?.location ?? null;
     if (location === null) return target === url ? null : { target, fragment };
     const next = new URL(location);
-    // A later redirect without a fragment of its own keeps the earlier one (RFC 9110, section 10.2.2).
+    // A redirect without a fragment keeps the earlier one (RFC 9110, section 10.2.2).
     if (next.hash !== '') fragment = next.hash;
     target = canonical(next) ?? location;
   }
   return null;
 }
 
-/** Every static host makes these redirects by itself. */
 function isSlashAlone(url: string, target: string): boolean {
   return url === `${target}/` || target === `${url}/`;
 }

@@ -1,4 +1,4 @@
-/** These run inside of a page, in a world of its own: each crosses as its text, and names nothing outside of itself. */
+/** These functions run in the page, in an isolated world. Each is sent as text, so it must not use outside names. */
 
 interface SnapshotBounds {
   readonly htmlCharactersMax: number;
@@ -6,11 +6,11 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-/** Makes lazy parts load: scrolls by screens, for observers of intersections, and wakes lazy pictures and frames. */
+/** Loads lazy parts: scrolls by screens for intersection observers, and wakes lazy pictures and frames. */
 export async function scrollToEnd(stepsMax: number): Promise<void> {
-  // A busy machine may take a second for a frame; a page that is not drawn has none, and is awaited once.
+  // A busy machine may take a second per frame. A page that is not drawn has no frames, so wait only once.
   let frameMsMax = 2_000;
-  // Observers see where the page stands when a frame is laid out: of two places between two frames they see one.
+  // Observers see only the position at layout, so scroll once per frame.
   const inNextFrame = (act: () => void) =>
     new Promise<void>((resolve) => {
       const run = () => {
@@ -43,7 +43,6 @@ export async function scrollToEnd(stepsMax: number): Promise<void> {
   document.scrollingElement?.scrollTo({ top: 0, behavior: 'instant' });
 }
 
-/** Resolves once the document has not changed for a while, or after `msMax`. */
 export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   return new Promise((resolve) => {
     const startedAt = performance.now();
@@ -65,7 +64,7 @@ export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** The page's own time: one that a busy machine does not let run is not quiet. */
+/** Counts the page's own time, because a stalled page is not quiet. */
 export function tick(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -88,14 +87,14 @@ export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: Sna
       : `<!DOCTYPE ${doctype.name}${doctype.publicId === '' ? '' : ` PUBLIC "${doctype.publicId}"`}${
           doctype.systemId === '' ? '' : `${doctype.publicId === '' ? ' SYSTEM' : ''} "${doctype.systemId}"`
         }>\n`;
-  // outerHTML has the document's own tag, which getHTML leaves out.
+  // outerHTML has the document's tag, which getHTML omits.
   const tag = (documentElement?.cloneNode(false) as Element | undefined)?.outerHTML ?? '';
   const end = tag.lastIndexOf('</');
   const html = `${start}${tag.slice(0, end)}${documentElement?.getHTML({ shadowRoots: roots }) ?? ''}${tag.slice(end)}\n`;
 
   const texts = [body?.innerText ?? ''];
   for (const root of roots) {
-    // Elements that are not laid out give their text as it stands; of these nobody reads it.
+    // Elements without layout return raw text that nobody reads.
     for (const child of root.children)
       if (child instanceof HTMLElement && !child.matches('style, script, template')) texts.push(child.innerText);
   }

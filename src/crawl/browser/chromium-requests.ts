@@ -7,7 +7,6 @@ import { Scheduler } from '../../threads/scheduler.ts';
 import type { FetchedAnswer } from '../fetcher.ts';
 import type { AnsweredRequest, AnswerRequest, FailedRequest, PageRequest } from '../render/rendered-page.ts';
 
-/** DevTools protocol, Fetch.requestPaused. */
 interface PausedRequest {
   readonly requestId: string;
   readonly frameId: string;
@@ -22,11 +21,10 @@ interface PausedRequest {
 export type OwnersOf = (frameId: string) => { readonly visits: readonly Visit[]; readonly isMainFrame: boolean };
 
 const AT_ONCE_MAX = 32;
-/** Pages share their styles and scripts. */
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Lengths and codings are left out: they are of bytes that the browser never sees. */
+/** Without lengths and codings, which describe bytes that the browser never sees. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -34,15 +32,13 @@ const HEADERS = [
   'x-content-type-options x-frame-options',
 ].flatMap((line) => line.split(' '));
 
-/** Headers that are the browser's own, or would ask for less than the whole. */
 const NOT_SENT =
   /^(?:user-agent|referer|origin|host|connection|range|if-.*|cache-control|pragma|upgrade-insecure-requests|sec-.*|purpose|accept-encoding)$/;
 const SAME_FOR_ALL = /^(?:accept|accept-language|cookie)$/;
 
-/** A date has a comma too. */
 const COOKIE_END = /, (?=[^\s;,=]+=)/;
 
-/** Every page, frame and worker of a browser asks here, and nowhere else. */
+/** Answers every request of pages, frames and workers of a browser. */
 export class ChromiumRequests {
   readonly #cdp: CDPSession;
   readonly #answer: AnswerRequest;
@@ -69,13 +65,12 @@ export class ChromiumRequests {
   async #take(paused: PausedRequest): Promise<void> {
     const owners = this.#ownersOf(paused.frameId);
     const url = withoutFragment(paused.request.url);
-    // The browser asks every host for it.
     const isMissed = !(paused.resourceType === 'Other' && new URL(url).pathname === '/favicon.ico');
     const fail = (why: string): void => {
       if (isMissed) for (const visit of visits) visit.fail(url, why);
     };
     const isOwnDocument = owners.isMainFrame && paused.resourceType === 'Document';
-    // Until its own document is asked for, requests are those of the page before.
+    // Until the new document is requested, requests belong to the previous page.
     const visits = owners.visits.filter((visit) => visit.hasDocument || isOwnDocument);
     for (const visit of visits) visit.begin();
     try {
@@ -91,7 +86,7 @@ export class ChromiumRequests {
       for (const visit of visits) visit.answer(url, answer.status, bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
-      // Refused only now: the browser does not take that answer.
+      // Refuse it now, because the browser did not accept the answer.
       if (await this.#refuse(paused)) fail('answer');
     } catch (error) {
       const why = error instanceof DocshelfError ? error.code : 'internal';
@@ -113,7 +108,6 @@ export class ChromiumRequests {
     return this.#scheduler.run(ask, { share: key });
   }
 
-  /** @returns false if the browser does not take it */
   #fulfill({ requestId, request }: PausedRequest, answer: FetchedAnswer, bytes: Uint8Array): Promise<boolean> {
     const sent = this.#cdp.send('Fetch.fulfillRequest', {
       requestId,
@@ -124,13 +118,12 @@ export class ChromiumRequests {
     return succeeds(sent);
   }
 
-  /** @returns false if nobody waits for it any more */
   #refuse({ requestId }: PausedRequest): Promise<boolean> {
     return succeeds(this.#cdp.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }));
   }
 }
 
-/** A crawl changes nothing, and an endless answer is no file. */
+/** A crawl must not change the site, and an endless response is not a file. */
 function refusalOf({ request: { url, method, headers } }: PausedRequest): string | null {
   if (!/^https?:/i.test(url)) return 'scheme';
   if (method !== 'GET' && method !== 'HEAD') return 'method';
@@ -160,7 +153,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   return readFile(body.file);
 }
 
-/** @param origin of a request across origins, which may read an answer that does not say so: the written site has one origin */
+/** Adds a permission for requests across origins, because the written site has one origin. */
 function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
   const headers = HEADERS.flatMap((name) => {
     const value = answer.header(name);
@@ -188,10 +181,9 @@ function withoutFragment(url: string): string {
   return at === -1 ? url : url.slice(0, at);
 }
 
-/** A page that asks for more asks without end. */
 const REQUESTS_MAX = 3_000;
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
-/** Redirects among them: browsers give up at 20. */
+/** Includes redirects, of which browsers follow 20. */
 const DOCUMENTS_MAX = 20;
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;
@@ -208,12 +200,11 @@ export class Visit {
   #documents = 0;
   #messages = 0;
   #inFlight = 0;
-  /** Begin or end of the last request (`performance.now()`). */
+  /** `performance.now()` at the start or end of the last request. */
   lastChangeAt = performance.now();
   readonly #onFlood: () => void;
   readonly url: string;
 
-  /** @param onFlood called over the bound of messages */
   constructor(url: string, onFlood: () => void) {
     this.url = url;
     this.#onFlood = onFlood;
@@ -248,7 +239,6 @@ export class Visit {
     if (this.failures.length < KEPT_MAX) this.failures.push({ url, why });
   }
 
-  /** @param error null for messages of other levels */
   hear(error: string | null): void {
     this.#messages += 1;
     if (this.#messages === MESSAGES_MAX) this.#onFlood();
@@ -257,7 +247,6 @@ export class Visit {
     }
   }
 
-  /** False after `msMax`. */
   async quiet(quietMs: number, msMax: number, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + msMax;
     for (;;) {

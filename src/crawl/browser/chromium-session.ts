@@ -17,14 +17,12 @@ export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
   readonly tempDir: string;
 }
 
-/** Starts in a row that render no page. */
 const STARTS_IN_VAIN_MAX = 3;
 
 export type OpenBrowser = (answer: AnswerRequest) => Promise<ChromiumSession>;
 
-/** A browser with its own cookies and storage, which is started again if it ends. */
+/** A browser with separate cookies and storage, restarted if it ends. */
 export class ChromiumSession {
-  /** Pages at once; others wait. */
   readonly tabs: number;
   readonly #settings: ChromiumSettings;
   readonly #answer: AnswerRequest;
@@ -34,7 +32,6 @@ export class ChromiumSession {
   #startsInVain = 0;
   #isClosed = false;
 
-  /** @throws DocshelfError `browser_missing`, `browser_failed` */
   static async open(settings: ChromiumSettings, answer: AnswerRequest): Promise<ChromiumSession> {
     const session = new ChromiumSession(settings, answer);
     await session.#running();
@@ -49,8 +46,8 @@ export class ChromiumSession {
   }
 
   /**
-   * Scrolls to the page's end and waits for it to settle, bounded in time. A page's fault is its `state`.
-   * @throws DocshelfError `browser_failed` if the browser ends again and again; the signal's reason
+   * Scrolls to the end and waits until the page settles, with a time limit. Errors of the page are its `state`.
+   * @throws DocshelfError `browser_failed` if the browser ends repeatedly; the signal's reason
    */
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     return this.#scheduler.run(async () => {
@@ -90,7 +87,6 @@ export class ChromiumSession {
     const started = this.#browser;
     const last = await started;
     if (last !== null && !last.isGone) return last;
-    // If several callers find it gone, one of them starts another.
     return this.#browser === started ? this.#restart(last) : this.#running();
   }
 
@@ -117,7 +113,6 @@ function crashed(url: string): BrowserPage {
   return { url, state: 'crashed', reason: 'the browser is gone', ...nothing };
 }
 
-/** One process with its own profile, cut off from the network: `answer` responds to all of its requests. */
 class ChromiumBrowser {
   readonly #browser: Browser;
   readonly #context: BrowserContext;
@@ -185,7 +180,6 @@ class ChromiumBrowser {
     const cdp = await this.#browser.newBrowserCDPSession();
     const endWatch = watchMemory(cdp);
     this.#browser.on('disconnected', endWatch);
-    // A frame of another site has a process, and a target, of its own.
     cdp.on('Target.targetCreated', ({ targetInfo: { type, targetId, parentFrameId = '' } }) => {
       if (type === 'iframe') for (const tab of this.#tabs) tab.adoptFrame(targetId, parentFrameId);
     });
@@ -193,7 +187,7 @@ class ChromiumBrowser {
     await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
   }
 
-  /** Requests of no tab, as a shared worker's, belong to all tabs. */
+  /** Requests without a tab, such as those of a shared worker, belong to all tabs. */
   readonly #ownersOf: OwnersOf = (frameId) => {
     const tabs = [...this.#tabs];
     const own = tabs.find((tab) => tab.hasFrame(frameId));
@@ -241,14 +235,13 @@ function missing(thing: string, state: string, next: string): DocshelfError {
   return new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
 }
 
-/** A heavy page of documentation takes 300 MiB. */
+/** Heavy documentation pages take 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
-/** A script was seen to fill 600 MiB in a second. */
 const LOOK_EVERY_MS = 500;
-/** Unit of proc(5), statm, on all machines that Chromium is made for but some of ARM. */
+/** Unit of statm (proc(5)) on all machines that run Chromium, except some ARM ones. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/** Ends processes of pages over the bound, with buffers and pictures outside of V8's heap too. Needs `/proc`. */
+/** Kills page processes over the limit, which includes buffers and pictures outside V8's heap. Needs `/proc`. */
 export function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);

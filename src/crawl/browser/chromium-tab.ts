@@ -4,25 +4,21 @@ import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../rende
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
 import { Visit } from './chromium-requests.ts';
 
-/** A page may grow without end while it is scrolled. */
 const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
-/** Without requests and changes a page has settled. */
 const QUIET_MS = 200;
-/** For a quiet page: it shows whether the page polls. */
 const OWN_TIME_MS = 50;
-/** A page with a clock changes for ever. */
+/** A page with a clock never stops changing. */
 const CHANGING_MS_MAX = 1_000;
 const DIALOGS_MAX = 20;
-/** Pages leave some memory behind in their tab. */
+/** Pages leak some memory in their tab. */
 const PAGES_MAX = 150;
 const POLL_MS = 10;
 const LEAVING_MS_MAX = 1_000;
-/** A tab opens and closes in some 50 ms. */
+/** Opening or closing a tab takes about 50 ms. */
 const OPEN_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 3_000;
 
-/** `hung` and `crashed` end the tab too. */
 class PageEnd extends Error {
   readonly state: 'left' | 'failed' | 'hung' | 'crashed';
 
@@ -39,7 +35,6 @@ export class ChromiumTab {
   readonly mainFrameId: string;
   readonly #frameIds = new Set<string>();
   visit: Visit | null = null;
-  /** Loaders of this page's documents, in order. */
   #loaderIds: string[] = [];
   #url = '';
   #loadedId = '';
@@ -71,7 +66,7 @@ export class ChromiumTab {
     return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
-  /** Takes a frame below one of its own, whose events are another process's. */
+  /** Adopts a frame in another process, whose events arrive separately. */
   adoptFrame(frameId: string, parentFrameId: string): void {
     if (this.hasFrame(parentFrameId)) this.#frameIds.add(frameId);
   }
@@ -80,7 +75,6 @@ export class ChromiumTab {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
 
-  /** The tab is spent if the page hung or crashed. @throws the signal's reason */
   async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<BrowserPage> {
     this.#pages += 1;
     const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -120,7 +114,7 @@ export class ChromiumTab {
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    // A page that goes from document to document may never hear of it.
+    // A page that navigates constantly may never confirm.
     if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
@@ -128,7 +122,6 @@ export class ChromiumTab {
     const loaderId = await this.#navigate(url, visit);
     const isLoaded = await this.#untilLoaded(loaderId);
     const onDocument = async <Result>(act: () => Promise<Result>): Promise<Result> => {
-      // A document that is left ends all that ran in it.
       const result = await act().catch(async (error: unknown) => {
         await this.#untilLeft(loaderId);
         throw error;
@@ -146,7 +139,6 @@ export class ChromiumTab {
     return { url: this.#url, state, reason, dom, screenshot };
   }
 
-  /** @returns the id of the document's loader */
   async #navigate(url: string, visit: Visit): Promise<string> {
     this.#loaderIds = [];
     const { errorText, loaderId, isDownload } = await this.#cdp.send('Page.navigate', { url });
@@ -186,7 +178,7 @@ export class ChromiumTab {
     return false;
   }
 
-  /** A script fails a little before the browser says that its document is left. @throws PageEnd once that is said */
+  /** A script fails shortly before the browser reports the navigation. @throws PageEnd */
   async #untilLeft(loaderId: string): Promise<void> {
     const deadline = performance.now() + LEAVING_MS_MAX;
     while (performance.now() < deadline) {
@@ -224,7 +216,7 @@ export class ChromiumTab {
   #watchFrames(): void {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
     this.#cdp.on('Page.frameDetached', ({ frameId, reason }) => {
-      // A swap is the same frame in another process.
+      // A swap moves the frame to another process.
       if (reason !== 'swap') this.#frameIds.delete(frameId);
     });
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {
@@ -246,13 +238,12 @@ export class ChromiumTab {
     page.on('dialog', (dialog) => {
       dialogs += 1;
       if (dialogs > DIALOGS_MAX) this.#end(new PageEnd('hung', 'it opened dialogs without end'));
-      // A page that asks whether it may be left may.
       const answered = dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss();
       answered.catch(() => undefined);
     });
     page.on('pageerror', (error) => this.visit?.hear(String(error)));
     page.on('console', (message) => {
-      // Failed requests are among the failures.
+      // `failures` already lists failed requests.
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.visit?.hear(isError ? message.text() : null);
     });

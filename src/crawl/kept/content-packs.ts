@@ -12,13 +12,9 @@ export interface PackFolders {
   readonly recordDir: string;
 }
 
-/** A larger page is stored by the thread itself. */
 const GIVEN_BYTES_MAX = 256 * 1024;
 
-/**
- * Content of the crawl, for a thread: everything blocks. Fetched content goes to packs, since making a file costs more than all else of
- * keeping a page. Each thread appends to its own pack.
- */
+/** Synchronous storage of a thread. Fetched content goes to a pack per thread, because creating a file costs more than everything else. */
 export class PageContents {
   readonly #store: FileStore;
   readonly #folders: PackFolders;
@@ -29,7 +25,6 @@ export class PageContents {
   #end = 0;
   #given: ArrayBuffer[] = [];
 
-  /** @param ownPack name of the pack to append to. @param givesPages true if the caller stores small pages */
   constructor(store: FileStore, folders: PackFolders, ownPack: string, givesPages: boolean) {
     this.#store = store;
     this.#folders = folders;
@@ -39,7 +34,6 @@ export class PageContents {
 
   pack(bytes: Uint8Array): PackedAt {
     this.#ownFile ??= openSync(join(this.#folders.jobDir, this.#ownPack), 'ax+');
-    // writeSync may write only a part.
     writeFileSync(this.#ownFile, bytes);
     const at = { pack: this.#ownPack, offset: this.#end };
     this.#end += bytes.length;
@@ -51,7 +45,6 @@ export class PageContents {
     return readFully(this.#fileOf(packed.pack), packed, size);
   }
 
-  /** Returns the file itself if the caller is to store it. */
   store(bytes: Uint8Array): StoredFile | Uint8Array {
     const isWhole = bytes.byteLength === bytes.buffer.byteLength;
     if (!this.#givesPages || !isWhole || bytes.length > GIVEN_BYTES_MAX) return this.#store.putBlocking(bytes);
@@ -73,14 +66,14 @@ export class PageContents {
   }
 }
 
-/** A browser takes a body as one message, and several copies of it exist on the way. */
+/** A browser gets a body as one message, with several copies in memory. */
 const BROWSER_BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** The same content for the crawl's own thread: nothing blocks but reading a pack. */
+/** Asynchronous storage for the crawl's main thread. Only reading a pack blocks. */
 export class KeptContent {
   readonly #store: FileStore;
   readonly #folders: PackFolders;
-  /** Sizes of packs that no thread appends to. */
+  /** Sizes of packs that no thread writes to. */
   readonly #sizes = new Map<string, number>();
 
   constructor(store: FileStore, folders: PackFolders) {
@@ -93,7 +86,6 @@ export class KeptContent {
     return (await sizeOf(this.#store.pathOf(sha256))) === size;
   }
 
-  /** @throws DocshelfError `cannot_read` if a pack is gone */
   async read({ sha256, size, packed }: FetchedContent): Promise<Uint8Array> {
     if (packed === null) return readFile(this.#store.pathOf(sha256));
     const file = openFirst(packed.pack, this.#folders);
@@ -104,7 +96,6 @@ export class KeptContent {
     }
   }
 
-  /** For a browser, which gets no cookies and policies. @throws DocshelfError `source_too_large`; as `read` */
   async answer({ url, status, contentType, location, content }: FetchedUrl): Promise<FetchedAnswer> {
     if (content !== null && content.size > BROWSER_BODY_BYTES_MAX) {
       throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
@@ -140,7 +131,6 @@ function readFully(file: number, { pack, offset }: PackedAt, size: number): Uint
   return bytes;
 }
 
-/** A pack moves from the job to the record once the crawl is over. */
 function openFirst(pack: string, { jobDir, recordDir }: PackFolders): number {
   for (const dir of [jobDir, recordDir]) {
     try {
@@ -158,10 +148,10 @@ function gone(pack: string): DocshelfError {
   });
 }
 
-/** Bytes of JSON; objects take some three times as much. */
+/** Bytes of JSON. Objects take about three times as much. */
 const KEPT_BYTES_MAX = 6 * 1024 ** 2;
 
-/** References of files: the first in a thread's memory, the rest in a file, since 20,000 pages have gigabytes. */
+/** References of files, first in memory and then in a file, because 20,000 pages have gigabytes. */
 export class FoundStore {
   readonly #dir: string;
   readonly #thread: number;

@@ -7,12 +7,11 @@ import { replaceFile } from '../../files/index.ts';
 import type { FetchedUrl } from '../entry.ts';
 
 /**
- * One line an answer. Each attempt has a file of its own: a killed one leaves at most half a line, and one that has
- * lost the job harms nothing. A line survives the process, and not the machine.
+ * One line per response, one file per attempt, so that a killed or former attempt damages nothing. Lines survive the process but not a
+ * power cut.
  */
 export class CrawlJournal {
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
-  /** Unique among all jobs. */
   readonly attempt: string;
   readonly #file: number;
 
@@ -37,7 +36,6 @@ export class CrawlJournal {
   }
 }
 
-/** By address, of all attempts. */
 export function readJournals(dir: string): Map<string, FetchedUrl> {
   const all = new Map<string, FetchedUrl>();
   for (const name of namesIn(dir)) {
@@ -52,7 +50,7 @@ function namesIn(dir: string): string[] {
     .sort();
 }
 
-/** A last line that was cut off counts for nothing. */
+/** Ignores an incomplete last line. */
 export function readLines(text: string): FetchedUrl[] {
   return text.split('\n').flatMap((line) => {
     try {
@@ -65,11 +63,10 @@ export function readLines(text: string): FetchedUrl[] {
 
 const FILE = 'record.jsonl';
 const PACK = /\.pack$/;
-/** A pack of which less is in use is given up, and its content fetched anew. */
+/** Below this share of used content, a pack is dropped and its content fetched again. */
 const LIVE_SHARE_MIN = 0.5;
 const SMALL_PACK_BYTES = 1024 ** 2;
 
-/** Answers of a domain's last crawl, with packs of content beside them. */
 export class CrawlRecord {
   readonly dir: string;
 
@@ -77,7 +74,6 @@ export class CrawlRecord {
     this.dir = join(recordsDir, domain);
   }
 
-  /** Empty if there is no record, or it was made with other credentials. */
   async read(credentials: string): Promise<ReadonlyMap<string, FetchedUrl>> {
     const text = await textOf(join(this.dir, FILE));
     const end = text.indexOf('\n');
@@ -89,15 +85,12 @@ export class CrawlRecord {
     return new Map(usable.map((fetched) => [fetched.url, fetched]));
   }
 
-  /** Starts to flush the packs that `write` takes in. Never fails. */
   async flush(jobDir: string): Promise<void> {
     const names = await readdir(jobDir).catch(() => []);
     const packs = names.filter((name) => PACK.test(name));
-    // A fault shows in `write` too.
     await Promise.allSettled(packs.map((name) => flushFile(join(jobDir, name))));
   }
 
-  /** Whole or not at all. @param jobDir of the job's packs */
   async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
@@ -128,7 +121,6 @@ export class CrawlRecord {
   }
 }
 
-/** Digests in the file store that records name. */
 export async function recordedContents(recordsDir: string): Promise<Set<string>> {
   const digests = new Set<string>();
   for (const domain of await readdir(recordsDir)) {
@@ -140,7 +132,7 @@ export async function recordedContents(recordsDir: string): Promise<Set<string>>
   return digests;
 }
 
-/** Flushed, or the record could outlive its content in a power cut. */
+/** Flush first, or the record could survive a power cut without its content. */
 async function moveToRecord(pack: string, jobDir: string, dir: string): Promise<void> {
   try {
     await flushFile(join(jobDir, pack));

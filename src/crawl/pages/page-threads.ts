@@ -27,12 +27,11 @@ export class PageThreads {
     return this.#idlest().call('publishedHost', page);
   }
 
-  /** Not part of the start: the threads start while the scope is found. */
   useScope(scope: ScopeSettings): Promise<unknown> {
     return Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
   }
 
-  /** Moves the bytes to the thread: the caller has them no more. */
+  /** Transfers the bytes, so the caller loses them. */
   read(request: ReadRequest): Promise<ReadPage> {
     const { content } = request;
     const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
@@ -41,7 +40,7 @@ export class PageThreads {
 
   write(request: WriteRequest): Promise<WrittenPage> {
     const { place } = request;
-    // References in a thread's memory can be written by this thread alone.
+    // Only its thread can write references in memory.
     const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
     return (writer ?? this.#idlest()).call('write', request);
   }

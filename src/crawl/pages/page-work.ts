@@ -34,18 +34,16 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Addresses in scripts and pages that scripts were seen to ask for; of a literal that goes on (`"https://cdn/" +
- * name`), the beginning. They become addresses from the root, since a script's are resolved from the page that runs it.
+ * Collects addresses in scripts that pages requested, or the start of a literal that continues (`"https://cdn/" + name`). They become
+ * absolute paths, because scripts resolve them from the page.
  */
 export class AskedLiterals {
   readonly #scope: Scope;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #asked: ReadonlySet<string>;
-  /** Beginnings of asked addresses: the same ones stand in many files. */
   readonly #beginnings = new Map<string, boolean>();
   readonly #origins: readonly string[];
 
-  /** @param asked canonical addresses @param paths by address */
   constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
     this.#scope = scope;
     this.#paths = paths;
@@ -78,7 +76,6 @@ export class AskedLiterals {
     return `/${encodePath(path)}${url.hash}`;
   }
 
-  /** From the root. Files of other hosts lie in a folder of theirs. */
   #prefixOf(literal: string, origin: string): string | null {
     const path = literal.slice(origin.length);
     if (path !== '' && !path.startsWith('/')) return null;
@@ -98,10 +95,9 @@ export class AskedLiterals {
   }
 }
 
-/** Up to the literal's end, or to a part that is filled in. */
 function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
   const quote = units[at - 1] ?? '';
-  // A meta's content is for readers elsewhere.
+  // A meta's content is for other readers.
   if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
   const rest = units.slice(at, at + LITERAL_CHARS_MAX);
   const end = rest.indexOf(quote);
@@ -119,14 +115,12 @@ export interface PageThreadData {
   readonly packFolders: PackFolders;
   readonly attempt: string;
   readonly thread: number;
-  /** Small pages are returned to be stored: the caller of a single thread has time for it. */
+  /** True if the caller stores small pages, which it can do for a single thread. */
   readonly givesPages: boolean;
 }
 
-/** Page whose canonical address tells where the site is published. */
 export interface StartPage {
   readonly url: string;
-  /** Bytes still have to be packed; content is stored already. */
   readonly content: Uint8Array | FetchedContent;
 }
 
@@ -143,18 +137,16 @@ interface FoundUrl {
 export interface ReadPage {
   readonly content: FetchedContent;
   readonly place: FoundPlace;
-  /** By a robots meta. */
+  /** Set by a robots meta. */
   readonly noFollow: boolean;
-  /** Without those that this thread has returned before. */
   readonly urls: readonly FoundUrl[];
   readonly withDigest: readonly string[];
   readonly payloads: readonly string[];
 }
 
 export interface SiteNames {
-  /** By canonical address. */
   readonly paths: ReadonlyMap<string, string>;
-  /** By canonical address: fragment that its redirect adds, with its `#`. */
+  /** Fragments with `#` that redirects add, by canonical address. */
   readonly fragments: ReadonlyMap<string, string>;
   readonly asked: readonly string[];
 }
@@ -163,37 +155,29 @@ export interface WriteRequest {
   readonly url: string;
   readonly path: string;
   readonly content: FetchedContent;
-  /** Null stores the content unchanged. */
   readonly place: FoundPlace | null;
-  /** Write references from the root: the page is served at other addresses than its own. */
+  /** True to write absolute paths, because the page is served at several addresses. */
   readonly isRooted: boolean;
   readonly needsDigest: boolean;
 }
 
 export interface WrittenPage {
-  /** Bytes still have to be stored. */
   readonly content: StoredFile | Uint8Array;
-  /** Digest of changed content, if requested. */
   readonly integrity: string | null;
 }
 
-/** References that name no file of their own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'scope', 'pattern']);
-/** References that are written as they are. */
 const STAYING: ReadonlySet<FoundKind> = new Set(['canonical', 'mention', 'scope', 'pattern']);
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
 interface Written {
   readonly base: ReferenceBase;
-  /** Start of references: the path, or the folder of the page's `<base>`. */
   readonly from: string;
   readonly path: string;
   readonly isRooted: boolean;
-  /** Folder of `from`, or the root. */
   readonly folder: Folder;
 }
 
-/** What a page thread does: reads the references of fetched files, and later writes the files with the names of the export. */
 export class PageWork {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
@@ -271,7 +255,7 @@ export class PageWork {
       return text === reference.url ? null : text;
     });
     const written = this.#withLiterals(rewritten.bytes, path);
-    // A file in another charset was decoded when it was read, and has this mark.
+    // A file in another charset was decoded on read, and has this mark.
     const wasDecoded = markedCharset(bytes) !== null;
     const hasChanged = wasDecoded || rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
@@ -286,7 +270,6 @@ export class PageWork {
     return edits.length === 0 ? bytes : spliceBytes(bytes, edits);
   }
 
-  /** Null: unchanged. */
   #replacement(reference: FoundReference, file: Written): string | null {
     const { kind } = reference;
     if (STAYING.has(kind) || isMapped(reference, file.base)) return null;
@@ -307,7 +290,7 @@ export class PageWork {
   }
 
   #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
-    // From one folder a target has one address, and pages come by folder. A page's own fragments have none.
+    // Pages arrive by folder, and one folder gives a target one address. Fragments of the page itself have none.
     if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
       return target.address;
     const { href, hash, canonical, isOwn } = target;
@@ -324,9 +307,8 @@ export class PageWork {
       return address;
     }
     if (!isOwn) return href;
-    // It may have been no address.
     if (reference.kind === 'lazy') return null;
-    // For a page that is not in the export the published address; a file has no answer, as on the live site.
+    // Pages outside the export get the published address. Missing files have no response, as on the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
@@ -341,7 +323,6 @@ export class PageWork {
     return isRooted ? `/${encodePath(path)}${suffix}` : relativeUrl(from, path, suffix);
   }
 
-  /** Folder of the `<base>`, or of the page if the base is another site's. */
   #basePathOf({ baseUrl }: ReferenceBase, path: string): string {
     const url = new URL(baseUrl);
     return this.#scope.isOwn(url) ? this.#folderOf(url) : path.slice(0, path.lastIndexOf('/') + 1);
@@ -361,7 +342,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** Null unless the canonical address has the page's own path and another host. */
+/** Null unless the canonical address has the same path on another host. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const found = findReferences({ type: 'html', bytes: utf8Bytes(bytes, 'html', null) });
   for (const { kind, url: written } of referencesOf(found)) {

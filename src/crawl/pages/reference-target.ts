@@ -2,45 +2,39 @@ import { type FoundReference, type FoundReferences, ownString, resolveSpecifier 
 import type { Scope } from '../scope.ts';
 
 export interface ReferenceTarget {
-  /** With its fragment. */
   readonly href: string;
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
   isNamedAsLink: boolean;
   isNamedAsFile: boolean;
-  /** Folder of the file that was written last: `path` and `address` are relative to it. */
   seenFrom: Folder | null;
   path: string;
   address: string;
 }
 
-/** A new object once names change. */
 export interface Folder {
   readonly path: string;
 }
 
 export interface ReferenceBase {
   readonly fileUrl: string;
-  /** Base of relative references: the `<base>`, or the file itself. */
   readonly baseUrl: string;
-  /** Base of addresses in a script that are resolved from the page. */
   readonly pageUrl: string;
   readonly importMaps: readonly string[];
 }
 
-/** @param siteUrl stands for the page of a file that pages load */
 export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string, isPage: boolean): ReferenceBase {
   const baseUrl = found.base === null ? fileUrl : (URL.parse(found.base, fileUrl)?.href ?? fileUrl);
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** True for a specifier of the import map: the map is rewritten, and the specifier stays. */
+/** Import maps are rewritten, so their specifiers stay. */
 export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
   return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 }
 
-/** Targets in memory: the menu of a site is on all of its pages. */
+/** The menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
@@ -56,7 +50,6 @@ export class ReferenceTargets {
     this.#scope = scope;
   }
 
-  /** Null for other schemes than http(s). */
   targetOf(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
     const { kind, url } = reference;
     if (kind === 'module') {
@@ -72,7 +65,7 @@ export class ReferenceTargets {
     const known = targets.get(url);
     if (known !== undefined) return known;
     const target = this.#newTarget(URL.parse(url, base));
-    // Not a part of a longer text, which would be kept with it.
+    // Copy the string, because a slice would keep the whole text in memory.
     targets.set(ownString(url), target);
     this.#known += 1;
     return target;
@@ -100,7 +93,6 @@ export class ReferenceTargets {
   }
 }
 
-/** The part of its base that a reference depends on: with the same part, it has the same target. */
 function partOf(base: string, url: string): string {
   const first = url[0];
   if (first === '/' && url[1] !== '/') return base.slice(0, base.indexOf('/', 8));

@@ -3,21 +3,17 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
 
-type ChosenHtml =
-  | { readonly kind: 'original' }
-  /** In UTF-8. */
-  | { readonly kind: 'settled'; readonly html: string };
+type ChosenHtml = { readonly kind: 'original' } | { readonly kind: 'settled'; readonly html: string };
 
-/** Share of missing words up to which the original is written: scripts add a button, or a date. */
+/** Up to this share of missing words the original is used, because scripts add buttons or dates. */
 const MISSING_SHARE_FREE = 0.1;
-/** From here on the settled document is. */
 const MISSING_SHARE_MAX = 0.3;
-/** Between the two: a chapter is more than a menu. */
+/** Limit between the two shares: a chapter has more words than a menu. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** The original, unless much of a reader's text is not in it. Words are compared, and not their order. */
+/** Chooses the original, unless many words are missing from it, in any order. */
 export function chooseHtml(
   original: string,
   rendered: Pick<BrowserPage, 'dom'>,
@@ -34,17 +30,16 @@ export function chooseHtml(
   return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
 }
 
-/** A byte order mark goes before another encoding that the document names. */
+/** A byte order mark overrides another encoding in the document. */
 function asUtf8(html: string): string {
   return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
 }
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** Elements whose text no reader with scripts sees. */
+/** Text in these elements is invisible with scripts. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
 
-/** Occurrences by word, in NFKC and lower case. */
 function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD))
@@ -62,14 +57,13 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
   return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
-/** Their ends may part no words: highlighted code, long names. */
 const INLINE: ReadonlySet<string> = new Set(
   'a abbr b bdi bdo button cite code data del dfn em font i img ins kbd label link mark meta q s samp script small span strong style sub sup svg template time u var wbr'.split(
     ' ',
   ),
 );
 
-/** Hidden text counts. Only styles decide whether two inline elements separate words, so both readings count. */
+/** Hidden text counts. Only styles decide whether inline elements separate words, so both readings count. */
 function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));
@@ -80,10 +74,8 @@ function countWordsOfHtml(html: string): Map<string, number> {
 
 const BREAK: TreeNode = { nodeName: 'br' };
 
-/** @param parts true if the end of an inline element separates words */
 function textOf(document: TreeNode, parts: boolean): string {
   const texts: string[] = [];
-  // No recursion: documents may be nested deeply.
   const waiting: TreeNode[] = [document];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (node.nodeName === '#text') texts.push(node.value ?? '');
@@ -119,7 +111,6 @@ interface Range {
   readonly endOffset: number;
 }
 
-/** Scripts that hold data stay; links that load scripts and handlers of events go too. */
 export function dropScripts(html: string): string {
   const dropped: Range[] = [];
   const waiting: TreeNode[] = [parse(html, { sourceCodeLocationInfo: true }) as unknown as TreeNode];

@@ -25,12 +25,10 @@ export interface PageRenderingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Headers of the browser that the crawl replaces by its own, or omits. */
 const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
 
-/** Renders pages in a browser, which gets everything from the crawl. Adds links and text that only scripts create. */
+/** Renders pages in a browser with the crawl's responses, and adds links and text that only scripts create. */
 export class PageRendering {
-  /** Live pages by address. */
   readonly seen = new Map<string, LivePage>();
   readonly #options: PageRenderingOptions;
   #session: ChromiumSession | null = null;
@@ -102,7 +100,7 @@ export interface LiveSiteOptions {
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The live site as the crawl saw it. Only requests that the crawl did not send go to the site itself. */
+/** The live site as crawled. Only requests that the crawl did not send go to the site. */
 export class CrawledLiveSite implements AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
@@ -130,7 +128,6 @@ export class CrawledLiveSite implements AsyncDisposable {
     };
   }
 
-  /** Null if the file is no page of the site. */
   urlOf(path: string): string | null {
     return this.#pages[path]?.url ?? null;
   }
@@ -159,7 +156,6 @@ export class CrawledLiveSite implements AsyncDisposable {
   }
 }
 
-/** Live pages by path of the exported file. Plain data. */
 type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
 
 const FILE = 'live-pages.json';
@@ -179,7 +175,7 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** Written to the job's folder: another attempt may verify the site. */
+/** In the job's folder, because another attempt may verify the site. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }

@@ -3,21 +3,17 @@ import type { Finding } from '../../domain/job.ts';
 import type { FetchedAnswer } from '../fetcher.ts';
 
 export interface PageRequest {
-  /** http or https, without fragment. */
   readonly url: string;
   readonly method: 'GET' | 'HEAD';
-  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True for documents of pages and frames. */
   readonly isNavigation: boolean;
   readonly pageUrl: string;
 }
 
 /**
- * The browser has no other way out. A redirect is an answer: the browser follows it by asking again. The function
- * bounds bytes and time, keeps to what may be reached, and adds the credentials of the origin that they are for. A body
- * that is a file is not removed.
- * @throws DocshelfError if there is no answer: the page's request fails with the error's code as its reason
+ * Answers all requests of the browser, which has no other network access. It does not follow redirects. It enforces limits and the egress
+ * policy, and adds credentials for their origin. It does not remove body files.
+ * @throws DocshelfError if there is no response; the signal's reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
@@ -26,42 +22,33 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** A request without an answer, or with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
-  /** The status, an error's code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not taken). */
+  /** Status, error code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not accepted). */
   readonly why: string;
 }
 
 export interface SettledDom {
-  /** Open shadow roots are declarative ones. */
   readonly html: string;
-  /** As the browser lays it out. */
   readonly text: string;
-  /** Absolute http(s) URLs without fragments, each once. */
   readonly links: readonly string[];
 }
 
 /**
- * `unsettled`: requests went on beyond the bound; `left`: scripts went to another document; `hung`: scripts let nothing else
- * run; `crashed`, twice; `failed`: no document came.
+ * `unsettled`: requests continued beyond the limit. `left`: scripts navigated away. `hung`: scripts blocked. `crashed`: twice. `failed`: no
+ * document.
  */
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 
 export interface BrowserPage {
-  /** Address of the last document, without fragment. */
   readonly url: string;
   readonly state: PageState;
-  /** One line, for states other than `settled`. */
   readonly reason: string | null;
-  /** Null unless `settled` or `unsettled`. */
   readonly dom: SettledDom | null;
   /** Requests in order, except those that the browser answered from its cache. */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
-  /** Messages at level error, and uncaught errors; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];
-  /** PNG of the first screen. */
   readonly screenshot: Uint8Array | null;
 }
 
@@ -70,15 +57,14 @@ export interface RenderOptions {
   readonly withScreenshot?: boolean;
 }
 
-/** Summary of a live page, stored for every page of a crawl. Plain data. */
+/** Stored for every page of a crawl. */
 export interface LivePage {
-  /** Digest of the text by `normalText`. Null if there was no document. */
   readonly textSha256: string | null;
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
 }
 
-/** Without line breaks, which depend on the width of a font. */
+/** Line breaks depend on the width of a font. */
 export function normalText(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
@@ -108,7 +94,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   scheme: 'it is neither http nor https',
 };
 
-/** `not_rendered` if scripts did not get to their end, `request_refused` for requests that no export can hold. */
+/** `not_rendered` for scripts that did not finish, `request_refused` for requests that no export supports. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left') {
