@@ -21,10 +21,7 @@ interface Decoded<Part> {
 
 export function decode(settings: Settings, baseDir: string): Decoded<Config>;
 export function decode(settings: Settings, baseDir: string, only: ReadonlySet<string>): Decoded<Partial<Config>>;
-/**
- * Fills defaults and converts units. A key without value and default is null. Relative paths begin at `baseDir`.
- * @param only top-level sections to decode; the default is all
- */
+/** Fills defaults and converts units. A key without value and default is null. Relative paths start at `baseDir`. */
 export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<string>): Decoded<Partial<Config>> {
   const named: NamedPath[] = [];
   return { config: section(configSchema, []) as Partial<Config>, named };
@@ -115,7 +112,6 @@ function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
 
 export function deepFreeze<T extends object>(value: T): T {
   for (const child of Object.values(value)) {
-    // Sites share the daemon's sections, which are frozen already.
     if (typeof child === 'object' && child !== null && !Object.isFrozen(child)) deepFreeze(child);
   }
   return Object.freeze(value);

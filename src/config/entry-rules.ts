@@ -6,7 +6,6 @@ import type { Config } from './schema/index.ts';
 import { type ConfigFault, dottedOf, faultInside, faultOf, type Path, pointerOf, type Settings } from './setting.ts';
 import type { SiteConfig } from './sites.ts';
 
-/** Keys of the single form. With `sites`, each entry has its own. */
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
 
 /**
@@ -74,7 +73,6 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
   return faults;
 }
 
-/** Finds sites that share a host and differ in sign-in: a script of one can read the pages of the other (contract, section 2.1). */
 export function findMixedSignIns(settings: Settings, { server }: Config, sites: readonly SiteConfig[]): ConfigFault[] {
   const setting = settings.get('sites');
   const first = new Map<string, number>();
@@ -100,7 +98,6 @@ export function findMixedSignIns(settings: Settings, { server }: Config, sites: 
   });
 }
 
-/** Hosts as faults name them. */
 const hostsOf = ({ hosts }: SiteConfig): readonly string[] =>
   hosts.length === 0 ? ['every other host'] : hosts.map(hostName);
 
@@ -111,12 +108,10 @@ interface Named {
   readonly path: Path;
 }
 
-/** Keys for the credentials of a crawl. */
 const SECRETS = 'cookieFile or bearerFile of the source';
 
 const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
-/** Finds repeated ids, keys, domains and hosts (contract, section 7), and sources without a required key. */
 export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
   const { organizations, exportApi } = config;
   const ids: Named[] = [];
@@ -144,7 +139,6 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
         const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
         if (sentence !== null) report([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
       }
-      // Kinds that are not built yet require no key.
       const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
       if (need === undefined || source[need] !== null) continue;
       report([...at, 'source'], (key) => `${key} is of kind ${source.kind}, which needs ${need}; set it`);
@@ -175,7 +169,6 @@ function repeatsOf(all: readonly Named[]): (readonly [first: Named, second: Name
 const LISTENERS = ['server', 'admin', 'api'] as const;
 type Pair = Pick<Config['server']['tls'], 'certFile' | 'keyFile'>;
 
-/** Finds certificates without a matching key, and settings that need TLS on a listener without it. */
 export function findTlsFaults(settings: Settings, config: Config): ConfigFault[] {
   return LISTENERS.flatMap((listener) => {
     const { tls } = config[listener];
@@ -225,7 +218,6 @@ function pairFault({ certFile, keyFile }: Pair): readonly [name: string, sentenc
   if (keyFile === null) return ['certFile', 'has no key beside it; set keyFile'];
   const chain = certFile.text.reveal();
   const key = keyFile.text.reveal();
-  // An unreadable file has another fault.
   if (chain === '' || key === '') return null;
   const unfit = unfitChain(chain, certFile.path);
   if (unfit !== null) return ['certFile', unfit];
@@ -242,7 +234,6 @@ function unfitChain(chain: string, path: string): string | null {
   }
 }
 
-/** Checks the pair as OpenSSL does when the listener opens. */
 function unfitKey(chain: string, key: string): string | null {
   if (/ENCRYPTED/.test(key)) return 'is locked by a passphrase; give docshelf the key without one';
   try {

@@ -21,7 +21,6 @@ export interface LoadOptions {
   /** Value of `--config`. Null uses `DOCSHELF_CONFIG`, else `./config.yaml` if it exists, else no file. */
   readonly file: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Dotted key to value. Flags have the highest precedence. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
   /** Last good text of the file, to read instead of it. Faults are ignored, because they are in files that it names. */
@@ -93,7 +92,6 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   };
 }
 
-/** Checks whether a config lacks settings of the former one, or serves fewer sites, as a half-written file does. */
 export function isReduced(before: LoadedConfig, after: LoadedConfig): boolean {
   const served = new Set(servedSites(after));
   return !before.written.isSubsetOf(after.written) || servedSites(before).some((domain) => !served.has(domain));
@@ -121,7 +119,6 @@ function isEqual(one: unknown, other: unknown): boolean {
   return typeof one === 'object' && typeof other === 'object' && revealed(one) === revealed(other);
 }
 
-/** Contains secrets: use it for comparison only. */
 function revealed(value: unknown): string {
   return JSON.stringify(value, function reveal(this: Record<string, unknown>, key, text: unknown) {
     const held = this[key];
@@ -129,7 +126,6 @@ function revealed(value: unknown): string {
   });
 }
 
-/** Sizes are bytes, durations milliseconds; secrets are `[redacted]`. */
 export function printConfig({ config, file, origins }: LoadedConfig) {
   const printed = listKeys().map(({ path, schema }) => {
     const key = path.join('.');

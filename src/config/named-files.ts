@@ -6,12 +6,10 @@ import { readText } from './read-config-file.ts';
 import { fits, type SchemaNode } from './schema-node.ts';
 import { type ConfigFault, type FileReading, faultOf } from './setting.ts';
 
-/** A presigned link has up to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;
 
 export class NamedFile {
   readonly path: string;
-  /** Trimmed content. Empty until `readNamedFiles` has read it. */
   text = new Secret('');
 
   constructor(path: string) {
@@ -23,7 +21,7 @@ export class NamedFile {
   }
 }
 
-/** A folder that may be missing if it is a default. It prints as its path. */
+/** Paths of defaults may be missing. Prints as its path. */
 export class NamedFolder {
   readonly dir: string;
   readonly mayBeMissing: boolean;
@@ -42,7 +40,6 @@ export interface NamedPath {
   readonly schema: SchemaNode;
   readonly path: string;
   readonly pointer: string;
-  /** The key in faults: `organizations[0].id`. */
   readonly key: string;
   readonly where: string | null;
   /** Receives the content. Null if only the path is used. */
@@ -68,7 +65,6 @@ function isFile({ schema }: NamedPath): boolean {
   return schema['x-names'] !== 'folder';
 }
 
-/** Null if the file or folder is usable. @throws a system error */
 async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string | null> {
   const { 'x-names': kind, 'x-holds': holds } = schema;
   if (kind === 'folder') return (await stat(path)).isDirectory() ? null : 'it is no folder';

@@ -6,12 +6,10 @@ import { type FileReading, faultOf, type Settings } from './setting.ts';
 
 const DEFAULT_NAME = 'config.yaml';
 
-/** Enough for organizations with thousands of domains. */
 const CONFIG_BYTES_MAX = 1024 ** 2;
 
 export interface ConfigFile extends YamlReading {
   readonly path: string | null;
-  /** The given name, which faults and origins show. */
   readonly name: string;
   readonly text: string | null;
 }
@@ -37,7 +35,6 @@ export async function readConfigFile(named: string | null, cwd: string, known?: 
   }
 }
 
-/** Enough for ten thousand domains with their keys. */
 const ORGANIZATIONS_BYTES_MAX = 4 * 1024 ** 2;
 const ORGANIZATIONS = 'organizations';
 
@@ -48,7 +45,6 @@ export async function readOrganizationsFile(
 ): Promise<FileReading & Pick<YamlReading, 'written'>> {
   const setting = given.get('organizationsFile');
   const nothing = { settings: [], written: new Set<string>() };
-  // The check of the key itself reports a value that is not text.
   if (typeof setting?.value !== 'string') return { ...nothing, faults: [], files: [] };
   const name = setting.value;
   const refused = (message: string, files: readonly string[]) => {

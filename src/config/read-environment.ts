@@ -13,7 +13,6 @@ import {
 import { type ConfigFault, type FileReading, faultOf, type Setting, settingsOf } from './setting.ts';
 import { nearestOf } from './validate.ts';
 
-/** Bound for a value in a file. */
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
 interface Variable {
@@ -80,7 +79,6 @@ export async function readFlags(flags: Readonly<Record<string, unknown>>): Promi
   return settings;
 }
 
-/** Returns outer keys first, so that inner keys override them. */
 function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {
   const known = new Map<string, KeySpec>();
   for (const key of [...listSections(), ...listKeys()]) known.set(comparable(environmentName(key.path)), key);
@@ -115,7 +113,6 @@ function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
   return faultOf(message, dotted, `environment ${second}`);
 }
 
-/** Converts `8080`, `true`, JSON lists and maps. Other text stays as it is, and the validation checks it. */
 async function coerceText(
   written: readonly { readonly schema: SchemaNode; readonly text: string }[],
 ): Promise<unknown[]> {

@@ -12,12 +12,11 @@ import {
 import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
 import { type ConfigFault, dottedOf, faultOf, pointerOf, type Reading, settingsOf } from './setting.ts';
 
-/** Maximum of values in one file, counting every use of an alias: nested aliases multiply, so that ten lines can be a bomb. */
+/** Counts every use of an alias, because ten lines of nested aliases can be a bomb. */
 const NODES_MAX = 100_000;
 /** Maximum levels of nesting; the schema has eight. */
 const DEPTH_MAX = 32;
 
-/** Tags that agree with YAML's core schema, or that mark a value as text. */
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;
 
 /** Replace the parser's messages that quote the file, because the quote can contain a credential. */
@@ -40,7 +39,6 @@ class YamlFault extends Error {
 }
 
 export interface YamlReading extends Reading {
-  /** JSON pointers of all values in the file. */
   readonly written: ReadonlySet<string>;
 }
 
@@ -63,7 +61,6 @@ export function readYaml(text: string, name: string): YamlReading {
       lineCounter: lines,
       prettyErrors: false,
       schema: 'core',
-      // Detect repeated keys here, because the parser compares every key with every other.
       uniqueKeys: false,
     });
     const broken: YAMLError | undefined = document.errors[0] ?? document.warnings[0];
@@ -90,7 +87,6 @@ export function readYaml(text: string, name: string): YamlReading {
   }
 }
 
-/** Reads `storage.dir` of a text that is broken elsewhere. */
 function storageIn(text: string): object {
   const [block = ''] = /^storage:.*(?:\n(?:[ \t#].*)?)*/m.exec(text) ?? [];
   const dir: unknown = parseDocument(block, { logLevel: 'silent' }).getIn(['storage', 'dir']);

@@ -9,7 +9,6 @@ import type { Config } from './schema/index.ts';
 import { fits } from './schema-node.ts';
 import { type ConfigFault, faultOf, pointerOf, type Settings } from './setting.ts';
 
-/** Finds faults between keys. Keys in `faulty` (pointers) have another fault already. */
 export function findBrokenRules(
   settings: Settings,
   config: Config,
@@ -29,9 +28,7 @@ export function findBrokenRules(
 }
 
 interface Rule {
-  /** Keys that the rule reads. The fault is reported at the first of them that is set. */
   readonly keys: readonly string[];
-  /** @param daemon the daemon's config if `config` is that of an entry of `sites`, else the same */
   readonly broken: (config: Config, daemon: Config) => string | null;
 }
 
@@ -50,7 +47,6 @@ type Link = Secret | string | null;
 
 interface Named {
   readonly key: string;
-  /** Null if docshelf sends no request to it. */
   readonly link: (config: Config) => Link;
   /** Names the right place for user and password of the link. Null if they may be in the link. */
   readonly secrets: string | null;
@@ -59,7 +55,6 @@ interface Named {
 const KEY_FILE = (section: string): string => `${section}.keyFile`;
 const LINK_FILE = 'staticExport.bundleUrlFile, which a Secret may mount';
 
-/** Every key that names a host to which docshelf sends requests, except crawls. */
 const NAMED: readonly Named[] = [
   {
     key: 'staticExport.bundleUrl',
@@ -122,7 +117,6 @@ const NAMED: readonly Named[] = [
   },
 ];
 
-/** The database's host as a link, which the rules need. Null for a Unix socket. */
 function databaseHost(url: string): string | null {
   const address = parseDatabaseUrl(url);
   return address === null || address.host.startsWith('/') ? null : `http://${urlHost(address.host)}:${address.port}`;
@@ -133,7 +127,6 @@ const textOf = (link: Link): string | null => (link instanceof Secret ? link.rev
 export const hostRules = ({ deployment, network }: Config): HostRules =>
   hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
 
-/** Reports a host that the egress policy forbids, before docshelf sends a request to it. */
 export function forbiddenHost(config: Config, link: Link): string | null {
   const url = askedUrl(textOf(link), config.network.s3);
   if (url === null || namesHost(hostRules(config), url)) return null;
@@ -148,14 +141,12 @@ export function forbiddenPair(config: Config, pair: string): string | null {
   return `is a pair whose host network.allowedHosts does not name; add "${pair}" there, or remove it here`;
 }
 
-/** Reports a password in a link, because every listing of the config shows it. */
 export function userInLink(link: Link, secrets: string): string | null {
   const url = askedUrl(textOf(link), null);
   if (url === null || (url.username === '' && url.password === '')) return null;
   return `has a user or a password in its link; they belong into ${secrets}`;
 }
 
-/** `file:` links must be in `network.fileRoots`, else in the preload folder of the site or of the daemon. */
 function outsideRoots(key: string, read: (config: Config) => Link): Rule {
   return rule(
     [key, 'network.fileRoots', 'staticExport.preload'],
@@ -402,7 +393,6 @@ function portsApart(one: Listener, other: Listener, areOpen: (config: Config) =>
     keys: [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
     broken: (config) => {
       const [{ host, port }, second] = [config[one], config[other]];
-      // Port 0 selects a free port each time.
       if (port !== second.port || port === 0 || !areOpen(config)) return null;
       const overlap = host === second.host || ANY_HOST.has(host) || ANY_HOST.has(second.host);
       return overlap ? `${one}.port and ${other}.port are both ${port} on the same address; change one of them` : null;

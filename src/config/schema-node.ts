@@ -7,13 +7,11 @@ import document from './config.schema.json' with { type: 'json' };
 export type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
 export interface TextRule {
-  /** The default is 1. */
   readonly minLength?: number;
   readonly pattern?: string;
   readonly format?: string;
 }
 
-/** Required content of a file, without surrounding white space. `expects` follows "it does not hold". */
 export interface Contents extends TextRule {
   readonly expects?: string;
   /** Applies the rule to each line, except empty ones and those that begin with `#`. */
@@ -37,18 +35,14 @@ export interface SchemaNode {
   readonly pattern?: string;
   readonly default?: unknown;
   readonly description?: string;
-  /** Text after "must be" in a fault, if the rest of the schema does not determine it. */
   readonly 'x-expects'?: string;
   readonly 'x-unit'?: Unit;
-  /** Suffix of the key's name in `Config`: `Ms`, `Max`. */
   readonly 'x-suffix'?: string;
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
   /** The key that `true` or `false` sets when written instead of the section. */
   readonly 'x-shorthand'?: string;
-  /** Kind of the path's target. It must exist, except the default of a folder. */
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;
-  /** Prints host and path of a secret link. */
   readonly 'x-shown'?: 'link';
   /** `presence`: changing the value needs no restart, setting or removing it does. */
   readonly 'x-restart'?: true | 'presence';
@@ -57,14 +51,12 @@ export interface SchemaNode {
 
 export const configSchema: SchemaNode = document as unknown as SchemaNode;
 
-/** The schema with the fixed keys of a section. Null for a value; lists and maps are values, which a source replaces as a whole. */
 export function sectionOf(schema: SchemaNode | undefined): SchemaNode | null {
   if (schema?.properties !== undefined) return schema;
   if (schema?.['x-shorthand'] === undefined) return null;
   return schema.anyOf?.find((alternative) => alternative.properties !== undefined) ?? null;
 }
 
-/** The alternative that is a map, or the schema itself. */
 export function mapOf(schema: SchemaNode): SchemaNode {
   return schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
 }
@@ -95,7 +87,6 @@ export interface KeySpec {
   readonly schema: SchemaNode;
 }
 
-/** Every key and section, each section before its keys, in the schema's order. */
 function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
   const children = Object.entries(sectionOf(schema)?.properties ?? {});
   return [{ path, schema }, ...children.flatMap(([key, child]) => listNodes(child, [...path, key]))];
@@ -117,12 +108,10 @@ export function listSections(): readonly KeySpec[] {
   return SECTIONS;
 }
 
-/** Every key and section whose change needs a restart, without those inside such a section. */
 export function listRestartKeys(): readonly KeySpec[] {
   return RESTART_KEYS;
 }
 
-/** Name of the environment variable for a key: `STATIC_EXPORT` for `staticExport`. */
 export function environmentName(path: readonly string[]): string {
   const segments = path.map((key) => key.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase());
   return ['DOCSHELF', ...segments].join('__');

@@ -5,9 +5,7 @@ export interface ConfigFault {
   readonly code: 'config_invalid' | 'config_not_built';
   /** Names the key but never the value, which can be a misplaced credential. */
   readonly message: string;
-  /** `organizations[0].id`. Null if the fault concerns no key. */
   readonly key: string | null;
-  /** `config.yaml:12:5`, `environment DOCSHELF__X`, `flag`. Null without a place. */
   readonly where: string | null;
   readonly next?: string;
 }
@@ -16,13 +14,11 @@ export function faultOf(message: string, key: string | null, where: string | nul
   return { code: 'config_invalid', message, key, where };
 }
 
-/** Maximum of reported faults, so that a file with many unknown keys does not flood the log. */
 export const FAULTS_MAX = 100;
 
 export class ConfigError extends DocshelfError {
   readonly faults: readonly ConfigFault[];
   readonly watchedFiles: readonly string[];
-  /** `storage.dir`, if it can be read. */
   readonly storageDir: string | null;
 
   constructor(
@@ -56,12 +52,10 @@ export function emptyConfigError(file: string | null, watchedFiles: readonly str
   return new ConfigError(file ?? 'config.yaml', [{ ...faultOf(message, null, null), next }], watchedFiles);
 }
 
-/** False for a misplaced link, which must not be shown as a name. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 }
 
-/** Sorts by line and column. Faults of other sources follow in their order. */
 function inFileOrder(faults: readonly ConfigFault[]): ConfigFault[] {
   const placed = faults.map((fault) => {
     const [, line, column] = /:(\d+):(\d+)$/.exec(fault.where ?? '') ?? [];
@@ -79,7 +73,6 @@ export interface Setting {
   readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }
 
-/** Converts a path to a JSON Pointer (RFC 6901), which Ajv uses. */
 export function pointerOf(path: Path): string {
   let pointer = '';
   for (const key of path) pointer += `/${/[~/]/.test(String(key)) ? escaped(String(key)) : key}`;
@@ -105,7 +98,6 @@ export function dottedOf(pointer: string): string {
 
 export type Path = readonly (string | number)[];
 
-/** A fault of a value inside a setting, at the place of that value. @param sentence builds the message from the key */
 export function faultInside(setting: Setting | undefined, path: Path, sentence: (key: string) => string): ConfigFault {
   const pointer = pointerOf(path);
   const key = dottedOf(pointer);
@@ -119,7 +111,6 @@ export interface Reading {
   readonly faults: readonly ConfigFault[];
 }
 
-/** Includes the files that the source names, absolute. Missing ones are included, so that a watcher sees them appear. */
 export interface FileReading extends Reading {
   readonly files: readonly string[];
 }
@@ -143,7 +134,6 @@ export function settingsOf(
   );
 }
 
-/** Merges settings. The later of two settings for the same key wins. */
 export class Settings {
   readonly #byPointer = new Map<string, Setting>();
 

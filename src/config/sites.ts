@@ -8,32 +8,23 @@ import type { Config } from './schema/index.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';
 import { type ConfigFault, faultOf, pathOf, pointerOf, type Setting, Settings, settingsOf } from './setting.ts';
 
-/** A site of the config: the site of the single form, or an entry of `sites`. */
 export interface SiteConfig {
-  /** Null in the single form without `deployment.domain`. */
   readonly domain: string | null;
   readonly title: string | null;
   /** In lower case. An empty list means every host that no other site names. */
   readonly hosts: readonly string[];
-  /** With a slash at both ends. */
   readonly basePath: string;
-  /** The config of a daemon that serves only this site. */
   readonly config: Config;
 }
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Has one entry in the single form. */
   readonly sites: readonly SiteConfig[];
-  /** Absolute path. Null without a file. */
   readonly file: string | null;
-  /** Text of the file. Null without a file. */
   readonly text: Secret | null;
-  /** JSON pointers of all values in the file and in `organizationsFile`. */
   readonly written: ReadonlySet<string>;
   /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Absolute paths of the config file and of every file that it names. */
   readonly watchedFiles: readonly string[];
 }
 
@@ -56,7 +47,6 @@ interface DecodedSites {
   readonly findFaults: () => ConfigFault[];
 }
 
-/** Decodes each entry of valid `sites` over the daemon's settings. In the single form it returns the only site. */
 export function decodeSites(settings: Settings, config: Config, baseDir: string): DecodedSites {
   if (config.sites.length === 0) return { sites: [singleSite(config)], named: [], findFaults: () => [] };
   const setting = settings.get('sites');
@@ -105,7 +95,6 @@ export function decodeSites(settings: Settings, config: Config, baseDir: string)
   return { sites, named, findFaults: () => checks.flatMap((check) => check()) };
 }
 
-/** Moves the keys of an entry to their paths in the single form. */
 function ownSettings(entry: Entry, index: number, setting: Setting | undefined): Setting[] {
   const where = setting?.where ?? '';
   return Object.entries(entry).flatMap(([key, value]) => {
@@ -118,7 +107,6 @@ function ownSettings(entry: Entry, index: number, setting: Setting | undefined):
   });
 }
 
-/** Null for hosts and title, which exist only in a list. */
 function placeOf(key: string): string[] | null {
   if (key === 'domain') return ['deployment', key];
   if (key === 'title' || key === 'hosts') return null;

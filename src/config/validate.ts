@@ -76,7 +76,6 @@ function createAjv(): Ajv {
     validate: (bounds: { min: string; max: string }, written: unknown) => {
       const parse = /[smhd]$/.test(bounds.min) ? parseDuration : parseSize;
       const value = parse(written);
-      // The pattern rejects text that is no size or duration.
       return value === null || (value >= (parse(bounds.min) ?? 0) && value <= (parse(bounds.max) ?? 0));
     },
   });
@@ -84,7 +83,6 @@ function createAjv(): Ajv {
 }
 
 export interface Explanation {
-  /** JSON Pointer from the top of the config. */
   readonly pointer: string;
   readonly missing?: string;
   readonly message: string;
@@ -159,7 +157,6 @@ function either(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** Follows "must be": `an integer from 0 to 65535`. */
 export function expectationOf(schema: SchemaNode): string {
   const bounds = schema['x-bounds'];
   const within = bounds === undefined ? '' : `, from ${bounds.min} to ${bounds.max}`;
@@ -170,7 +167,6 @@ export function expectationOf(schema: SchemaNode): string {
   return TYPES[String(schema.type)] ?? 'a value';
 }
 
-/** Follows "not", for a value of another type. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -200,7 +196,6 @@ function unknownKeySentence(parent: string, name: string, siblings: readonly str
   return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-/** Returns a sibling with a similar name, else a similar key of another section, else the nearest sibling. */
 function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
   const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
   const sibling = nearestOf(name, siblings);
@@ -235,7 +230,6 @@ function faultAt(path: readonly string[], { places, where }: Setting): ConfigFau
   return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
 }
 
-/** Ignores values that equal the default, in any notation. */
 function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
   const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
   if (schema['x-not-built'] || alternative !== undefined) {

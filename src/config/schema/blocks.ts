@@ -14,7 +14,6 @@ interface RowOptions {
   readonly examples?: unknown[];
   /** A change waits for a restart. `presence`: only setting or removing the key does. */
   readonly restart?: SchemaNode['x-restart'];
-  /** Rejects any value except the default, because the feature is not built yet. */
   readonly notBuilt?: true;
 }
 
@@ -40,31 +39,25 @@ function requiredOf(properties: TProperties): string[] {
     .map(([key]) => key);
 }
 
-/** A map with fixed keys. Another key is a fault. */
 export function record<P extends TProperties>(properties: P, ...doc: RowText): TUnsafe<Decoded<P>> {
   const required = requiredOf(properties);
   const keys = { type: 'object', properties, additionalProperties: false };
   return row(required.length === 0 ? keys : { ...keys, required }, ...doc);
 }
 
-/** A `record` that may be missing. All its keys then have their defaults. */
 export function section<P extends TProperties>(properties: P, description: string, more: RowOptions = {}) {
   return record(properties, description, {}, more);
 }
 
-/** A section for which `true` and `false` set its key `enabled`. */
 export function switchable<P extends TProperties>(properties: P, description: string): TUnsafe<Decoded<P>> {
   const whole = record(properties, description);
   return row({ anyOf: [{ type: 'boolean' }, whole], 'x-shorthand': 'enabled' }, description, {});
 }
 
-/** A key without a default. It is null in `Config` if it is not set. */
 export function optional<S extends TSchema>(schema: S) {
-  // Only the type of the value changes. The suffix of the name stays.
   return Type.Optional(schema as unknown as TUnsafe<Static<S> | null> & Pick<S, Extract<'x-suffix', keyof S>>);
 }
 
-/** A bound, whose name in `Config` ends with `Max`. */
 export const max = <S extends TSchema>(schema: S) =>
   ({ ...schema, 'x-suffix': 'Max' }) as unknown as Suffixed<Static<S>, 'Max'>;
 
@@ -87,7 +80,6 @@ const words = (expects: string, rule: TextRule = {}) =>
   ({ type: 'string', minLength: 1, maxLength: 4096, ...rule, 'x-expects': expects }) as const;
 export const text = (expects: string, rule: TextRule, ...doc: RowText) => row<string>(words(expects, rule), ...doc);
 
-/** Bytes, written as an integer or with KiB, MiB or GiB. */
 export const size = (min: string, max: string, ...doc: RowText) =>
   row<number>(
     {
@@ -119,11 +111,9 @@ export const durationOr = <T>(
   ...doc: RowText
 ) => timed<number | T>({ anyOf: [...others, DURATION], 'x-expects': expects }, min, max, ...doc);
 
-/** An absolute path in `Config`. A written relative path begins at the config file's folder. */
 const PATH = { ...words('a path'), 'x-unit': 'path' };
 export const path = (...doc: RowText) => row<string>(PATH, ...doc);
 
-/** A folder of archives. It must exist if the config names it. */
 export const folder = (...doc: RowText) =>
   row<NamedFolder>({ ...PATH, 'x-unit': 'folder', 'x-names': 'folder' }, ...doc);
 
@@ -156,7 +146,6 @@ export const secretOr = <const W extends readonly string[]>(
 const KEY = { pattern: '^[\\x21-\\x7e]{1,4096}$', expects: 'a key: visible ASCII characters, without spaces' };
 export const keyFile = (...doc: RowText) => contents('secret', KEY, ...doc);
 
-/** One header line, of a size that most servers accept. */
 const HEADER = { pattern: '^[\\x20-\\x7e]+$', expects: 'one line of visible ASCII characters', bytesMax: 16 * 1024 };
 export const headerFile = (...doc: RowText) => file('secret', HEADER, ...doc);
 
@@ -170,7 +159,6 @@ export const cidr = text(
   'An IP address or a network in CIDR notation.',
 );
 
-/** Converted to lower case, because it is compared without case. */
 const lowerCase = (expects: string, rule: TextRule, ...doc: RowText) =>
   row<string>({ ...words(expects, rule), 'x-unit': 'lower-case' }, ...doc);
 export const sha256 = (...doc: RowText) =>

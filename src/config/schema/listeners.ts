@@ -57,7 +57,6 @@ const auth = t.section(
   'Sign-in of readers.',
 );
 
-/** Keys of the site listener that an entry of `sites` can override. */
 export const perSite = {
   trailingSlash: t.oneOf(
     ['auto', 'always', 'never'],

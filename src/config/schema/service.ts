@@ -36,7 +36,6 @@ const widget = Type.Unsafe<boolean | 'replace'>({
   'x-expects': 'true, false or replace',
 });
 
-/** Keys of search that an entry of `sites` can override. All sites share the others. */
 const searchPerSite = {
   enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
   widget,
