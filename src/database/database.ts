@@ -3,29 +3,24 @@ import { DocshelfError } from '../domain/errors.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { SCHEMA_NAME, type Statement, type StatementValues } from './statement.ts';
 
-/** One connection within a transaction, or the pool. */
 export interface Session {
   /** @throws DocshelfError `database_unavailable`; the driver's own errors for a fault of the statement */
   run<Row>(statement: Statement, values?: StatementValues): Promise<readonly Row[]>;
-  /** With numbered values, or several statements without any. */
   execute(text: string, values?: readonly unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-/** PostgreSQL. The first call migrates the schema. After an outage, the next call connects again. */
 export class Database implements Session {
   readonly #pool: Pool;
   readonly #session: Session;
   readonly #migrations: readonly string[];
   #ready: Promise<void> | null = null;
 
-  /** @param migrations for tests */
   constructor(pool: Pool, migrations: readonly string[] = MIGRATIONS) {
     this.#pool = pool;
     this.#session = sessionOf(pool);
     this.#migrations = migrations;
   }
 
-  /** Creates the schema or migrates it. @throws DocshelfError `database_unavailable`; `database_unfit` if a retry cannot help */
   async bringUp(): Promise<void> {
     this.#ready ??= this.#migrate();
     try {
@@ -60,7 +55,6 @@ export class Database implements Session {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw asDatabaseFault(error);
     });
-    // The queries of a connection in use report its errors.
     const ignore = (): void => undefined;
     client.on('error', ignore);
     let isSound = false;
@@ -111,7 +105,6 @@ export class Database implements Session {
 
 /** PostgreSQL 15: security fixes until November 2027. */
 const SERVER_VERSION_MIN = 150_000;
-/** "docs" in ASCII, to differ from advisory locks of other programs in the same database. */
 const MIGRATION_LOCK = 0x646f6373;
 
 /** The server ends a transaction whose client is cut off after this time, although its socket still seems to live. */
@@ -133,7 +126,6 @@ function unfit(state: string, next: string): DocshelfError {
 function sessionOf(asked: Pick<Pool | PoolClient, 'query'>): Session {
   const execute: Session['execute'] = async (text, values) => {
     try {
-      // A text without values can contain several statements, and then has several results.
       const given = await (values === undefined ? asked.query(text) : asked.query(text, [...values]));
       return { rows: [given].flat().flatMap(({ rows }) => rows) };
     } catch (error) {
@@ -173,7 +165,6 @@ export function asDatabaseFault(error: unknown): unknown {
 }
 
 function stateOf(error: unknown, sqlState: string | null): string {
-  // A name with several addresses has one error for each.
   const { errors, message } = (error ?? {}) as { readonly errors?: readonly Error[]; readonly message?: string };
   const reason = message || errors?.map((each) => each.message).join(', ') || 'it does not answer';
   return sqlState === null ? reason : `${reason} (${sqlState})`;

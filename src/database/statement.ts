@@ -1,7 +1,5 @@
-/** Contains all tables of docshelf (contract, section 10). */
 export const SCHEMA_NAME = 'docshelf';
 
-/** SQL whose named values (`:name`) are numbered, as the driver expects them. */
 export interface Statement {
   readonly text: string;
   readonly names: readonly string[];
@@ -11,7 +9,6 @@ export type StatementValues = Readonly<Record<string, string | number | boolean 
 
 export function statement(sql: string): Statement {
   const names: string[] = [];
-  // Two colons are a cast.
   const text = sql.replace(/(?<!:):([a-z]\w*)/gi, (_, name: string) => {
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
