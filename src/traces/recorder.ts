@@ -9,15 +9,12 @@ export interface EndedSpan {
   readonly parentSpanId: string | null;
   readonly name: string;
   readonly kind: SpanKind;
-  /** Milliseconds since 1970, with fractions. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly facts: SpanFacts;
-  /** The message of the error, as in the log. */
   readonly error: string | null;
 }
 
-/** The tracer of a daemon whose config names a collector. Others do not load this module. */
 export class Recorder implements Tracer {
   readonly #running = new AsyncLocalStorage<OpenSpan>();
   readonly #onEnded: (span: EndedSpan) => void;
@@ -70,7 +67,6 @@ class OpenSpan implements Span {
     this.#place = { traceId, isSampled, spanId: randomId(8) };
   }
 
-  /** The parent of a child span, in this process or in another one. */
   leads(): SpanPlace {
     this.#hasChildren = true;
     return this.#place;
@@ -92,7 +88,6 @@ class OpenSpan implements Span {
     this.#place = { ...cause, spanId: this.#place.spanId };
   }
 
-  /** Null if the trace is not sampled. */
   end(): EndedSpan | null {
     const { traceId, spanId, isSampled } = this.#place;
     if (!isSampled) return null;
@@ -137,7 +132,6 @@ export function writeTraceparent({ traceId, spanId, isSampled }: SpanPlace): str
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
 
-/** Posts spans. @throws DocshelfError without a response; the signal's reason */
 export type SendSpans = (
   spans: readonly EndedSpan[],
   signal: AbortSignal,
@@ -145,11 +139,8 @@ export type SendSpans = (
 
 interface SpanSenderOptions {
   readonly send: SendSpans;
-  /** Called once for each outage. */
   readonly onAway: (error: DocshelfError) => void;
-  /** @param lost number of spans lost during the outage */
   readonly onBack: (lost: number) => void;
-  /** For tests. */
   readonly everyMs?: number;
 }
 
@@ -157,7 +148,6 @@ interface SpanSenderOptions {
 const WAITING_MAX = 4_096;
 const SPANS_PER_REQUEST_MAX = 512;
 const EVERY_MS = 5_000;
-/** The default of OpenTelemetry's exporters. */
 const SEND_MS_MAX = 10_000;
 const PAUSE_MS_MAX = 60_000;
 const STOP_MS_MAX = 2_000;
@@ -188,7 +178,6 @@ export class SpanSender {
     this.#sendIn(this.#everyMs);
   }
 
-  /** Sends the waiting spans for at most two seconds. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -210,7 +199,6 @@ export class SpanSender {
     }, ms).unref();
   }
 
-  /** @returns milliseconds until the next attempt */
   async #sendAll(): Promise<number> {
     while (this.#waiting.length > 0) {
       const spans = this.#waiting.slice(0, SPANS_PER_REQUEST_MAX);
@@ -298,14 +286,12 @@ function attributes(facts: SpanFacts) {
   return Object.entries(facts).flatMap(([key, value]) => (value === null ? [] : [{ key, value: anyValue(value) }]));
 }
 
-/** 64-bit integers are decimal strings. */
 function anyValue(value: string | number | boolean) {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** Rounds to microseconds, which a double represents exactly until the year 2255. */
 function nanoseconds(ms: number): string {
   return `${Math.round(ms * 1000)}000`;
 }

@@ -8,7 +8,6 @@ export type SpanFacts = Readonly<Record<string, string | number | boolean | null
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
 
 export interface SpanOptions {
-  /** `internal` by default. */
   readonly kind?: SpanKind;
   /** `traceparent` of the cause (W3C Trace Context, section 3.2). Null or invalid starts a new trace. The default is the running span. */
   readonly parent?: string | null;
@@ -17,15 +16,12 @@ export interface SpanOptions {
 
 export interface Span {
   note(facts: SpanFacts): void;
-  /** Records an error that the operation returns and does not throw. */
   fail(error: unknown): void;
 }
 
 /** Records spans of exports and of swaps. Requests of readers have none. */
 export interface Tracer {
-  /** Runs `act` in a span, which covers everything that it awaits. Records an error of `act` and throws it again. */
   span<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
-  /** Identifies the running span to another process or loop. Null if no span runs. */
   readonly traceparent: string | null;
   /** Moves the running span into the trace that caused it, once that is known. A span with a parent or with children stays. */
   follow(traceparent: string | null): void;
