@@ -1,14 +1,12 @@
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
 
-/** Functions that another thread may call: one argument of plain data, and a plain answer. */
+/** Functions for another thread, with one argument and a result of plain data. */
 export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, context: never) => unknown };
 
 export interface CallContext<Progress = never> {
   readonly signal: AbortSignal;
-  /** Reaches the caller at most ten times a second, and always with the last value, before the answer. */
-  /** Now and then; the last before the end of the call always. */
+  /** Sent at most ten times a second. The last value always arrives before the result. */
   readonly progress: (value: Progress) => void;
-  /** What was told last goes out at once. */
   flush(): void;
 }
 
@@ -20,11 +18,8 @@ type ProgressOf<Call> = Call extends (order: never, context: CallContext<infer P
 export interface CallOptions<Progress = never> {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((value: Progress) => void) | undefined;
-  /** Memory of the order that is the other thread's from now on. */
   readonly transfer?: readonly ArrayBuffer[];
-  /** Never refused for the number of calls that wait. */
   readonly isUrgent?: boolean;
-  /** In place of the thread's own, of one that has one call at a time. */
   readonly task?: string;
 }
 
@@ -34,7 +29,7 @@ export type ThreadCall<Calls extends CallsOf<Calls>> = <Name extends keyof Calls
   options?: CallOptions<ProgressOf<Calls[Name]>>,
 ) => Promise<ResultOf<Calls[Name]>>;
 
-/** An answer whose memory goes to the caller. */
+/** A result whose memory moves to the caller. */
 export class HandedOver<Value> {
   readonly value: Value;
   readonly buffers: readonly ArrayBuffer[];
@@ -46,9 +41,7 @@ export class HandedOver<Value> {
 }
 
 export interface ChannelOptions {
-  /** Calls made in one turn of the event loop go in one message. */
   readonly isBatched?: boolean;
-  /** Answers that are there at once go in messages of so many. */
   readonly answersAtOnce?: number;
   readonly callsMax?: number;
   readonly full?: () => DocshelfError;
@@ -80,13 +73,12 @@ interface Task {
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** Calls take milliseconds: whoever would wait behind so many has no use for the answer. */
+/** Calls take milliseconds. A caller behind so many has no use for the result. */
 const CALLS_MAX = 1_000;
-/** Of bytes and text in one call. The largest pages that a crawl keeps in memory are a quarter of it. */
+/** Limit of bytes and text in one call, four times the largest crawled page in memory. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
 const PROGRESS_EVERY_MS = 100;
 
-/** One end of the way between two threads. Both ends call, and both answer. */
 export class Channel<Theirs extends CallsOf<Theirs>> {
   readonly #port: Port;
   readonly #handlers: Readonly<Record<string, AnyHandler>>;
@@ -97,7 +89,6 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   #items: Item[] = [];
   #transfer: ArrayBuffer[] = [];
 
-  /** @param ours handlers, by the names that the other end calls them by */
   constructor(port: Port, ours: object, options: ChannelOptions = {}) {
     this.#port = port;
     this.#handlers = ours as Readonly<Record<string, AnyHandler>>;
@@ -112,7 +103,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     return this.#calls.size;
   }
 
-  /** @throws DocshelfError as the handler's, or `busy`; the signal's reason once the handler has ended */
+  /** @throws DocshelfError of the handler, or `busy`; the signal's reason after the handler has ended */
   readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
@@ -139,20 +130,17 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   };
 
-  /** Asks the other end to end, once it has answered what it was asked before. */
   stop(): void {
     this.#items.push({ kind: 'stop' });
     this.#flush();
   }
 
-  /** The other end is gone: nothing that waits is answered, and nothing that it asked for is of use. */
   fail(error: DocshelfError): void {
     for (const { answer } of this.#calls.values()) answer.reject(error);
     this.#calls.clear();
     for (const { context } of this.#tasks.values()) context.abort(error);
   }
 
-  /** Resolves once what the other end has asked for so far is answered. */
   async idle(): Promise<void> {
     await Promise.all(Array.from(this.#tasks.values(), ({ done }) => done));
   }
@@ -223,7 +211,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  /** One of them holds what cannot be copied, which is a fault of ours: all fail, and nobody waits for ever. */
+  /** A call has data that cannot be cloned, which is a bug. Reject all calls, so that none waits forever. */
   #onUnsendable(items: readonly Item[], error: PlainError): void {
     const refusals: Item[] = [];
     for (const item of items) {
@@ -235,7 +223,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 }
 
-/** Made for every call: the signal, which takes longer to make than a small call, is there when it is asked for. */
+/** Creates the signal on demand, because that takes longer than a small call. */
 class Context implements CallContext<unknown> {
   readonly #post: (value: unknown) => void;
   #abort: AbortController | null = null;
@@ -256,7 +244,6 @@ class Context implements CallContext<unknown> {
     this.#abort.abort(reason);
   }
 
-  /** A handler may tell more than anybody reads. */
   readonly progress = (value: unknown): void => {
     this.#pending = { value };
     if (performance.now() - this.#postedMs >= PROGRESS_EVERY_MS) this.flush();
@@ -277,7 +264,6 @@ function busy(name: string): DocshelfError {
   });
 }
 
-/** Bytes and text that an order holds at its top, where large ones are. */
 function bytesOf(order: unknown): number {
   let bytes = 0;
   for (const value of Object.values(order ?? {})) {

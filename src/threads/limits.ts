@@ -2,11 +2,11 @@ interface Measured {
   processorMs(): Promise<number | null>;
 }
 
-/** A busy machine gets so many times as long by the clock: also for work that does not use a processor. */
+/** A busy machine gets ten times the limit by the clock, which also covers work without a processor. */
 const CLOCK_FACTOR = 10;
 const LOOKS = 10;
 
-/** Ends work by the processor time that it takes: a clock would end what only waits for its turn on a busy machine. */
+/** Limits processor time, because a clock would end work that only waits on a busy machine. */
 export class ProcessorLimit implements Disposable {
   readonly #thread: Measured;
   readonly #msMax: number;
@@ -14,7 +14,6 @@ export class ProcessorLimit implements Disposable {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** @param onOver is called once, in the middle of the work */
   constructor(thread: Measured, msMax: number, onOver: () => void) {
     this.#thread = thread;
     this.#msMax = msMax;
@@ -60,35 +59,28 @@ export interface Heap {
 }
 
 /**
- * Bounds of the heaps, in MiB: a fault in one thread must not take the memory of those that serve. A thread that comes to its bound
- * ends, and its call fails. Buffers (bodies, vectors, model weights) are outside the heap, each bounded where it is made.
- *
- * A young generation is named where V8, left to itself, lets that of a busy thread grow to four times as much and gains nothing.
+ * Heap limits in MiB, so that one thread cannot exhaust the memory of the others. A thread over its limit ends, and its call fails. Buffers
+ * are outside the heap and bounded where they are created. A young generation is set only if V8's default takes more memory (measured).
  */
 export const HEAPS = {
-  /** The text of a page of 8 MiB, and its references; 1,000,000 entries are numbers and bytes outside, and take 48 MiB of it (measured). */
+  /** The text and references of a page of 8 MiB. 1,000,000 entries take 48 MiB (measured). */
   unpack: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 256 },
-  /** Postings of a query's words, and what is open of two versions. */
   query: { maxOldGenerationSizeMb: 1024 },
-  /** The tokenizer's tables; the weights are the runtime's. */
   model: { maxOldGenerationSizeMb: 512 },
-  /** A page of 16 MiB takes 400 MB to read for search (measured). */
+  /** Reading a page of 16 MiB for search takes 400 MB (measured). */
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** The text of a file of 8 MiB, and an edit for each address in it. */
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
-  /** bcrypt's tables, of 4 KiB a password. */
   passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
-  /** Rows of a page of jobs. */
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-  /** As `bundleSearch`. A crawl of 20,000 pages has 317 MiB in all threads together (measured). */
+  /** Like `bundleSearch`. A crawl of 20,000 pages takes 317 MiB in all threads (measured). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
-  /** Far more than a page takes. Up to here garbage grows slowly: 20,000 pages took 317 MiB in all, and 390 without a bound. */
+  /** Far more than a page takes. With it 20,000 pages took 317 MiB in all, and 390 without a limit. */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
-  /** Of a serving process: prepared files of its sites, 8 MiB each at most. Tables and bodies are buffers. */
+  /** Prepared files of sites, at most 8 MiB each. Tables and bodies are buffers. */
   serving: { maxOldGenerationSizeMb: 4096 },
 } as const satisfies Readonly<Record<string, Heap>>;
 
-/** Of a process that may hold so many bytes in all: the rest is for the program, buffers, SQLite and a model. */
+/** The rest of a process is for the program, buffers, SQLite and a model. */
 export function heapWithin(bytes: number): Heap {
   return { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.floor((bytes / 1024 ** 2) * 0.6) };
 }

@@ -1,30 +1,25 @@
 export interface SchedulerOptions {
-  /** Tasks at once. A function if the bound may change: call `look` after it has. */
   readonly max: number | (() => number);
-  /** Tasks of one key at once, so that one site cannot take all places. Default: `max`. */
   readonly keyMax?: number;
-  /** Tasks of one key that may wait. `refuse` makes the error for a further one. Default: no bound. */
+  /** Limit of waiting tasks per key. `refuse` creates the error for further ones. Default: none. */
   readonly waitingMax?: number;
   readonly refuse?: () => Error;
 }
 
 export interface Turn {
-  /** Whose task it is, mostly a site. Keys take turns. Default: one key for all tasks. */
+  /** Owner of the task, usually a site. Keys take turns. Default: one key for all. */
   readonly key?: unknown;
-  /** Lower numbers go first, before any turns. Default: 0. */
+  /** Lower numbers run first, before turns count. Default: 0. */
   readonly priority?: number;
-  /** Of keys that have had as many turns, the one with the smaller task is next. Default: 0. */
   readonly size?: number;
-  /** Tasks with the same value that run or wait are one task: all callers get its result. */
+  /** Tasks with the same value run once, and all callers get the result. */
   readonly share?: unknown;
-  /** Ends the wait, and aborts the signal of a running task once no caller wants it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** @param place from 0 to `max` - 1, taken by no other task meanwhile: a thread or a model may belong to it */
+/** @param place from 0 to `max` - 1, exclusive to the task, which may own a thread or a model */
 export type Task<Result> = (signal: AbortSignal, place: number) => Promise<Result>;
 
-/** Priority, turns of the key, size, number of arrival. */
 type Rank = readonly [number, number, number, number];
 
 interface Waiting {
@@ -35,7 +30,6 @@ interface Waiting {
 interface Line {
   readonly waiting: Waiting[];
   running: number;
-  /** Tasks begun since the queue was last empty. */
   turns: number;
 }
 
@@ -48,8 +42,8 @@ interface Shared {
 const NEVER = new AbortController().signal;
 
 /**
- * Decides which task is next: by priority, then the key with the fewest turns, then the smallest, then the first. It bounds how many
- * run, in all and for each key. One class serves all queues of a process, so that fairness between sites is decided in one place.
+ * Selects the next task: by priority, then the key with the fewest turns, then the smallest, then the first. One class serves all queues,
+ * so that fairness is decided in one place.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -64,18 +58,15 @@ export class Scheduler {
     this.#options = typeof options === 'number' ? { max: options } : options;
   }
 
-  /** Number of tasks that wait for their turn. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** @throws what the task throws, the signal's reason, or `refuse` */
   async run<Result>(task: Task<Result>, turn: Turn = {}): Promise<Result> {
     const { share, signal } = turn;
     signal?.throwIfAborted();
     if (share === undefined) return this.#run(task, turn);
     for (let other = this.#shared.get(share); other?.abort.signal.aborted; other = this.#shared.get(share)) {
-      // Its result is of no use, and two would work on the same.
       await other.result.catch(() => undefined);
       signal?.throwIfAborted();
     }
@@ -83,7 +74,6 @@ export class Scheduler {
     return (await join(shared, signal)) as Result;
   }
 
-  /** Begins what may begin, after the bound has changed. */
   look(): void {
     while (this.#waiting > 0 && this.#running < this.#max) {
       const line = this.#next();
@@ -101,7 +91,6 @@ export class Scheduler {
   #begin(share: unknown, task: Task<unknown>, turn: Turn): Shared {
     const abort = new AbortController();
     const result = this.#run(task, { ...turn, signal: abort.signal }).finally(() => this.#shared.delete(share));
-    // All callers may have left it.
     result.catch(() => undefined);
     const shared = { result, abort, wanted: 0 };
     this.#shared.set(share, shared);
@@ -136,7 +125,6 @@ export class Scheduler {
   #wait(line: Line, { priority = 0, size = 0, signal }: Turn): Promise<number> {
     const { waitingMax = Number.POSITIVE_INFINITY, refuse } = this.#options;
     if (line.waiting.length >= waitingMax) throw refuse?.() ?? new Error('too many tasks are waiting');
-    // Turns that it has not used give it none before the others.
     if (line.waiting.length === 0) line.turns = Math.max(line.turns, this.#leastTurns());
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const leave = (): void => {
@@ -163,7 +151,7 @@ export class Scheduler {
     return least === Number.POSITIVE_INFINITY ? 0 : least;
   }
 
-  /** The place is taken before the task begins, so that no later caller gets it. */
+  /** Takes the place before the task starts, so that no later caller gets it. */
   #take(line: Line): number {
     this.#running += 1;
     line.running += 1;
@@ -186,7 +174,6 @@ export class Scheduler {
     return next?.line ?? null;
   }
 
-  /** Turns count only while somebody waits. */
   #forgetLines(): void {
     for (const [key, { running }] of this.#lines) if (running === 0) this.#lines.delete(key);
   }
@@ -196,7 +183,7 @@ function compare(one: Rank, other: Rank): number {
   return one[0] - other[0] || one[1] - other[1] || one[2] - other[2] || one[3] - other[3];
 }
 
-/** The last caller waits for the end of the work that it gives up. */
+/** The last caller waits for the end of the aborted task. */
 async function join(shared: Shared, signal: AbortSignal | undefined): Promise<unknown> {
   const left = Promise.withResolvers<never>();
   const leave = (): void => {

@@ -6,11 +6,10 @@ import { type CallsOf, Channel, type Port } from './channel.ts';
 
 interface ServeOptions {
   readonly answersAtOnce?: number;
-  /** Gives back what is outside the heap, which does not go with the thread. */
   readonly end?: () => unknown;
 }
 
-/** Answers the starting thread's calls until it is told to end. @returns the way back, to that one's `handlers` */
+/** Serves the parent's calls until `stop`. @returns the parent's `handlers` */
 export function serve<Parent extends CallsOf<Parent>>(handlers: object, options: ServeOptions = {}): Channel<Parent> {
   const { end, ...channelOptions } = options;
   const port = parentPort ?? processPort();
@@ -24,39 +23,35 @@ export function serve<Parent extends CallsOf<Parent>>(handlers: object, options:
 }
 
 /**
- * Port to the parent process. This process ends with its parent, is the first that the kernel ends if memory is short
- * (proc_pid_oom_score_adj(5)), and leaves signals to the process group to its parent.
+ * Port to the parent process. This process ends with its parent, is the first that the kernel kills if memory is short
+ * (proc_pid_oom_score_adj(5)), and ignores signals to the process group.
  */
 function processPort(): Port & { close(): void } {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // Not Linux.
+    // Only Linux has this file.
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   process.once('disconnect', () => process.exit());
   return {
     postMessage: (items) => void process.send?.([...items], () => undefined),
     on: (event, listener) => process.on(event, (items) => listener(items as never)),
-    // Once all that was sent has gone out.
     close: () => void process.send?.([], () => process.disconnect()),
   };
 }
 
-/** Readers come first: of this thread, or of this process. */
 export function yieldToReaders(): void {
   yieldTo(constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
-/** After all others: readers, indexes and exports. */
 export function yieldToAll(): void {
   yieldTo(constants.priority.PRIORITY_LOW);
 }
 
 /**
- * On Linux a thread has a niceness of its own, which those that it starts have, too (setpriority(2), "C library/kernel differences").
- * V8's, which compile and collect garbage, began before a process could say so: left as they are, a page took 5.2 ms for 3.5 (p99) while
- * 10,000 pages came in on two cores.
+ * On Linux each thread has a niceness, which its threads inherit (setpriority(2)). V8's threads started earlier and need it too: without it
+ * a page took 5.2 ms instead of 3.5 (p99) during the import of 10,000 pages on two cores.
  */
 function yieldTo(niceness: number): void {
   if (process.platform !== 'linux') return;
@@ -64,12 +59,12 @@ function yieldTo(niceness: number): void {
     try {
       setPriority(thread, niceness);
     } catch {
-      // It has ended since it was listed (ESRCH, seen), or a sandbox forbids the call: the work goes on as before.
+      // The thread has ended (ESRCH), or a sandbox forbids the call. Both are harmless.
     }
   }
 }
 
-/** Without /proc this one. */
+/** Returns only this thread without /proc. */
 function threadsOfProcess(): number[] {
   try {
     return readdirSync('/proc/self/task').map(Number);
@@ -78,7 +73,7 @@ function threadsOfProcess(): number[] {
   }
 }
 
-/** A thread's module, beside the one that starts it: `.ts` where the sources run as they are, `.js` in the built program. */
+/** Path of a thread's module: `.ts` for sources, `.js` in the built program. */
 export function threadEntry(path: string, { url }: Pick<ImportMeta, 'url'>): URL {
   return new URL(path + extname(url), url);
 }

@@ -9,26 +9,20 @@ import type { Heap } from './limits.ts';
 
 export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
   readonly heap: Heap;
-  /** A module that calls `serve`; see `threadEntry`. */
   readonly entry: URL;
   readonly data?: unknown;
-  /** For faults: `search` gives "Cannot search: its thread has ended". */
   readonly task: string;
-  /** Codes of calls that fail because the thread has ended, has been told to, or has too many calls. */
+  /** Error codes for calls to an ended, stopping or overloaded thread. */
   readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };
-  /** Of calls that need more memory than it may have. Default: as of one that has ended. */
   readonly overMemory?: { readonly code: ErrorCode; readonly next: string };
-  /** Functions that the thread may call here. */
   readonly handlers?: object;
-  /** Of calls that have none of their own. */
   readonly signal?: AbortSignal;
-  /** A process of its own in place of a thread: for native code that may have to be ended in its middle. Transfers are copies then. */
+  /** Runs a process instead of a thread, for native code that must be killable. Transfers are copies. */
   readonly isProcess?: boolean;
-  /** Of a process, all that it holds: V8's bounds do not count buffers, SQLite or a model. Default: none but the heap's. */
+  /** Limit for all memory of a process, because V8's limits omit buffers, SQLite and models. Default: none. */
   readonly residentBytesMax?: number;
-  /** How long an aborted call has to end in order before its thread is terminated. Default: none. */
   readonly abortWithinMs?: number;
-  /** False: after it has died all calls fail, since another thread would not know what this one was told. */
+  /** If false, all calls fail after the thread died, because a new one would lack its state. */
   readonly isReplaced?: boolean;
   readonly onEnd?: (fault: DocshelfError) => void;
 }
@@ -39,7 +33,7 @@ interface Running<Calls extends CallsOf<Calls>> {
   readonly exited: Promise<void>;
 }
 
-/** Started by its first call, and anew by the next where it died. Keeps the process alive only while a call waits. */
+/** Started by its first call, and again after it died. Keeps the process alive only during calls. */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
   #running: Running<Calls> | null = null;
@@ -56,7 +50,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     return this.#running?.channel.waiting ?? 0;
   }
 
-  /** @throws DocshelfError as the handler's, or of `codes`; the signal's reason once the handler or thread has ended */
+  /** @throws DocshelfError of the handler, or of `codes`; the signal's reason after the handler or thread has ended */
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
@@ -82,7 +76,6 @@ export class Thread<Calls extends CallsOf<Calls>> {
     }
   };
 
-  /** Of a processor, that the running thread has used; null if there is none, or the system does not say. */
   async processorMs(): Promise<number | null> {
     return (await this.#running?.runner.processorMs()) ?? null;
   }
@@ -91,7 +84,6 @@ export class Thread<Calls extends CallsOf<Calls>> {
     this.#running ??= this.#spawn();
   }
 
-  /** Gives back all that the thread holds, at once. The next call starts another. */
   async terminate(): Promise<void> {
     if (this.#running === null) return;
     const { runner, exited } = this.#running;
@@ -100,7 +92,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     await exited;
   }
 
-  /** Ends the thread once what it was asked before is answered, or terminates it after `withinMs`. Starts none after that. */
+  /** Ends the thread after its pending calls, or terminates it after `withinMs`. It does not start again. */
   async end({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#isOver = true;
     if (this.#running === null) return;
@@ -152,7 +144,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
     const { codes } = this.#options;
-    // One that fails by an error of its own is a fault of ours, which is logged with its stack.
+    // An error of the thread itself is a bug, which is logged with its stack.
     const ended = cause === undefined ? 'worker_ended' : 'internal';
     const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
@@ -165,12 +157,12 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 }
 
-/** Starting a thread to unpack takes 200 ms of a processor, most of it for its modules (measured). */
+/** Starting a thread to unpack takes 200 ms of a processor, mostly for its modules (measured). */
 const IDLE_MS = 1_000;
-/** A thread that was at work for longer may hold much memory, and what it costs to start another no longer counts. */
+/** A thread that worked longer may hold much memory, so starting another one is cheap in comparison. */
 const REUSED_AFTER_MS_MAX = 3_000;
 
-/** Threads that work for one caller after the other. How many there are at once is for the callers to bound. */
+/** Reuses threads for one caller after another. Callers limit their number. */
 export class ThreadPool<Calls extends CallsOf<Calls>> {
   readonly #open: () => Thread<Calls>;
   readonly #idle = new Map<Thread<Calls>, NodeJS.Timeout>();
@@ -179,7 +171,6 @@ export class ThreadPool<Calls extends CallsOf<Calls>> {
     this.#open = open;
   }
 
-  /** A failure ends the thread, with all that it holds, before it is told. */
   async run<Result>(act: (thread: Thread<Calls>) => Promise<Result>): Promise<Result> {
     const thread = this.#taken();
     const begunMs = performance.now();
@@ -222,21 +213,17 @@ type OnExit = (state: string, why?: { readonly cause?: unknown; readonly isOverM
 interface RunnerOptions {
   readonly entry: URL;
   readonly heap: Heap;
-  /** Of a process: it is ended where it holds more. Seen on Linux alone. */
   readonly residentBytesMax?: number | undefined;
-  /** The module's `workerData`; a process has none. */
   readonly data: unknown;
-  /** Once, with the reason in words: `its thread ended with 1`. */
   readonly onExit: OnExit;
 }
 
-/** What answers calls. As long as it is not `ref`ed it keeps nobody alive. */
 interface Runner {
   readonly port: Port;
   ref(): void;
   unref(): void;
   terminate(): void;
-  /** Of a processor, since it started; null if the system does not say. */
+  /** Processor time since its start. Null if the system lacks the value. */
   processorMs(): Promise<number | null>;
 }
 
@@ -258,7 +245,6 @@ function startThread({ entry, heap, data, onExit }: RunnerOptions): Runner {
     ref: () => worker.ref(),
     unref: () => worker.unref(),
     terminate: () => void worker.terminate(),
-    // Node has it since 24.6.
     processorMs: async () => {
       const used = await worker.cpuUsage?.().catch(() => null);
       return used == null ? null : (used.user + used.system) / 1000;
@@ -271,26 +257,26 @@ function stateOfThread(cause: unknown, code: number): string {
 }
 
 /**
- * A process of its own, for native code: a thread that is terminated in it takes the whole process along (onnxruntime-node 1.30
- * throws into the dying thread: SIGABRT, seen at every second swap on a busy machine).
+ * A process for native code: terminating a thread in it ends the whole program (onnxruntime-node 1.30 throws into the dying thread: SIGABRT
+ * at every second swap on a busy machine).
  */
 function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
-    // A young generation is three semi-spaces.
+    // A young generation has three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
   const child = fork(fileURLToPath(entry), {
     execArgv: [...process.execArgv, ...bounds],
     serialization: 'advanced',
-    // Its standard output would mix with the lines of the log.
+    // Its standard output would mix with the log.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let cause: unknown;
   child.on('error', (error) => {
     cause = error;
-    // Never started, for want of processes or file handles: then no exit comes.
+    // Without processes or file handles it never started, so no exit event comes.
     if (child.pid === undefined) onExit(`its process cannot be started (${error.message})`);
   });
   let isOverMemory = false;
@@ -311,7 +297,7 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   refs('unref')();
   return {
     port: {
-      // What it does not get any more is told by its end.
+      // The exit event reports undelivered messages.
       postMessage: (items) => void (child.connected && child.send([...items], () => undefined)),
       on: (event, listener) => child.on(event, (items) => listener(items as never)),
     },
@@ -322,12 +308,11 @@ function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOptions):
   };
 }
 
-/** Of `utime` and `stime`, in proc_pid_stat(5): Linux counts a hundred ticks a second, whatever its own clock does. */
+/** Unit of `utime` and `stime` in proc_pid_stat(5), always 1/100 s on Linux. */
 const TICK_MS = 10;
 
 async function processorMsOf(pid: number | undefined): Promise<number | null> {
   const stat = pid === undefined ? '' : await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  // The name of the program, in brackets, may have spaces.
   const [user, system] = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
@@ -336,7 +321,6 @@ async function processorMsOf(pid: number | undefined): Promise<number | null> {
   return user === undefined || system === undefined ? null : (user + system) * TICK_MS;
 }
 
-/** V8 aborts a process whose heap is full. */
 function stateOfProcess(code: number | null, signal: NodeJS.Signals | null, heap: Heap): string {
   if (signal === 'SIGABRT' || code === 134) return overHeap('process', heap);
   return signal === null ? `its process ended with ${code}` : `its process was ended by ${signal}`;
@@ -349,10 +333,10 @@ const overMemory = (kind: 'thread' | 'process', bytes: number): string =>
   `its ${kind} needs more than ${Math.round(bytes / MIB)} MiB of memory`;
 
 const MIB = 1024 ** 2;
-/** Between two looks a process that parses a page may take some 50 MiB more. */
+/** A process that parses a page can take about 50 MiB more in this time. */
 const WATCH_EVERY_MS = 100;
 
-/** V8's bounds do not count buffers, SQLite or a model: proc_pid_status(5) counts all. */
+/** V8's limits omit buffers, SQLite and models. proc_pid_status(5) includes them. */
 function watchResident(
   pid: number | undefined,
   bytesMax: number | undefined,
